@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+/**
+ * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two share.
+ * `POST /execute_action` answers when the action has ended. Closing the request kills what it started: the process group, within a second.
+ */
+
+export const TerminalAction = z.looseObject({
+  kind: z.literal('TerminalAction'),
+  /** Empty with `is_input: false` asks for more output of a running program. `C-c`, `C-d`, `C-z` with `is_input: true` are keys. */
+  command: z.string(),
+  is_input: z.boolean().default(false),
+  /** Seconds without a result before the action answers with `exit_code: -1` and the program left running. Absent: 30 s without output. */
+  timeout: z.number().positive().max(3600).nullish(),
+  /** Start a new shell first. */
+  reset: z.boolean().default(false),
+});
+export const FileEditorAction = z.looseObject({
+  kind: z.literal('FileEditorAction'),
+  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
+  /** Absolute. */
+  path: z.string().min(1),
+  file_text: z.string().nullish(),
+  old_str: z.string().nullish(),
+  new_str: z.string().nullish(),
+  /** New text goes after this line; 0 is before the first. */
+  insert_line: z.int().min(0).nullish(),
+  /** First and last line, from 1; -1 as the last is the end. */
+  view_range: z.tuple([z.int(), z.int()]).nullish(),
+});
+export const TaskItem = z.object({ title: z.string(), notes: z.string().default(''), status: z.enum(['todo', 'in_progress', 'done']).default('todo') });
+export const TaskTrackerAction = z.looseObject({ kind: z.literal('TaskTrackerAction'), command: z.enum(['view', 'plan']), task_list: z.array(TaskItem).default([]) });
+export const ThinkAction = z.looseObject({ kind: z.literal('ThinkAction'), thought: z.string() });
+export const FinishAction = z.looseObject({ kind: z.literal('FinishAction'), message: z.string() });
+
+/** Every action of the agent. The first two run in action-server; the others are the agent's own. */
+export const AgentAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, TaskTrackerAction, ThinkAction, FinishAction]);
+export type AgentAction = z.infer<typeof AgentAction>;
+export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction]);
+export type SandboxAction = z.infer<typeof SandboxAction>;
+
+export const ExecuteActionRequest = z.object({ action: SandboxAction });
+
+const observation = z.looseObject({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })), is_error: z.boolean() });
+export const TerminalObservation = observation.extend({
+  kind: z.literal('TerminalObservation'),
+  command: z.string().nullable(),
+  /** -1: still running when the action answered. */
+  exit_code: z.int().nullable(),
+  timeout: z.boolean(),
+  metadata: z.looseObject({ exit_code: z.int(), pid: z.int(), username: z.string().nullable(), hostname: z.string().nullable(), working_dir: z.string().nullable(), py_interpreter_path: z.string().nullable(), prefix: z.string(), suffix: z.string() }),
+  /** File in the sandbox that holds the whole output, when `content` was cut. */
+  full_output_save_dir: z.string().nullable(),
+});
+export const FileEditorObservation = observation.extend({
+  kind: z.literal('FileEditorObservation'),
+  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
+  path: z.string().nullable(),
+  prev_exist: z.boolean(),
+  old_content: z.string().nullable(),
+  new_content: z.string().nullable(),
+});
+export const SandboxObservation = z.discriminatedUnion('kind', [TerminalObservation, FileEditorObservation]);
+export type SandboxObservation = z.infer<typeof SandboxObservation>;
+export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
+
+/** Longest text of one observation; the middle is cut out and the whole is kept in a file. UTF-16 code units. */
+export const MAX_OBSERVATION_LENGTH = 30_000;
+
+/** `POST /bash/execute`: one command in a process group of its own, outside the agent's shell. `timeout` in seconds. */
+export const RunCommandRequest = z.object({ command: z.string().min(1), cwd: z.string().optional(), timeout: z.number().positive().max(3600), env: z.record(z.string(), z.string()).optional() });
+export type RunCommandRequest = z.infer<typeof RunCommandRequest>;
+/** Output is cut to its last 1 MiB a stream. `exitCode` -1 with `timedOut` after a kill. */
+export const RunCommandResponse = z.object({ exitCode: z.int(), timedOut: z.boolean(), stdout: z.string(), stderr: z.string(), elapsedMs: z.number() });
+export type RunCommandResponse = z.infer<typeof RunCommandResponse>;
+
+/** `POST /configure`, once at activation: the environment of every shell. */
+export const ConfigureRequest = z.object({ env: z.record(z.string(), z.string()) });

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/**
+ * The one call that gives a blank sandbox to a claim: `POST /api/init` on agent-server.
+ * `Authorization: Bearer` holds an Ed25519-signed JWT (EdDSA, audience `slipway-activation`, at most 30 s old) with these claims.
+ */
+export const ActivationClaims = z.object({
+  slot_id: z.string(),
+  pod_uid: z.string(),
+  claim_id: z.string(),
+  epoch: z.int().nonnegative(),
+  org: z.string(),
+  /** SHA-256 of the request body, base64url: what is activated is what was signed. */
+  body_sha256: z.string(),
+});
+export type ActivationClaims = z.infer<typeof ActivationClaims>;
+
+/** Body of `POST /api/init`. Field names follow OpenHands'. */
+export const InitRequest = z.looseObject({
+  session_api_keys: z.array(z.string().min(16)).min(1),
+  env: z.record(z.string(), z.string()).default({}),
+  web_url: z.string().optional(),
+});
+export type InitRequest = z.infer<typeof InitRequest>;
+
+/** `GET /api/init` and the answer of the POST. A sandbox accepts exactly one `claim_id` in its life; the same again is answered 200, another is 409 `sandbox.already-activated`. */
+export const InitState = z.object({
+  state: z.enum(['dormant', 'initializing', 'ready']),
+  slot_id: z.string(),
+  claim_id: z.string().nullable(),
+  working_dir: z.string(),
+});
+export type InitState = z.infer<typeof InitState>;

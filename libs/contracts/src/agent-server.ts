@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
+
+/** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
+
+export const StartConversationRequest = z.looseObject({
+  conversation_id: z.uuid().optional(),
+  agent: z.looseObject({
+    llm: z.looseObject({
+      model: z.string(),
+      api_key: z.string().nullish(),
+      base_url: z.string().nullish(),
+      temperature: z.number().nullish(),
+      max_output_tokens: z.number().nullish(),
+      num_retries: z.int().nullish(),
+      timeout: z.number().nullish(),
+    }),
+    system_prompt: z.string().nullish(),
+  }),
+  workspace: z.looseObject({ working_dir: z.string() }),
+  initial_message: z.looseObject({ role: z.literal('user').optional(), content: z.array(TextContent), run: z.boolean().optional() }).nullish(),
+  max_iterations: z.int().positive().nullish(),
+  stuck_detection: z.boolean().nullish(),
+  tags: z.record(z.string(), z.string()).nullish(),
+  /** Present when Slipway's app owns the log: where its events go, and from where an earlier life is read back. */
+  slipway: z
+    .object({
+      epoch: z.int().positive(),
+      /** `…/ingest/v1/conversations/{id}`, without a trailing slash. */
+      ingestUrl: z.url(),
+      ingestToken: z.string(),
+      /** Log length at this start: more than 0 means read `GET {ingestUrl}/events` first and go on from there. */
+      head: z.int().nonnegative(),
+      /** Go on running after the history is read: the sandbox before this one was lost while it worked. */
+      resumeRun: z.boolean(),
+      systemMessageSuffix: z.string().optional(),
+    })
+    .optional(),
+});
+export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
+
+export const ConversationInfo = z.looseObject({
+  id: z.uuid(),
+  execution_status: z.enum(EXECUTION_STATUSES),
+  workspace: z.looseObject({ working_dir: z.string(), kind: z.literal('LocalWorkspace') }),
+  stats: ConversationStats.partial(),
+  title: z.string().nullable(),
+  tags: z.record(z.string(), z.string()),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export type ConversationInfo = z.infer<typeof ConversationInfo>;
+
+export const SendEventRequest = z.looseObject({
+  role: z.literal('user'),
+  content: z.array(TextContent).min(1),
+  run: z.boolean().default(false),
+  /** Slipway's: the id that the MessageEvent gets. The same id again is the same message, answered with success. */
+  event_id: z.uuid().optional(),
+  sender: z.string().optional(),
+});
+export type SendEventRequest = z.infer<typeof SendEventRequest>;
+
+export const EventSearchPage = z.object({ items: z.array(ConversationEvent), next_page_id: z.string().nullable() });
+
+/** `POST /api/bash/execute_bash_command` and `start_bash_command`. `timeout` in seconds. */
+export const ExecuteBashRequest = z.looseObject({ command: z.string().min(1), cwd: z.string().nullish(), timeout: z.number().positive().max(3600).default(300) });
+export type ExecuteBashRequest = z.infer<typeof ExecuteBashRequest>;
+export const BashOutput = z.looseObject({
+  id: z.string(),
+  kind: z.literal('BashOutput'),
+  command_id: z.string(),
+  order: z.int(),
+  /** `null` while it runs; -1 when it was killed at its timeout. */
+  exit_code: z.int().nullable(),
+  stdout: z.string().nullable(),
+  stderr: z.string().nullable(),
+  timestamp: z.string(),
+});
+export type BashOutput = z.infer<typeof BashOutput>;
+
+export const GitChange = z.object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string(), additions: z.int().optional(), deletions: z.int().optional(), binary: z.boolean().optional() });
+export type GitChange = z.infer<typeof GitChange>;
+export const GitDiff = z.object({ original: z.string().nullable(), modified: z.string().nullable() });
+export type GitDiff = z.infer<typeof GitDiff>;

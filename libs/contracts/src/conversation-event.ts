@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+export const EventSource = z.enum(['user', 'agent', 'environment', 'hook']);
+
+/** Fields of every event. `timestamp` is UTC with `Z`. `parent_id` is OpenHands' tree link; absent on a line's root. */
+const base = z.looseObject({
+  id: z.uuid(),
+  timestamp: z.iso.datetime(),
+  source: EventSource,
+  parent_id: z.uuid().optional(),
+});
+
+export const TextContent = z.looseObject({ type: z.literal('text'), text: z.string() });
+export type TextContent = z.infer<typeof TextContent>;
+
+export const EXECUTION_STATUSES = ['idle', 'running', 'paused', 'waiting_for_confirmation', 'finished', 'error', 'stuck', 'deleting'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** Why a conversation stopped with an error, in OpenHands' classes. */
+export const ErrorClassification = z.looseObject({
+  kind: z.enum(['auth', 'quota', 'rate_limit', 'config', 'transient', 'agent_action', 'internal', 'unknown']),
+  retryable: z.boolean(),
+  user_action: z.enum(['none', 'retry', 'settings']),
+  error_id: z.string().optional(),
+});
+
+/**
+ * One entry of a conversation, in OpenHands' kinds and fields, so that its clients read it.
+ * Add a kind here and the compiler lists every place to teach it.
+ */
+export const ConversationEvent = z.discriminatedUnion('kind', [
+  base.extend({ kind: z.literal('SystemPromptEvent'), system_prompt: TextContent, tools: z.array(z.unknown()) }),
+  base.extend({
+    kind: z.literal('MessageEvent'),
+    llm_message: z.looseObject({ role: z.enum(['user', 'assistant']), content: z.array(TextContent) }),
+    /** Joins the durable message to the deltas that announced it. */
+    llm_response_id: z.string().optional(),
+    sender: z.string().optional(),
+  }),
+  base.extend({
+    kind: z.literal('ActionEvent'),
+    thought: z.array(TextContent),
+    reasoning_content: z.string().optional(),
+    action: z.looseObject({ kind: z.string() }),
+    tool_name: z.string(),
+    tool_call_id: z.string(),
+    tool_call: z.looseObject({ id: z.string(), name: z.string(), arguments: z.string() }),
+    llm_response_id: z.string(),
+    security_risk: z.enum(['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH']),
+    summary: z.string().optional(),
+  }),
+  base.extend({
+    kind: z.literal('ObservationEvent'),
+    action_id: z.uuid(),
+    tool_name: z.string(),
+    tool_call_id: z.string(),
+    observation: z.looseObject({ kind: z.string(), content: z.array(TextContent), is_error: z.boolean() }),
+  }),
+  base.extend({ kind: z.literal('AgentErrorEvent'), tool_name: z.string(), tool_call_id: z.string(), error: z.string() }),
+  base.extend({ kind: z.literal('ConversationErrorEvent'), code: z.string(), detail: z.string(), classification: ErrorClassification.optional() }),
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title` or `sandbox_status`. */
+  base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
+  /** The run was paused at a step's end. */
+  base.extend({ kind: z.literal('PauseEvent') }),
+  /** The run was stopped at once: the model call aborted, the process group killed. */
+  base.extend({ kind: z.literal('InterruptEvent') }),
+]);
+export type ConversationEvent = z.infer<typeof ConversationEvent>;
+export type EventKind = ConversationEvent['kind'];
+export type EventOf<K extends EventKind> = Extract<ConversationEvent, { kind: K }>;
+
+/** One line of a conversation's log. `seq` is given at commit under the conversation's row lock: it starts at 1 and has no gaps. `epoch` is the lease generation of the writer. */
+export const LoggedEvent = z.object({
+  conversationId: z.uuid(),
+  epoch: z.int().nonnegative(),
+  seq: z.int().positive(),
+  event: ConversationEvent,
+});
+export type LoggedEvent = z.infer<typeof LoggedEvent>;
+
+/** A piece of text that the model is still writing. Never stored; the durable event with the same `llm_response_id` replaces it. */
+export const StreamingDelta = z.object({
+  responseId: z.string(),
+  channel: z.enum(['content', 'reasoning']),
+  /** Where `text` begins in the whole text so far, in UTF-16 code units: a receiver that misses one waits for the durable event. */
+  offset: z.int().nonnegative(),
+  text: z.string(),
+});
+export type StreamingDelta = z.infer<typeof StreamingDelta>;
+
+/** Usage and cost so far, the value of a state update with key `stats`. */
+export const ConversationStats = z.looseObject({
+  accumulated_cost: z.number(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  model: z.string(),
+});
+export type ConversationStats = z.infer<typeof ConversationStats>;
+
+export function assertNever(value: never): never {
+  throw new Error(`unhandled variant: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { EXECUTION_STATUSES, LoggedEvent } from './conversation-event.js';
+import { StartStatus, StartStep } from './start-task.js';
+
+/** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */
+export const MAX_PROMPT_LENGTH = 200_000;
+/** Longest inbox of one conversation, in messages not yet taken in. */
+export const MAX_QUEUED_MESSAGES = 100;
+
+/** `http(s)://host/path`, with no user or password in it: a token in a URL ends up in logs. */
+export const RepositoryUrl = z
+  .url({ protocol: /^https?$/, hostname: /.+/ })
+  .max(2048)
+  .refine((value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''), 'must not carry a user or password');
+
+/** A branch as git accepts it, and never an option: no leading dash, no spaces, no `..`. */
+export const BranchName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*[\\\u0000-\u001f\u007f])(?!.*\/$)(?!.*\.lock$).+$/, 'is not a branch name');
+
+export const CreateConversation = z
+  .strictObject({
+    /** The task. */
+    prompt: z.string().trim().min(1, 'say what the agent should do').max(MAX_PROMPT_LENGTH),
+    repository: RepositoryUrl.optional(),
+    branch: BranchName.optional(),
+    /** A name from `GET /api/v1/models`; absent takes the default. */
+    model: z.string().min(1).max(200).optional(),
+    title: z.string().trim().min(1).max(200).optional(),
+  })
+  .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
+export type CreateConversation = z.infer<typeof CreateConversation>;
+
+/** What a person reads; a pure function of the log (`reduceConversationStatus` in libs/domain). */
+export const CONVERSATION_STATUSES = ['starting', 'working', 'waiting', 'paused', 'finished', 'failed', 'stopped'] as const;
+export const ConversationStatus = z.enum(CONVERSATION_STATUSES);
+export type ConversationStatus = z.infer<typeof ConversationStatus>;
+
+export const SANDBOX_STATUSES = ['STARTING', 'RUNNING', 'PAUSED', 'ERROR', 'MISSING'] as const;
+export const SandboxStatus = z.enum(SANDBOX_STATUSES);
+export type SandboxStatus = z.infer<typeof SandboxStatus>;
+
+/** A message between being accepted and being in the log. */
+export const QueuedMessage = z.object({
+  id: z.uuid(),
+  /** 1 is the next to be taken in. */
+  position: z.int().positive(),
+  text: z.string(),
+  state: z.enum(['queued', 'delivered']),
+  createdAt: z.iso.datetime(),
+  createdBy: z.string(),
+});
+export type QueuedMessage = z.infer<typeof QueuedMessage>;
+
+export const Conversation = z.object({
+  id: z.uuid(),
+  orgId: z.string(),
+  title: z.string(),
+  status: ConversationStatus,
+  executionStatus: z.enum(EXECUTION_STATUSES),
+  sandboxStatus: SandboxStatus,
+  repository: z.string().nullable(),
+  branch: z.string().nullable(),
+  model: z.string(),
+  createdBy: z.object({ id: z.string(), label: z.string() }),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  start: z.object({ status: StartStatus, steps: z.array(StartStep) }),
+  /** `seq` of the last event of the log; 0 before the first. */
+  head: z.int().nonnegative(),
+  queued: z.array(QueuedMessage),
+  costUsd: z.string(),
+  promptTokens: z.int().nonnegative(),
+  completionTokens: z.int().nonnegative(),
+});
+export type Conversation = z.infer<typeof Conversation>;
+
+/** A line of the list: a conversation without its steps and its queue. */
+export const ConversationSummary = Conversation.omit({ start: true, queued: true });
+export type ConversationSummary = z.infer<typeof ConversationSummary>;
+
+export const SendMessage = z.strictObject({
+  /** Made by the client: sending the same id again is the same message. */
+  id: z.uuid().optional(),
+  text: z.string().trim().min(1).max(MAX_PROMPT_LENGTH),
+});
+export type SendMessage = z.infer<typeof SendMessage>;
+
+export const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(500).optional(),
+});
+export const ListConversationsQuery = PageQuery.extend({ status: ConversationStatus.optional() });
+
+export const pageOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), page: z.object({ nextCursor: z.string().nullable() }) });
+
+export const EventsQuery = z.object({
+  /** Events with a greater `seq`. */
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(1000).default(200),
+  /** With `before`, the page ends below this `seq` and is still in ascending order: for scrolling up. */
+  before: z.coerce.number().int().min(1).optional(),
+});
+export const EventPage = z.object({
+  data: z.array(LoggedEvent),
+  page: z.object({ head: z.int().nonnegative(), nextAfter: z.int().nonnegative().nullable() }),
+});
+export type EventPage = z.infer<typeof EventPage>;
+
+export const FileChange = z.object({
+  path: z.string(),
+  status: z.enum(['ADDED', 'DELETED', 'UPDATED', 'MOVED']),
+  additions: z.int().nonnegative(),
+  deletions: z.int().nonnegative(),
+  /** No text diff: the file is binary, or larger than the limit. */
+  binary: z.boolean(),
+});
+export type FileChange = z.infer<typeof FileChange>;
+/** `base` is the commit that the work began from. `live: false` says the sandbox is away and this is what was last seen. */
+export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
+export type Changes = z.infer<typeof Changes>;

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { Changes, Conversation, ConversationSummary, CreateConversation, EventPage, EventsQuery, ListConversationsQuery, pageOf, QueuedMessage, SendMessage } from './conversations.js';
+import type { ErrorCode } from './error-codes.js';
+import { Me, ModelList, Org } from './orgs.js';
+import type { Permission } from './permissions.js';
+
+/** One REST operation. Controllers, OpenAPI, the client and the reference page are made from this. */
+export interface Operation {
+  /** `noun.verb`, OpenAPI's operationId. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With `{name}` parameters. */
+  readonly path: string;
+  readonly summary: string;
+  /** `null`: any signed-in person. */
+  readonly permission: Permission | null;
+  readonly status: 200 | 201 | 202 | 204;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
+  /** Absent: no JSON body (204, or a download). */
+  readonly response?: z.ZodType;
+  /** Media type of a download or a stream. */
+  readonly produces?: string;
+  /** Whether a repeated request is safe by itself, by Idempotency-Key, or not. */
+  readonly idempotency: 'idempotent' | 'keyed';
+  /** Beside the ones that every operation has (`COMMON_ERRORS`). */
+  readonly errors: readonly ErrorCode[];
+}
+
+export const COMMON_ERRORS = ['request.invalid', 'auth.missing', 'permission.denied', 'resource.not-found', 'rate.limited', 'internal.unexpected', 'service.unavailable'] as const satisfies readonly ErrorCode[];
+
+const ORG = '/api/v1/orgs/{org}';
+const CONVERSATION = `${ORG}/conversations/{conversation}`;
+
+const SEND_ERRORS = ['request.not-json', 'request.too-large', 'request.cross-site', 'idempotency.mismatch', 'idempotency.in-progress'] as const satisfies readonly ErrorCode[];
+
+export const operations = {
+  me: { id: 'me.get', method: 'GET', path: '/api/v1/me', summary: 'The signed-in person and their organizations', permission: null, status: 200, response: Me, idempotency: 'idempotent', errors: [] },
+  getOrg: { id: 'orgs.get', method: 'GET', path: ORG, summary: 'One organization', permission: 'org:read', status: 200, response: Org, idempotency: 'idempotent', errors: [] },
+  listModels: { id: 'models.list', method: 'GET', path: `${ORG}/models`, summary: 'Models that a conversation can use', permission: 'org:read', status: 200, response: ModelList, idempotency: 'idempotent', errors: [] },
+  listConversations: { id: 'conversations.list', method: 'GET', path: `${ORG}/conversations`, summary: 'Conversations, newest first', permission: 'conversation:read', status: 200, query: ListConversationsQuery, response: pageOf(ConversationSummary), idempotency: 'idempotent', errors: [] },
+  createConversation: { id: 'conversations.create', method: 'POST', path: `${ORG}/conversations`, summary: 'Give a task to an agent', permission: 'conversation:create', status: 201, body: CreateConversation, response: Conversation, idempotency: 'keyed', errors: [...SEND_ERRORS, 'model.unknown'] },
+  getConversation: { id: 'conversations.get', method: 'GET', path: CONVERSATION, summary: 'One conversation with its start steps and queue', permission: 'conversation:read', status: 200, response: Conversation, idempotency: 'idempotent', errors: [] },
+  sendMessage: { id: 'conversations.messages.create', method: 'POST', path: `${CONVERSATION}/messages`, summary: 'Queue a message; it is taken in once, in order', permission: 'conversation:write', status: 202, body: SendMessage, response: QueuedMessage, idempotency: 'keyed', errors: [...SEND_ERRORS, 'conversation.queue-full'] },
+  withdrawMessage: { id: 'conversations.messages.delete', method: 'DELETE', path: `${CONVERSATION}/messages/{message}`, summary: 'Take back a message that is still queued', permission: 'conversation:write', status: 204, idempotency: 'idempotent', errors: ['request.cross-site', 'conversation.busy'] },
+  stopConversation: { id: 'conversations.stop', method: 'POST', path: `${CONVERSATION}/stop`, summary: 'Stop the run at once', permission: 'conversation:write', status: 202, response: Conversation, idempotency: 'idempotent', errors: ['request.cross-site', 'sandbox.unreachable'] },
+  pauseConversation: { id: 'conversations.pause', method: 'POST', path: `${CONVERSATION}/pause`, summary: 'Halt, keep the workspace and give the sandbox back', permission: 'conversation:write', status: 202, response: Conversation, idempotency: 'idempotent', errors: ['request.cross-site'] },
+  resumeConversation: { id: 'conversations.resume', method: 'POST', path: `${CONVERSATION}/resume`, summary: 'Go on: a sandbox with the same workspace, and the run', permission: 'conversation:write', status: 202, response: Conversation, idempotency: 'idempotent', errors: ['request.cross-site'] },
+  readEvents: { id: 'conversations.events.list', method: 'GET', path: `${CONVERSATION}/events`, summary: 'The log, as a page or as a stream (Accept: text/event-stream)', permission: 'conversation:read', status: 200, query: EventsQuery, response: EventPage, idempotency: 'idempotent', errors: [] },
+  readBlob: { id: 'conversations.blobs.get', method: 'GET', path: `${CONVERSATION}/blobs/{sha256}`, summary: 'A payload that was too large for its event', permission: 'conversation:read', status: 200, produces: 'text/plain', idempotency: 'idempotent', errors: [] },
+  getChanges: { id: 'conversations.changes.get', method: 'GET', path: `${CONVERSATION}/changes`, summary: 'Files that the agent changed', permission: 'conversation:read', status: 200, response: Changes, idempotency: 'idempotent', errors: ['conversation.no-workspace', 'sandbox.unreachable'] },
+  downloadDiff: { id: 'conversations.diff.get', method: 'GET', path: `${CONVERSATION}/diff`, summary: 'All changes as a patch for `git apply`; `?path=` for one file', permission: 'conversation:read', status: 200, query: z.object({ path: z.string().max(4096).optional() }), produces: 'text/x-diff', idempotency: 'idempotent', errors: ['conversation.no-workspace', 'sandbox.unreachable'] },
+  downloadTrajectory: { id: 'conversations.trajectory.get', method: 'GET', path: `${CONVERSATION}/trajectory`, summary: 'The whole log as one JSON array', permission: 'conversation:read', status: 200, produces: 'application/json', idempotency: 'idempotent', errors: [] },
+} as const satisfies Record<string, Operation>;
+export type OperationName = keyof typeof operations;

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { PERMISSIONS, ROLES } from './permissions.js';
+
+export const Org = z.object({ id: z.string(), slug: z.string(), name: z.string(), kind: z.enum(['personal', 'company']), role: z.enum(ROLES), permissions: z.array(z.enum(PERMISSIONS)) });
+export type Org = z.infer<typeof Org>;
+
+/** The signed-in person and where they belong. `orgs[0]` is the personal one. */
+export const Me = z.object({ id: z.string(), name: z.string(), email: z.string().nullable(), orgs: z.array(Org) });
+export type Me = z.infer<typeof Me>;
+
+export const ModelInfo = z.object({
+  id: z.string(),
+  label: z.string(),
+  /** True for the built-in scripted model: the screen must say so. */
+  demo: z.boolean(),
+  default: z.boolean(),
+});
+export const ModelList = z.object({ data: z.array(ModelInfo) });
+export type ModelList = z.infer<typeof ModelList>;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+/** runtime-api, header `X-API-Key`. Field names are OpenHands' (snake_case), because its clients call it. */
+
+/** Sandboxes come in these multiples of the pool's base size. */
+export const RESOURCE_FACTORS = [1, 2, 4, 8] as const;
+
+/** `POST /start`. Repeating it with the same `session_id` answers with the running sandbox; with another body under the same idempotency it is a 422. */
+export const StartRuntime = z.looseObject({
+  session_id: z.string().min(1).max(200),
+  image: z.string().max(500).optional(),
+  /** A string (SDK) or a list (app server); kept for the record, blank sandboxes are already running. */
+  command: z.union([z.string(), z.array(z.string())]).optional(),
+  working_dir: z.string().optional(),
+  /** Reaches the sandbox at activation, after the claim is committed and never before. */
+  environment: z.record(z.string(), z.string()).optional(),
+  resource_factor: z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]).default(1),
+  runtime_class: z.string().optional(),
+  run_as_user: z.int().optional(),
+  run_as_group: z.int().optional(),
+  fs_group: z.int().optional(),
+  image_pull_policy: z.string().optional(),
+});
+export type StartRuntime = z.infer<typeof StartRuntime>;
+
+export const RuntimeId = z.looseObject({ runtime_id: z.string().min(1) });
+
+export const RUNTIME_STATUSES = ['starting', 'running', 'paused', 'stopped', 'error'] as const;
+export const POD_STATUSES = ['ready', 'not found', 'pending', 'running', 'failed', 'unknown', 'crashloopbackoff'] as const;
+
+/** One runtime, as `/start /resume /sessions/{id} /sessions/batch /list /runtime/{id}` answer it. */
+export const Runtime = z.looseObject({
+  runtime_id: z.string(),
+  session_id: z.string(),
+  /** Where agent-server answers. */
+  url: z.string(),
+  session_api_key: z.string(),
+  /** For OpenHands' app server. */
+  status: z.enum(RUNTIME_STATUSES),
+  /** For OpenHands' SDK: `ready` on the first poll after a warm claim. */
+  pod_status: z.enum(POD_STATUSES),
+  restart_count: z.int(),
+  restart_reasons: z.array(z.string()),
+  /** Directory that holds the repository, as seen inside the sandbox. */
+  working_dir: z.string(),
+  /** A sentence when `status` is `error` or `starting`. */
+  status_detail: z.string().optional(),
+  work_hosts: z.record(z.string(), z.int()),
+});
+export type Runtime = z.infer<typeof Runtime>;
+export const RuntimeList = z.object({ runtimes: z.array(Runtime) });
+
+/** What a caller adds for multi-tenancy: the organization that the sandbox belongs to. Without it the key's own organization is used. */
+export const ORG_HEADER = 'x-slipway-org';

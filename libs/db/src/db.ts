@@ -1,0 +1,44 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { PrismaClient } from './generated/client.js';
+
+/** Prisma inside one transaction that sees one organization. */
+export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
+
+/**
+ * The app's database through Prisma, for everything that is not a hot path (those are SQL: `@slipway/db/sql`).
+ * There is no way to a tenant's row but through `withOrg`, or on purpose `asSystem`.
+ */
+export class Db {
+  private readonly prisma: PrismaClient;
+
+  constructor(options: { url: string; max: number; applicationName: string }) {
+    this.prisma = new PrismaClient({
+      adapter: new PrismaPg({ connectionString: options.url, max: options.max, application_name: options.applicationName, connectionTimeoutMillis: 5_000 }, { schema: 'app' }),
+      transactionOptions: { maxWait: 5_000, timeout: 15_000 },
+    });
+  }
+
+  /** One transaction under row-level security: rows of other organizations do not exist in it. */
+  withOrg<T>(orgId: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return this.prisma.$transaction(async (tx) => {
+      await tx.$executeRaw`SELECT set_config('app.org', ${orgId}, true)`;
+      return work(tx);
+    });
+  }
+
+  /** One transaction across organizations. For what belongs to no single one: sign-in, memberships of a person, sweeps. */
+  asSystem<T>(reason: string, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return this.prisma.$transaction(async (tx) => {
+      await tx.$executeRawUnsafe(`SET LOCAL ROLE slipway_app_system /* ${reason.replaceAll('*/', '')} */`);
+      return work(tx);
+    });
+  }
+
+  async ping(): Promise<void> {
+    await this.prisma.$queryRaw`SELECT 1`;
+  }
+
+  close(): Promise<void> {
+    return this.prisma.$disconnect();
+  }
+}

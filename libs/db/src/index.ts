@@ -1,0 +1,2 @@
+export { Db, type TenantTx } from './db.js';
+export { Prisma } from './generated/client.js';

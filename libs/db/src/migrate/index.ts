@@ -1,0 +1,1 @@
+export { migrate, type MigrateOptions, SCHEMAS, serviceUrl } from './migrate.js';

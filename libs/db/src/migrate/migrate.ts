@@ -1,0 +1,105 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+
+/** One schema a service; each has its own role, its own folder in prisma/ and its own history. */
+export const SCHEMAS = ['app', 'runtime', 'gateway'] as const;
+export type Schema = (typeof SCHEMAS)[number];
+
+export interface MigrateOptions {
+  /** Connects as the owner of the schemas, who may create roles. */
+  readonly ownerUrl: string;
+  /** The repository's `prisma/` folder. */
+  readonly directory: string;
+  /** Password of the role `slipway_<schema>`. */
+  readonly passwords: Readonly<Record<Schema, string>>;
+  readonly log: (line: string) => void;
+}
+
+/** Any number, the same for everyone who migrates. */
+const LOCK_KEY = 7_215_309;
+
+/**
+ * Brings every schema to the newest migration, under an advisory lock so that several replicas may start at once.
+ * Each migration is one transaction. The history is Prisma's own table, so `prisma migrate deploy` goes on from it.
+ *
+ * @throws Error when a migration that was applied has been edited, or one fails; nothing of that one stays.
+ */
+export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
+  const client = new pg.Client({ connectionString: options.ownerUrl, application_name: 'slipway-migrate' });
+  await client.connect();
+  const applied: string[] = [];
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    for (const schema of SCHEMAS) {
+      await ensureRoles(client, schema, options.passwords[schema]);
+      await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+      await client.query(HISTORY_TABLE(schema));
+      applied.push(...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)));
+    }
+  } finally {
+    await client.end();
+  }
+  return { applied };
+}
+
+/** The owner's connection string, as the non-owner role of one service. */
+export function serviceUrl(ownerUrl: string, schema: Schema, password: string): string {
+  const url = new URL(ownerUrl);
+  url.username = `slipway_${schema}`;
+  url.password = password;
+  return url.href;
+}
+
+async function migrateSchema(client: pg.Client, schema: Schema, directory: string, log: (line: string) => void): Promise<string[]> {
+  const names = (await readdir(directory, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+  const history = await client.query<{ migration_name: string; checksum: string }>(
+    `SELECT migration_name, checksum FROM ${schema}._prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+  );
+  const done = new Map(history.rows.map((row) => [row.migration_name, row.checksum]));
+  const applied: string[] = [];
+  for (const name of names) {
+    const sql = await readFile(path.join(directory, name, 'migration.sql'), 'utf8');
+    const checksum = createHash('sha256').update(sql).digest('hex');
+    const before = done.get(name);
+    if (before === checksum) continue;
+    if (before !== undefined) throw new Error(`prisma/${schema}/migrations/${name} was changed after it was applied; write a new migration instead`);
+    await client.query('BEGIN');
+    try {
+      await client.query(sql);
+      await client.query(
+        `INSERT INTO ${schema}._prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), now(), 1)`,
+        [randomUUID(), checksum, name],
+      );
+      await client.query('COMMIT');
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw new Error(`migration ${schema}/${name} failed and was rolled back: ${(error as Error).message}`, { cause: error });
+    }
+    log(`applied ${schema}/${name}`);
+    applied.push(`${schema}/${name}`);
+  }
+  return applied;
+}
+
+/** `slipway_<schema>` logs in and owns nothing; `slipway_<schema>_system` is entered with SET LOCAL ROLE and never inherited. */
+async function ensureRoles(client: pg.Client, schema: Schema, password: string): Promise<void> {
+  const role = `slipway_${schema}`;
+  for (const [name, attributes] of [
+    [role, 'LOGIN'],
+    [`${role}_system`, 'NOLOGIN'],
+  ] as const) {
+    const exists = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
+    if (exists.rowCount === 0) await client.query(`CREATE ROLE ${name} ${attributes} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
+  }
+  await client.query(`ALTER ROLE ${role} PASSWORD ${client.escapeLiteral(password)}`);
+  await client.query(`GRANT ${role}_system TO ${role} WITH INHERIT FALSE, SET TRUE`);
+}
+
+const HISTORY_TABLE = (schema: Schema): string => `CREATE TABLE IF NOT EXISTS ${schema}._prisma_migrations (
+  id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz, migration_name varchar(255) NOT NULL,
+  logs text, rolled_back_at timestamptz, started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count integer NOT NULL DEFAULT 0)`;

@@ -1,0 +1,1 @@
+export { asSystem, createPool, inOrg, type PoolClient, type SqlPool } from './tenancy.js';

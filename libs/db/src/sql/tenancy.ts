@@ -1,0 +1,65 @@
+import pg from 'pg';
+
+export type SqlPool = pg.Pool;
+export type PoolClient = pg.PoolClient;
+
+/** Longest wait for a free connection. Milliseconds; then the caller gets an error instead of an endless queue. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
+ * `bigint` columns arrive as numbers; every one of ours stays far below 2^53.
+ */
+export function createPool(options: { url: string; max: number; applicationName: string; onError: (error: Error) => void }): SqlPool {
+  const types = new pg.TypeOverrides();
+  types.setTypeParser(pg.types.builtins.INT8, Number);
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max,
+    application_name: options.applicationName,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: 30_000,
+    types,
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', options.onError);
+  return pool;
+}
+
+/** Runs `work` in one transaction that sees and writes the rows of one organization only. Rolls back when `work` rejects. */
+export async function inOrg<T>(pool: SqlPool, orgId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (client) => {
+    await client.query({ name: 'tenant', text: "SELECT set_config('app.org', $1, true)", values: [orgId] });
+    return work(client);
+  });
+}
+
+/**
+ * Runs `work` in one transaction across organizations, as the system role. For work that belongs to no caller:
+ * finding whose a key is, reconciling, sweeping. `reason` stands in the query for the database's own log.
+ */
+export async function asSystem<T>(pool: SqlPool, role: 'slipway_app_system' | 'slipway_runtime_system' | 'slipway_gateway_system', reason: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (client) => {
+    await client.query(`SET LOCAL ROLE ${role} /* ${reason.replaceAll('*/', '')} */`);
+    return work(client);
+  });
+}
+
+async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    client.release();
+    return result;
+  } catch (error) {
+    // A connection whose rollback fails is not given to anybody else.
+    const broken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    );
+    client.release(broken);
+    throw error;
+  }
+}

@@ -1,0 +1,2 @@
+export { parseConfig, parseOrThrow } from './parse.js';
+export { notFound, type ProblemResponse, SlipwayError, toProblem } from './slipway-error.js';

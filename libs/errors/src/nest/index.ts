@@ -1,0 +1,1 @@
+export { ProblemFilter } from './problem.filter.js';

@@ -1,0 +1,36 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+
+/** What is known of the work under way; every log line carries it. Filled in as it becomes known. */
+export interface RequestContext {
+  requestId?: string;
+  /** 32 hex digits, from `traceparent`: one id from the browser's click to the tool call. */
+  traceId: string;
+  orgId?: string;
+  userId?: string;
+  conversationId?: string;
+}
+
+const storage = new AsyncLocalStorage<RequestContext>();
+
+/** The context of the code that is running, or `undefined` outside of one. Its fields may be set. */
+export function currentContext(): RequestContext | undefined {
+  return storage.getStore();
+}
+
+export function runInContext<T>(context: RequestContext, work: () => T): T {
+  return storage.run(context, work);
+}
+
+const TRACEPARENT = /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The trace id of a W3C `traceparent`, or a new one when it is absent or malformed. */
+export function traceIdOf(traceparent: string | undefined): string {
+  const match = traceparent === undefined ? null : TRACEPARENT.exec(traceparent);
+  return match?.[1] ?? randomBytes(16).toString('hex');
+}
+
+/** A `traceparent` with a new span under the current trace (or under `traceId`). */
+export function makeTraceparent(traceId?: string): string {
+  return `00-${traceId ?? currentContext()?.traceId ?? randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { runInContext, traceIdOf } from '../context.js';
+import type { Logger } from '../logger.js';
+
+export interface TelemetryOptions {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  /** Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once a second. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+/** Longest that `/ready` waits for its checks. Milliseconds; below a kubelet's usual probe timeout. */
+const READY_TIMEOUT_MS = 2_000;
+
+/** A registry with the process metrics of prom-client. */
+export function createMetrics(service: string): Registry {
+  const registry = new Registry();
+  registry.setDefaultLabels({ service });
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/**
+ * Gives a Fastify server its request context (request id, trace), `/alive`, `/ready`, `/metrics`, a duration histogram and one log line a request.
+ * Call before routes are added.
+ */
+export function installTelemetry(fastify: FastifyInstance, options: TelemetryOptions): void {
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from request to response, by route',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [options.registry],
+  });
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const given = request.headers['x-request-id'];
+    const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
+    const traceparent = request.headers['traceparent'];
+    reply.header('x-request-id', requestId);
+    runInContext({ requestId, traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, done);
+  });
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    const line = { method: request.method, route, status: reply.statusCode, elapsed_ms: Math.round(reply.elapsedTime * 10) / 10 };
+    if (reply.statusCode >= 500) options.logger.error(line, 'request failed');
+    else options.logger.debug(line, 'request');
+    done();
+  });
+
+  let lastCheck: { at: number; result: Promise<string | null> } | undefined;
+  const check = (): Promise<string | null> => {
+    if (lastCheck === undefined || performance.now() - lastCheck.at > 1_000) {
+      const result = options.ready(AbortSignal.timeout(READY_TIMEOUT_MS)).then(
+        () => null,
+        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      );
+      lastCheck = { at: performance.now(), result };
+    }
+    return lastCheck.result;
+  };
+  fastify.get('/alive', async () => ({ status: 'ok' }));
+  fastify.get('/ready', async (_request, reply) => {
+    const reason = await check();
+    return reply.code(reason === null ? 200 : 503).send(reason === null ? { status: 'ready' } : { status: 'not ready', reason });
+  });
+  fastify.get('/metrics', async (_request, reply) => reply.type(options.registry.contentType).send(await options.registry.metrics()));
+}

@@ -1,0 +1,1 @@
+export { freePort, type PostgresServer, startPostgresServer } from './postgres-server.js';

@@ -1,0 +1,21 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+/**
+ * The first answer of `probe` that is neither `undefined`, `null` nor `false`. Looks every 10 ms.
+ * @throws Error that names `what` after `timeoutMs`, with the last error of `probe` as its cause.
+ */
+export async function until<T>(what: string, probe: () => T | Promise<T>, timeoutMs = 10_000): Promise<NonNullable<Exclude<T, false>>> {
+  const end = performance.now() + timeoutMs;
+  let last: unknown;
+  while (performance.now() < end) {
+    try {
+      const answer = await probe();
+      if (answer !== undefined && answer !== null && answer !== false) return answer as NonNullable<Exclude<T, false>>;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    await wait(10);
+  }
+  throw new Error(`${what}: not within ${timeoutMs} ms`, { cause: last });
+}

@@ -1,7 +1,27 @@
-import fs from 'node:fs';import path from 'node:path';
-const refs=[];
-for(const d of ['libs','apps'])for(const n of fs.readdirSync(d)){const dir=`${d}/${n}`;if(!fs.existsSync(dir+'/package.json')||n==='web')continue;
- const pj=JSON.parse(fs.readFileSync(dir+'/package.json'));const deps=Object.keys({...pj.dependencies,...pj.devDependencies}).filter(x=>x.startsWith('@slipway/')).map(x=>x.slice(9));
- const ts={extends:'../../tsconfig.base.json',compilerOptions:{rootDir:'src',outDir:'dist',tsBuildInfoFile:'dist/.tsbuildinfo',...(n==='ui'?{jsx:'react-jsx',lib:['ES2024','DOM','DOM.Iterable'],module:'ESNext',moduleResolution:'bundler'}:n==='api-client'?{lib:['ES2024','DOM','DOM.Iterable']}:{})},include:['src'],references:deps.map(x=>({path:`../../libs/${x}`}))};
- fs.writeFileSync(dir+'/tsconfig.json',JSON.stringify(ts,null,2)+'\n');refs.push({path:dir});}
-fs.writeFileSync('tsconfig.json',JSON.stringify({files:[],references:refs},null,2)+'\n');
+// Writes every project's tsconfig.json from its package.json: its references are the workspace packages that it depends on.
+// Run after a change of dependencies: `node tools/tsconfigs.mjs`.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+const OWN_OPTIONS = {
+  'libs/ui': { jsx: 'react-jsx', lib: ['ES2024', 'DOM', 'DOM.Iterable'], module: 'ESNext', moduleResolution: 'bundler' },
+  'libs/api-client': { lib: ['ES2024', 'DOM', 'DOM.Iterable'] },
+};
+/** Next builds and checks it by itself. */
+const NOT_COMPILED = ['apps/web'];
+
+const write = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+const projects = ['libs', 'apps']
+  .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+  .filter((project) => existsSync(`${project}/package.json`) && !NOT_COMPILED.includes(project));
+
+for (const project of projects) {
+  const manifest = JSON.parse(readFileSync(`${project}/package.json`, 'utf8'));
+  const packages = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).filter((name) => name.startsWith('@slipway/'));
+  write(`${project}/tsconfig.json`, {
+    extends: '../../tsconfig.base.json',
+    compilerOptions: { rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo', ...OWN_OPTIONS[project] },
+    include: ['src'],
+    references: packages.map((name) => ({ path: `../../libs/${name.slice('@slipway/'.length)}` })),
+  });
+}
+write('tsconfig.json', { files: [], references: projects.map((path) => ({ path })) });

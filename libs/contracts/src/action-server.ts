@@ -29,7 +29,11 @@ export const FileEditorAction = z.looseObject({
   view_range: z.tuple([z.int(), z.int()]).nullish(),
 });
 export const TaskItem = z.object({ title: z.string(), notes: z.string().default(''), status: z.enum(['todo', 'in_progress', 'done']).default('todo') });
-export const TaskTrackerAction = z.looseObject({ kind: z.literal('TaskTrackerAction'), command: z.enum(['view', 'plan']), task_list: z.array(TaskItem).default([]) });
+export const TaskTrackerAction = z.looseObject({
+  kind: z.literal('TaskTrackerAction'),
+  command: z.enum(['view', 'plan']),
+  task_list: z.array(TaskItem).default([]),
+});
 export const ThinkAction = z.looseObject({ kind: z.literal('ThinkAction'), thought: z.string() });
 export const FinishAction = z.looseObject({ kind: z.literal('FinishAction'), message: z.string() });
 
@@ -48,7 +52,16 @@ export const TerminalObservation = observation.extend({
   /** -1: still running when the action answered. */
   exit_code: z.int().nullable(),
   timeout: z.boolean(),
-  metadata: z.looseObject({ exit_code: z.int(), pid: z.int(), username: z.string().nullable(), hostname: z.string().nullable(), working_dir: z.string().nullable(), py_interpreter_path: z.string().nullable(), prefix: z.string(), suffix: z.string() }),
+  metadata: z.looseObject({
+    exit_code: z.int(),
+    pid: z.int(),
+    username: z.string().nullable(),
+    hostname: z.string().nullable(),
+    working_dir: z.string().nullable(),
+    py_interpreter_path: z.string().nullable(),
+    prefix: z.string(),
+    suffix: z.string(),
+  }),
   /** File in the sandbox that holds the whole output, when `content` was cut. */
   full_output_save_dir: z.string().nullable(),
 });
@@ -68,7 +81,12 @@ export const ExecuteActionResponse = z.object({ observation: SandboxObservation 
 export const MAX_OBSERVATION_LENGTH = 30_000;
 
 /** `POST /bash/execute`: one command in a process group of its own, outside the agent's shell. `timeout` in seconds. */
-export const RunCommandRequest = z.object({ command: z.string().min(1), cwd: z.string().optional(), timeout: z.number().positive().max(3600), env: z.record(z.string(), z.string()).optional() });
+export const RunCommandRequest = z.object({
+  command: z.string().min(1),
+  cwd: z.string().optional(),
+  timeout: z.number().positive().max(3600),
+  env: z.record(z.string(), z.string()).optional(),
+});
 export type RunCommandRequest = z.infer<typeof RunCommandRequest>;
 /** Output is cut to its last 1 MiB a stream. `exitCode` -1 with `timedOut` after a kill. */
 export const RunCommandResponse = z.object({ exitCode: z.int(), timedOut: z.boolean(), stdout: z.string(), stderr: z.string(), elapsedMs: z.number() });

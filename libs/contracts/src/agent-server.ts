@@ -64,7 +64,11 @@ export type SendEventRequest = z.infer<typeof SendEventRequest>;
 export const EventSearchPage = z.object({ items: z.array(ConversationEvent), next_page_id: z.string().nullable() });
 
 /** `POST /api/bash/execute_bash_command` and `start_bash_command`. `timeout` in seconds. */
-export const ExecuteBashRequest = z.looseObject({ command: z.string().min(1), cwd: z.string().nullish(), timeout: z.number().positive().max(3600).default(300) });
+export const ExecuteBashRequest = z.looseObject({
+  command: z.string().min(1),
+  cwd: z.string().nullish(),
+  timeout: z.number().positive().max(3600).default(300),
+});
 export type ExecuteBashRequest = z.infer<typeof ExecuteBashRequest>;
 export const BashOutput = z.looseObject({
   id: z.string(),
@@ -79,7 +83,13 @@ export const BashOutput = z.looseObject({
 });
 export type BashOutput = z.infer<typeof BashOutput>;
 
-export const GitChange = z.object({ status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']), path: z.string(), additions: z.int().optional(), deletions: z.int().optional(), binary: z.boolean().optional() });
+export const GitChange = z.object({
+  status: z.enum(['MOVED', 'ADDED', 'DELETED', 'UPDATED']),
+  path: z.string(),
+  additions: z.int().optional(),
+  deletions: z.int().optional(),
+  binary: z.boolean().optional(),
+});
 export type GitChange = z.infer<typeof GitChange>;
 export const GitDiff = z.object({ original: z.string().nullable(), modified: z.string().nullable() });
 export type GitDiff = z.infer<typeof GitDiff>;

@@ -1,17 +1,89 @@
-export { AgentAction, ConfigureRequest, ExecuteActionRequest, ExecuteActionResponse, FileEditorAction, FileEditorObservation, FinishAction, MAX_OBSERVATION_LENGTH, RunCommandRequest, RunCommandResponse, SandboxAction, SandboxObservation, TaskItem, TaskTrackerAction, TerminalAction, TerminalObservation, ThinkAction } from './action-server.js';
+export {
+  AgentAction,
+  ConfigureRequest,
+  ExecuteActionRequest,
+  ExecuteActionResponse,
+  FileEditorAction,
+  FileEditorObservation,
+  FinishAction,
+  MAX_OBSERVATION_LENGTH,
+  RunCommandRequest,
+  RunCommandResponse,
+  SandboxAction,
+  SandboxObservation,
+  TaskItem,
+  TaskTrackerAction,
+  TerminalAction,
+  TerminalObservation,
+  ThinkAction,
+} from './action-server.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
-export { BashOutput, ConversationInfo, EventSearchPage, ExecuteBashRequest, GitChange, GitDiff, SendEventRequest, StartConversationRequest } from './agent-server.js';
-export { BLOB_MARKER, BlobRef, MAX_EVENT_BYTES, blobRefOf } from './blob.js';
-export { ConversationEvent, ConversationStats, EXECUTION_STATUSES, ErrorClassification, EventSource, LoggedEvent, StreamingDelta, TextContent, assertNever, type EventKind, type EventOf, type ExecutionStatus } from './conversation-event.js';
-export { BranchName, CONVERSATION_STATUSES, Changes, Conversation, ConversationStatus, ConversationSummary, CreateConversation, EventPage, EventsQuery, FileChange, ListConversationsQuery, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, PageQuery, QueuedMessage, RepositoryUrl, SANDBOX_STATUSES, SandboxStatus, SendMessage, pageOf } from './conversations.js';
-export { ERRORS, ERROR_CODES, type ErrorCode } from './error-codes.js';
+export {
+  BashOutput,
+  ConversationInfo,
+  EventSearchPage,
+  ExecuteBashRequest,
+  GitChange,
+  GitDiff,
+  SendEventRequest,
+  StartConversationRequest,
+} from './agent-server.js';
+export { BLOB_MARKER, BlobRef, blobRefOf, MAX_EVENT_BYTES } from './blob.js';
+export {
+  assertNever,
+  ConversationEvent,
+  ConversationStats,
+  ErrorClassification,
+  type EventKind,
+  type EventOf,
+  EventSource,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
+  LoggedEvent,
+  StreamingDelta,
+  TextContent,
+} from './conversation-event.js';
+export {
+  BranchName,
+  Changes,
+  CONVERSATION_STATUSES,
+  Conversation,
+  ConversationStatus,
+  ConversationSummary,
+  CreateConversation,
+  EventPage,
+  EventsQuery,
+  FileChange,
+  ListConversationsQuery,
+  MAX_PROMPT_LENGTH,
+  MAX_QUEUED_MESSAGES,
+  PageQuery,
+  pageOf,
+  QueuedMessage,
+  RepositoryUrl,
+  SANDBOX_STATUSES,
+  SandboxStatus,
+  SendMessage,
+} from './conversations.js';
+export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
-export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GenerateKey, GeneratedKey } from './llm-gateway.js';
-export { COMMON_ERRORS, operations, type Operation, type OperationName } from './operations.js';
+export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GeneratedKey, GenerateKey } from './llm-gateway.js';
+export { COMMON_ERRORS, type Operation, type OperationName, operations } from './operations.js';
 export { Me, ModelInfo, ModelList, Org } from './orgs.js';
-export { PERMISSIONS, ROLES, ROLE_PERMISSIONS, type Permission, type Principal, type Role } from './permissions.js';
+export { PERMISSIONS, type Permission, type Principal, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { QUEUES, type QueueName, type QueuePayload } from './queues.js';
-export { DeltaFrame, EventsFrame, Hint, InboxFrame, ResumeFrame, SOCKET_MAX_BYTES, SOCKET_MAX_FRAMES, Subscribe, SubscribeAnswer, Unsubscribe } from './realtime.js';
+export {
+  DeltaFrame,
+  EventsFrame,
+  Hint,
+  InboxFrame,
+  ResumeFrame,
+  SOCKET_MAX_BYTES,
+  SOCKET_MAX_FRAMES,
+  Subscribe,
+  SubscribeAnswer,
+  Unsubscribe,
+} from './realtime.js';
 export { ORG_HEADER, POD_STATUSES, RESOURCE_FACTORS, RUNTIME_STATUSES, Runtime, RuntimeId, RuntimeList, StartRuntime } from './runtime.js';
 export { START_STATUSES, StartStatus, StartStep } from './start-task.js';

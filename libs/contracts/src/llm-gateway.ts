@@ -8,7 +8,11 @@ export const GenerateKey = z.looseObject({
   /** Empty means every model. */
   models: z.array(z.string()).default([]),
   /** Seconds until it ends. */
-  duration_seconds: z.int().positive().max(30 * 86_400).default(86_400),
+  duration_seconds: z
+    .int()
+    .positive()
+    .max(30 * 86_400)
+    .default(86_400),
   metadata: z.object({ org_id: z.string(), conversation_id: z.uuid(), user_id: z.string().optional() }),
 });
 export type GenerateKey = z.infer<typeof GenerateKey>;
@@ -21,5 +25,12 @@ export const DeleteKeys = z.object({ conversation_id: z.uuid() });
 /** The model id of the built-in scripted model. */
 export const DEMO_MODEL = 'slipway-demo';
 
-export const GatewayModel = z.looseObject({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string(), demo: z.boolean().optional(), default: z.boolean().optional() });
+export const GatewayModel = z.looseObject({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+  demo: z.boolean().optional(),
+  default: z.boolean().optional(),
+});
 export const GatewayModelList = z.looseObject({ object: z.literal('list'), data: z.array(GatewayModel) });

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
-export const Org = z.object({ id: z.string(), slug: z.string(), name: z.string(), kind: z.enum(['personal', 'company']), role: z.enum(ROLES), permissions: z.array(z.enum(PERMISSIONS)) });
+export const Org = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  kind: z.enum(['personal', 'company']),
+  role: z.enum(ROLES),
+  permissions: z.array(z.enum(PERMISSIONS)),
+});
 export type Org = z.infer<typeof Org>;
 
 /** The signed-in person and where they belong. `orgs[0]` is the personal one. */

@@ -7,7 +7,10 @@ import { QueuedMessage } from './conversations.js';
 /** Client → server, event `subscribe`, answered by acknowledgement with `SubscribeAnswer`. Subscribing again moves the cursor. */
 export const Subscribe = z.object({ orgId: z.string(), conversationId: z.uuid(), afterSeq: z.int().nonnegative() });
 export type Subscribe = z.infer<typeof Subscribe>;
-export const SubscribeAnswer = z.union([z.object({ ok: z.literal(true), head: z.int().nonnegative() }), z.object({ ok: z.literal(false), code: z.string(), detail: z.string() })]);
+export const SubscribeAnswer = z.union([
+  z.object({ ok: z.literal(true), head: z.int().nonnegative() }),
+  z.object({ ok: z.literal(false), code: z.string(), detail: z.string() }),
+]);
 export type SubscribeAnswer = z.infer<typeof SubscribeAnswer>;
 
 /** Client → server, event `unsubscribe`. */

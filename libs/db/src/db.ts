@@ -13,7 +13,10 @@ export class Db {
 
   constructor(options: { url: string; max: number; applicationName: string }) {
     this.prisma = new PrismaClient({
-      adapter: new PrismaPg({ connectionString: options.url, max: options.max, application_name: options.applicationName, connectionTimeoutMillis: 5_000 }, { schema: 'app' }),
+      adapter: new PrismaPg(
+        { connectionString: options.url, max: options.max, application_name: options.applicationName, connectionTimeoutMillis: 5_000 },
+        { schema: 'app' },
+      ),
       transactionOptions: { maxWait: 5_000, timeout: 15_000 },
     });
   }

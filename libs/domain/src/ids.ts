@@ -26,7 +26,10 @@ export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array 
     return id;
   };
   return {
-    uuid: () => Buffer.from(bytes()).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    uuid: () =>
+      Buffer.from(bytes())
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
     prefixed: (prefix) => {
       let number = BigInt(`0x${Buffer.from(bytes()).toString('hex')}`);
       let text = '';

@@ -27,7 +27,13 @@ export function createLogger(service: string, level = 'info'): Logger {
         const context = currentContext();
         return context === undefined
           ? {}
-          : { request_id: context.requestId, trace_id: context.traceId, org_id: context.orgId, user_id: context.userId, conversation_id: context.conversationId };
+          : {
+              request_id: context.requestId,
+              trace_id: context.traceId,
+              org_id: context.orgId,
+              user_id: context.userId,
+              conversation_id: context.conversationId,
+            };
       },
     },
     pino.destination({ sync: true }),

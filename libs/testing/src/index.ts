@@ -1,5 +1,17 @@
-export { type GitServer, startGitServer } from './git-server.js';
-export { createSampleRepository } from './sample-repository.js';
 export { freePort, type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
+export { ConversationWatcher } from './conversation-watcher.js';
+export { type GitServer, startGitServer } from './git-server.js';
+export {
+  byAnswersSoFar,
+  type ModelFault,
+  type ModelRequest,
+  type ModelScript,
+  type ModelTurn,
+  type ScriptedAnswer,
+  type ScriptedToolCall,
+  textOfMessage,
+} from './model-server/model-script.js';
+export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/model-server.js';
+export { createSampleRepository } from './sample-repository.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

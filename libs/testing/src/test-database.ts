@@ -8,7 +8,6 @@ import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 import { migrate, SCHEMAS, serviceUrl } from '@slipway/db/migrate';
 import pg from 'pg';
 
-
 export interface TestDatabase {
   readonly ownerUrl: string;
   /** As each service connects: `slipway_app`, `slipway_runtime`, `slipway_gateway`. */

@@ -1,1 +1,1 @@
-export { migrate, type MigrateOptions, SCHEMAS, serviceUrl } from './migrate.js';
+export { type MigrateOptions, migrate, SCHEMAS, serviceUrl } from './migrate.js';

@@ -38,7 +38,12 @@ export async function inOrg<T>(pool: SqlPool, orgId: string, work: (client: Pool
  * Runs `work` in one transaction across organizations, as the system role. For work that belongs to no caller:
  * finding whose a key is, reconciling, sweeping. `reason` stands in the query for the database's own log.
  */
-export async function asSystem<T>(pool: SqlPool, role: 'slipway_app_system' | 'slipway_runtime_system' | 'slipway_gateway_system', reason: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function asSystem<T>(
+  pool: SqlPool,
+  role: 'slipway_app_system' | 'slipway_runtime_system' | 'slipway_gateway_system',
+  reason: string,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
   return inTransaction(pool, async (client) => {
     await client.query(`SET LOCAL ROLE ${role} /* ${reason.replaceAll('*/', '')} */`);
     return work(client);

@@ -26,10 +26,18 @@ function fromFramework(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
   const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
-  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413) return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' || code === 'FST_ERR_CTP_EMPTY_JSON_BODY' || code === 'FST_ERR_CTP_INVALID_JSON_BODY' || status === 415 || thrown instanceof SyntaxError)
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413)
+    return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
+  if (
+    code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' ||
+    code === 'FST_ERR_CTP_EMPTY_JSON_BODY' ||
+    code === 'FST_ERR_CTP_INVALID_JSON_BODY' ||
+    status === 415 ||
+    thrown instanceof SyntaxError
+  )
     return new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: thrown });
   if (status === 404) return notFound();
-  if (typeof status === 'number' && status >= 400 && status < 500) return new SlipwayError('request.invalid', 'The request could not be read.', { cause: thrown });
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new SlipwayError('request.invalid', 'The request could not be read.', { cause: thrown });
   return thrown;
 }

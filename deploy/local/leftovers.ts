@@ -1,0 +1,83 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/**
+ * Ends what an earlier start of the same data directory left behind when it could not stop by itself: services, sandboxes, the database.
+ * Only processes whose own command line or environment names this directory or the recorded service are touched.
+ *
+ * @throws Error when another start of this directory is alive: two would share one database.
+ */
+export async function endLeftovers(directory: string, log: (line: string) => void): Promise<void> {
+  const file = path.join(directory, 'running.json');
+  if (existsSync(file)) {
+    const record = JSON.parse(readFileSync(file, 'utf8')) as { pid: number; url: string; services: Array<{ name: string; pid: number }> };
+    if (record.pid !== process.pid && isAlive(record.pid) && commandOf(record.pid).includes('deploy/local')) {
+      throw new Error(
+        `it is already running at ${record.url} (process ${record.pid}). Stop that one first, or choose other ports: SLIPWAY_PORT=4000 npm start.`,
+      );
+    }
+    for (const { name, pid } of record.services) {
+      if (pid > 0 && isAlive(pid) && commandOf(pid).includes(`apps/${name}/`)) {
+        log(`ending ${name} (${pid}), left from an earlier start`);
+        await end(pid, 'SIGTERM');
+      }
+    }
+    rmSync(file, { force: true });
+  }
+  for (const pid of sandboxProcesses(path.join(directory, 'sandboxes'))) await end(pid, 'SIGTERM');
+  const postmaster = path.join(directory, 'postgres/postmaster.pid');
+  if (existsSync(postmaster)) {
+    const pid = Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
+    if (isAlive(pid) && commandOf(pid).includes('postgres')) {
+      log(`ending the database (${pid}), left from an earlier start`);
+      await end(pid, 'SIGINT');
+    }
+  }
+}
+
+/** Processes whose environment or command line names the sandboxes' folder. Linux only; elsewhere runtime-api finds its own at the next start. */
+function sandboxProcesses(folder: string): number[] {
+  if (!existsSync('/proc/self/environ')) return [];
+  const found: number[] = [];
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue;
+    try {
+      if (readFileSync(`/proc/${entry}/environ`, 'latin1').includes(`_DIR=${folder}/`)) found.push(Number(entry));
+    } catch {
+      // It ended in between, or belongs to somebody else.
+    }
+  }
+  return found;
+}
+
+async function end(pid: number, signal: NodeJS.Signals): Promise<void> {
+  kill(pid, signal);
+  for (let waited = 0; waited < 5_000 && isAlive(pid); waited += 50) await wait(50);
+  if (isAlive(pid)) kill(pid, 'SIGKILL');
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Already gone.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import { type LocalService, PORT_OFFSETS, ROOT, type Secrets } from './settings.ts';
+
+export interface ServicePlan {
+  readonly name: Exclude<LocalService, 'postgres'>;
+  readonly entry: string;
+  readonly readyPath: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface StackAddresses {
+  readonly port: number;
+  readonly dataDirectory: string;
+  readonly databaseUrls: Readonly<Record<'app' | 'runtime' | 'gateway', string>>;
+  /** `null`: queue and hints are on Postgres. */
+  readonly redisUrl: string | null;
+  /** `null`: the embedded one. */
+  readonly oidcIssuerUrl: string | null;
+}
+
+const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js');
+
+/** Variables of the caller that reach the services: what a person sets to change the default. */
+const PASSED_ON = [
+  'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS',
+  'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
+]; // biome-ignore format: a list reads better in lines
+
+/** Every process of the local stack with its whole environment, in the order in which they start. */
+export function planServices(addresses: StackAddresses, secrets: Secrets, caller: Readonly<Record<string, string | undefined>>): ServicePlan[] {
+  const at = (service: LocalService): string => `http://127.0.0.1:${addresses.port + PORT_OFFSETS[service]}`;
+  const publicUrl = `http://localhost:${addresses.port}`;
+  const issuer = addresses.oidcIssuerUrl ?? `${at('embedded-identity').replace('127.0.0.1', 'localhost')}/realms/slipway`;
+  const shared: Record<string, string> = { NODE_ENV: 'development', HOST: '127.0.0.1' };
+  for (const name of PASSED_ON) {
+    const value = caller[name];
+    if (value !== undefined) shared[name] = value;
+  }
+  const redis: Record<string, string> = addresses.redisUrl === null ? {} : { REDIS_URL: addresses.redisUrl };
+  const clientSecret = caller['OIDC_CLIENT_SECRET'] ?? secrets.oidcClient;
+  const service = (name: ServicePlan['name'], env: Record<string, string>, entry = main(name), readyPath = '/ready'): ServicePlan => ({
+    name,
+    entry,
+    readyPath,
+    env: { ...shared, PORT: String(addresses.port + PORT_OFFSETS[name]), ...env },
+  });
+  const model: Record<string, string> = {};
+  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL']) {
+    const value = caller[name];
+    if (value !== undefined && value !== '') model[name] = value;
+  }
+  return [
+    ...(addresses.oidcIssuerUrl === null
+      ? [
+          service(
+            'embedded-identity',
+            {
+              ISSUER_URL: issuer,
+              DATA_DIR: path.join(addresses.dataDirectory, 'identity'),
+              OIDC_CLIENT_ID: 'slipway-web',
+              OIDC_CLIENT_SECRET: clientSecret,
+              REDIRECT_URI: `${publicUrl}/oauth/keycloak/callback`,
+              POST_LOGOUT_REDIRECT_URI: `${publicUrl}/login`,
+            },
+            undefined,
+            '/alive',
+          ),
+        ]
+      : []),
+    service('llm-gateway', { DATABASE_URL: addresses.databaseUrls.gateway, LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey, ...model }),
+    service('runtime-api', {
+      DATABASE_URL: addresses.databaseUrls.runtime,
+      RUNTIME_API_KEY: secrets.runtimeApiKey,
+      ENCRYPTION_KEY: secrets.encryption,
+      ACTIVATION_PRIVATE_KEY: secrets.activationPrivateKey,
+      SANDBOX_BACKEND: 'process',
+      PROCESS_BACKEND_DIR: path.join(addresses.dataDirectory, 'sandboxes'),
+      AGENT_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/agent-server/bundle/agent-server.cjs')]),
+      ACTION_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/action-server/bundle/action-server.cjs')]),
+    }),
+    service('app-server', {
+      ...redis,
+      PUBLIC_URL: publicUrl,
+      DATABASE_URL: addresses.databaseUrls.app,
+      OIDC_ISSUER_URL: issuer,
+      OIDC_CLIENT_ID: caller['OIDC_CLIENT_ID'] ?? 'slipway-web',
+      OIDC_CLIENT_SECRET: clientSecret,
+      SESSION_SECRET: secrets.session,
+      ENCRYPTION_KEY: secrets.encryption,
+      INGEST_SECRET: secrets.ingest,
+      WEB_URL: at('web'),
+      LLM_GATEWAY_URL: at('llm-gateway'),
+      LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
+    }),
+    service('worker', {
+      ...redis,
+      DATABASE_URL: addresses.databaseUrls.app,
+      ENCRYPTION_KEY: secrets.encryption,
+      INGEST_SECRET: secrets.ingest,
+      RUNTIME_API_URL: at('runtime-api'),
+      RUNTIME_API_KEY: secrets.runtimeApiKey,
+      LLM_GATEWAY_URL: at('llm-gateway'),
+      LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
+      SANDBOX_INGEST_URL: at('app-server'),
+      SANDBOX_LLM_URL: at('llm-gateway'),
+    }),
+    service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js'), '/login'),
+  ];
+}

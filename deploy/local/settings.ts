@@ -1,0 +1,59 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Each service's port, counted from the one that people open. */
+export const PORT_OFFSETS = { 'app-server': 0, worker: 1, 'runtime-api': 2, 'llm-gateway': 3, web: 4, 'embedded-identity': 5, postgres: 6 } as const;
+export type LocalService = keyof typeof PORT_OFFSETS;
+
+export interface Secrets {
+  readonly session: string;
+  readonly encryption: string;
+  readonly ingest: string;
+  readonly oidcClient: string;
+  readonly runtimeApiKey: string;
+  readonly gatewayMasterKey: string;
+  readonly database: Readonly<Record<'app' | 'runtime' | 'gateway', string>>;
+  /** Ed25519, PKCS#8 DER, base64. */
+  readonly activationPrivateKey: string;
+}
+
+/** The secrets of one local installation, made at its first start and readable by its owner only. */
+export function loadSecrets(dataDirectory: string): Secrets {
+  mkdirSync(dataDirectory, { recursive: true });
+  const file = path.join(dataDirectory, 'secrets.json');
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  const secret = (): string => randomBytes(32).toString('base64url');
+  const secrets: Secrets = {
+    session: secret(),
+    encryption: secret(),
+    ingest: secret(),
+    oidcClient: secret(),
+    runtimeApiKey: secret(),
+    gatewayMasterKey: secret(),
+    database: { app: secret(), runtime: secret(), gateway: secret() },
+    activationPrivateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+  };
+  writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
+  return secrets;
+}
+
+/** @throws Error whose sentence names the port and the way out. */
+export async function requireFreePort(port: number, name: string): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new Error(`port ${port} (${name}) is already taken. Stop what uses it, or choose another range: SLIPWAY_PORT=4000 npm start.`)
+          : new Error(`port ${port} (${name}) cannot be used: ${error.message}`),
+      ),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  await new Promise((resolve) => server.close(resolve));
+}

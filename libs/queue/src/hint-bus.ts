@@ -1,0 +1,18 @@
+import type { Hint } from '@slipway/contracts';
+
+/**
+ * Tells other processes that something is new. Best effort on purpose: a hint may be lost or come twice, and never carries what is not in the log.
+ *
+ * Contract, checked for every adapter by `describeHintBus` (hint-bus.contract.ts):
+ * - a hint reaches every listener of every process, the publishing one included (`from` tells whose it is).
+ * - hints of one process arrive in the order in which it published them.
+ * - a delta longer than one message of the backend arrives in pieces, each at its own offset.
+ * - a lost connection is made again, with growing delay up to 2 s; hints meanwhile are dropped, and neither side fails.
+ */
+export interface HintBus {
+  /** Never throws and never waits. */
+  publish(hint: Hint): void;
+  /** The answer ends the subscription. A listener that throws is logged and does not disturb the others. */
+  subscribe(listener: (hint: Hint) => void): () => void;
+  close(): Promise<void>;
+}

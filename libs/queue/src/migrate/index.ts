@@ -1,0 +1,1 @@
+export { migrateQueue, QUEUE_SCHEMA } from './migrate-queue.js';

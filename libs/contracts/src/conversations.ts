@@ -18,7 +18,7 @@ export const BranchName = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*[\\\u0000-\u001f\u007f])(?!.*\/$)(?!.*\.lock$).+$/, 'is not a branch name');
+  .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*\[\\\p{Cc}])(?!.*\/$)(?!.*\.lock$).+$/u, 'is not a branch name');
 
 export const CreateConversation = z
   .strictObject({

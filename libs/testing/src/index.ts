@@ -12,6 +12,7 @@ export {
   textOfMessage,
 } from './model-server/model-script.js';
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/model-server.js';
+export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

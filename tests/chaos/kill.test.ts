@@ -1,0 +1,228 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Conversation, LoggedEvent, QueuedMessage } from '@slipway/contracts';
+import {
+  ConversationWatcher,
+  createSampleRepository,
+  type GitServer,
+  signIn,
+  startGitServer,
+  startModelServer,
+  startRedisServer,
+  until,
+} from '@slipway/testing';
+import { expect } from 'expect';
+import pg from 'pg';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { sandboxProcesses } from './sandbox-processes.ts';
+
+/** Conversations at work at once. */
+const CONVERSATIONS = 10;
+/** Tool calls of each; one takes about 0.7 s here, so that they outlast all the kills. */
+const STEPS = 60;
+/** Longest that a conversation may show nothing new after a kill. Milliseconds. */
+const STUCK_MS = 30_000;
+/** Longest that a sandbox may be without owner, or an owner without sandbox. Milliseconds. */
+const ORPHAN_MS = 60_000;
+
+interface Running {
+  readonly id: string;
+  readonly watchers: [ConversationWatcher, ConversationWatcher];
+  readonly sent: string[];
+}
+
+describe('kill -9 of any one process while ten conversations run', { timeout: 900_000 }, () => {
+  let folder: string;
+  let stack: Stack;
+  let git: GitServer;
+  let model: Awaited<ReturnType<typeof startModelServer>>;
+  let redis: Awaited<ReturnType<typeof startRedisServer>>;
+  let person: Awaited<ReturnType<typeof signIn>>;
+  let database: pg.Client;
+  let orgId: string;
+  const running: Running[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-chaos-'));
+    await createSampleRepository(path.join(folder, 'repositories'), 'sample.git', { 'README.md': '# Sample\n' });
+    git = await startGitServer(path.join(folder, 'repositories'));
+    model = await startModelServer({
+      script: (request) => {
+        const done = (request.body.messages ?? []).filter((message) => message.role === 'assistant').length;
+        return done < STEPS
+          ? { text: `Step ${done}.`, toolCalls: [{ name: 'terminal', arguments: { command: `sleep 0.3; echo step ${done}` } }] }
+          : { toolCalls: [{ name: 'finish', arguments: { message: 'All steps are done.' } }] };
+      },
+    });
+    redis = await startRedisServer();
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        LLM_BASE_URL: `${model.url}/v1`,
+        LLM_API_KEY: 'scripted',
+        LLM_MODEL: 'scripted',
+        ORG_SANDBOX_LIMIT: '20',
+        ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      },
+      log: () => {},
+      signal: AbortSignal.timeout(120_000),
+      without: ['web'],
+    });
+    person = await signIn(stack.url, { username: 'demo', password: 'demo' });
+    orgId = person.me.orgs[0]?.id ?? '';
+    database = new pg.Client({ connectionString: stack.ownerUrl });
+    await database.connect();
+  });
+
+  after(async () => {
+    for (const { watchers } of running) for (const watcher of watchers) watcher.close();
+    await database?.end();
+    await stack?.stop();
+    await redis?.stop();
+    await model?.close();
+    await git?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const watch = (conversationId: string): ConversationWatcher => new ConversationWatcher(stack.url, person.cookie, { orgId, conversationId });
+  const post = async (address: string, body: unknown): Promise<Response> =>
+    until(
+      `POST ${address}`,
+      async () => {
+        // What every client does: the same key again until there is an answer.
+        const response = await person.fetch(address, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'idempotency-key': JSON.stringify(body) },
+          body: JSON.stringify(body),
+        });
+        return response.status < 500 && response.status !== 409 ? response : false;
+      },
+      30_000,
+    );
+
+  /** Waits until every conversation that is not at its end has shown something new since now. */
+  async function everyoneMovesOn(what: string): Promise<void> {
+    const heads = running.map(({ watchers }) => watchers[0].lastSeq);
+    await until(
+      `each conversation goes on after ${what}`,
+      () => running.every(({ watchers }, index) => watchers[0].lastSeq > (heads[index] ?? 0) || watchers[0].executionStatus() === 'finished'),
+      STUCK_MS,
+    );
+  }
+
+  it('ten conversations run', async () => {
+    for (let index = 0; index < CONVERSATIONS; index += 1) {
+      const response = await post(`/api/v1/orgs/${orgId}/conversations`, {
+        prompt: `Conversation ${index}: do all the steps.`,
+        repository: `${git.url}/sample.git`,
+      });
+      expect(response.status).toBe(201);
+      const { id } = (await response.json()) as Conversation;
+      running.push({ id, watchers: [watch(id), watch(id)], sent: [] });
+    }
+    await Promise.all(running.map(({ watchers }) => watchers[0].waitFor('the first step', ({ event }) => event.kind === 'ObservationEvent', 60_000)));
+  });
+
+  for (const service of ['app-server', 'worker', 'runtime-api', 'llm-gateway']) {
+    it(`no conversation is stuck 30 s after ${service} was killed`, async () => {
+      const pid = stack.pidOf(service);
+      process.kill(pid, 'SIGKILL');
+      await until(`${service} runs again`, () => stack.pidOf(service) !== pid && stack.pidOf(service) > 0);
+      await everyoneMovesOn(service);
+    });
+  }
+
+  it('a message sent while things die is taken in once', async () => {
+    process.kill(stack.pidOf('worker'), 'SIGKILL');
+    for (const conversation of running) {
+      const text = `Remember this: ${conversation.id}`;
+      const response = await post(`/api/v1/orgs/${orgId}/conversations/${conversation.id}/messages`, { text });
+      expect(response.status).toBe(202);
+      conversation.sent.push(((await response.json()) as QueuedMessage).id);
+    }
+    process.kill(stack.pidOf('app-server'), 'SIGKILL');
+    await Promise.all(running.map(({ watchers, sent }) => watchers[0].waitFor('the message in the log', ({ event }) => event.id === sent[0], STUCK_MS)));
+  });
+
+  for (const kind of ['agent-server', 'action-server'] as const) {
+    it(`no conversation is stuck 30 s after its ${kind} was killed`, async () => {
+      const url =
+        (await database.query<{ sandbox_url: string }>('SELECT sandbox_url FROM app.conversation WHERE id = $1', [running[0]?.id])).rows[0]?.sandbox_url ?? '';
+      const processes = sandboxProcesses(stack.dataDirectory);
+      const agent = processes.find((each) => each.kind === 'agent-server' && each.port === Number(new URL(url).port));
+      const victim = processes.find((each) => each.kind === kind && each.slotId === agent?.slotId);
+      expect(victim).toBeDefined();
+      process.kill(victim?.pid ?? 0, 'SIGKILL');
+      await everyoneMovesOn(kind);
+    });
+  }
+
+  it('no conversation is stuck 30 s after Redis was killed and came back empty', async (test) => {
+    if (redis === null) return test.skip('redis-server is not on the PATH; install it (apt-get install redis-server) to run this');
+    await redis.killAndRestart();
+    await everyoneMovesOn('Redis');
+  });
+
+  it('every conversation ends', async () => {
+    await Promise.all(running.map(({ watchers }) => watchers[0].waitForExecution('finished', 300_000)));
+  });
+
+  it('two clients of a conversation have the same log, and it is the one in the database: no line lost, doubled or reordered', async () => {
+    for (const { id, watchers, sent } of running) {
+      const rows = await database.query<{ seq: string; epoch: number; event: LoggedEvent['event'] }>(
+        'SELECT seq, epoch, event FROM app.event WHERE conversation_id = $1 ORDER BY seq',
+        [id],
+      );
+      const stored = rows.rows.map((row) => ({ conversationId: id, epoch: row.epoch, seq: Number(row.seq), event: row.event }));
+      await until('both clients are at the end', () => watchers.every((watcher) => watcher.lastSeq === stored.length));
+      expect(watchers[0].log).toEqual(stored);
+      expect(watchers[1].log).toEqual(stored);
+      expect(stored.map(({ seq }) => seq)).toEqual(stored.map((_, index) => index + 1));
+      expect(new Set(stored.map(({ event }) => event.id)).size).toBe(stored.length);
+      const messages = stored.flatMap(({ event }) => (event.kind === 'MessageEvent' && event.source === 'user' ? [event.id] : []));
+      expect(messages.length).toBe(1 + sent.length);
+      expect(messages.slice(1)).toEqual(sent);
+      const late = watch(id);
+      try {
+        await until('a late client has all of it', () => late.lastSeq === stored.length);
+        expect(late.log).toEqual(stored);
+      } finally {
+        late.close();
+      }
+    }
+  });
+
+  it('every step was asked of the model and answered: an action never stays without its answer', async () => {
+    for (const { watchers } of running) {
+      const events = watchers[0].log.map(({ event }) => event);
+      const asked = events.flatMap((event) => (event.kind === 'ActionEvent' ? [event.tool_call_id] : []));
+      const answered = new Set(events.flatMap((event) => (event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [])));
+      expect(asked.filter((id) => !answered.has(id))).toEqual([]);
+    }
+  });
+
+  it('60 s later no sandbox is without owner and no owner without sandbox', async () => {
+    await until(
+      'sandboxes and claims agree',
+      async () => {
+        const slots = await database.query<{ slot_id: string }>("SELECT slot_id FROM runtime.slot WHERE state NOT IN ('gone')");
+        const known = new Set(slots.rows.map((row) => row.slot_id));
+        const alive = new Set(
+          sandboxProcesses(stack.dataDirectory)
+            .filter((each) => each.kind === 'agent-server')
+            .map((each) => each.slotId),
+        );
+        const owners = await database.query<{ count: string }>("SELECT count(*) FROM app.conversation WHERE sandbox_status = 'RUNNING'");
+        const bound = await database.query<{ count: string }>("SELECT count(*) FROM runtime.slot WHERE state IN ('bound', 'active')");
+        return [...alive].every((slot) => known.has(slot)) && [...known].every((slot) => alive.has(slot)) && owners.rows[0]?.count === bound.rows[0]?.count;
+      },
+      ORPHAN_MS,
+    );
+  });
+});

@@ -1,0 +1,48 @@
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@slipway/testing';
+import { type RunningProcess, startProcess, waitForHttp } from './child-process.ts';
+
+export interface ServiceProcess extends RunningProcess {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * One of our apps as a process of its own on a free port, ready.
+ * @param env its configuration (docs/architecture.md); HOST, PORT and LOG_LEVEL [warn] are set here.
+ * @throws Error with its output when it does not get ready.
+ */
+export async function startService(
+  app: string,
+  env: Readonly<Record<string, string>>,
+  options: { entry?: string; readyPath?: string } = {},
+): Promise<ServiceProcess> {
+  const port = await freePort();
+  const entry = path.join(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
+  const running = startProcess(process.execPath, [entry], { HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn', ...env }, ROOT);
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await waitForHttp(`${url}${options.readyPath ?? '/ready'}`, running);
+  } catch (error) {
+    await running.stop();
+    throw new Error(`${app} did not start`, { cause: error });
+  }
+  return { ...running, url };
+}
+
+/** A script of bench/measure as a process of its own: `argv` is its port on 127.0.0.1 and what follows. Ready when GET / answers 200. */
+export async function startScript(file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+  const port = await freePort();
+  const running = startProcess(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], {});
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await waitForHttp(url, running);
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+  return { ...running, url };
+}

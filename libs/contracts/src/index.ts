@@ -68,7 +68,15 @@ export {
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
 export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GeneratedKey, GenerateKey } from './llm-gateway.js';
-export { COMMON_ERRORS, type Operation, type OperationName, operations } from './operations.js';
+export {
+  COMMON_ERRORS,
+  type Operation,
+  type OperationBody,
+  type OperationName,
+  type OperationQuery,
+  type OperationResponse,
+  operations,
+} from './operations.js';
 export { Me, ModelInfo, ModelList, Org } from './orgs.js';
 export { PERMISSIONS, type Permission, type Principal, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';

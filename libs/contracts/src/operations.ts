@@ -242,3 +242,11 @@ export const operations = {
   },
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
+
+/** What a caller sends as the query or the body of an operation, before defaults; `undefined` where it has none. */
+export type OperationQuery<N extends OperationName> = (typeof operations)[N] extends { readonly query: infer S extends z.ZodType } ? z.input<S> : undefined;
+export type OperationBody<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer S extends z.ZodType } ? z.input<S> : undefined;
+/** What an operation answers, as JSON; `undefined` for a 204 or a download. */
+export type OperationResponse<N extends OperationName> = (typeof operations)[N] extends { readonly response: infer S extends z.ZodType }
+  ? z.output<S>
+  : undefined;

@@ -1,0 +1,115 @@
+import type { ErrorCode, Problem } from '@slipway/contracts';
+
+/** A failure that the server described. `code` is one of `ERRORS`; treat one that you do not know as `internal.unexpected`. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  constructor(
+    readonly problem: Problem,
+    options?: ErrorOptions,
+  ) {
+    super(problem.detail, options);
+  }
+
+  get code(): ErrorCode | (string & {}) {
+    return this.problem.code;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+/** What every operation takes beside its own fields. */
+export interface CallOptions {
+  /** Ends the call; the promise rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Of a keyed operation: give the same key again to repeat a request whose answer was lost. Absent: a new one from `newKey`. */
+  readonly idempotencyKey?: string;
+}
+
+export interface ApiClientOptions {
+  /** Before `/api/v1/…`; empty for the page's own origin. */
+  readonly baseUrl?: string;
+  /** Makes an Idempotency-Key: at most 255 characters, never twice the same. */
+  readonly newKey: () => string;
+  /** Further headers of each request, such as `traceparent`. */
+  readonly headers?: () => Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+  /** Longest wait for an answer to begin; a download may then take as long as it takes. Milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly url: string;
+  readonly body?: unknown;
+  readonly keyed: boolean;
+  readonly answer: 'json' | 'none' | 'stream';
+  readonly options: CallOptions;
+}
+export type Caller = (call: Call) => Promise<unknown>;
+
+/** The URL of an operation: path parameters and query values encoded, absent values left out. */
+export function urlOf(
+  baseUrl: string,
+  path: string,
+  parameters: Readonly<Record<string, string>>,
+  query: Readonly<Record<string, unknown>> | undefined,
+): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+  const pairs = Object.entries(query ?? {}).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
+  );
+  return `${baseUrl}${filled}${pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`}`;
+}
+
+/** Sends one request, once. @throws ApiError for every answer that is not a success, and for none at all (`service.unavailable`). */
+export function createCaller(options: ApiClientOptions): Caller {
+  const { fetch: send = (...args) => globalThis.fetch(...args), timeoutMs = 30_000 } = options;
+  return async ({ method, url, body, keyed, answer, options: { signal, idempotencyKey } }) => {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))), timeoutMs);
+    try {
+      const response = await send(url, {
+        method,
+        credentials: 'same-origin',
+        headers: {
+          accept: answer === 'stream' ? '*/*' : 'application/json, application/problem+json',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(keyed ? { 'idempotency-key': idempotencyKey ?? options.newKey() } : {}),
+          ...options.headers?.(),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
+      });
+      if (!response.ok) throw new ApiError(await problemOf(response));
+      if (answer === 'stream') return response;
+      return answer === 'none' ? undefined : await response.json();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ApiError) throw error;
+      throw new ApiError(unreachable('The server cannot be reached.'), { cause: error });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
+function unreachable(detail: string): Problem {
+  return { type: 'about:blank', title: 'No answer', status: 503, detail, code: 'service.unavailable', retry: 'later' };
+}
+
+/** A proxy in between may answer with a page of its own: then the status is all that is known. */
+async function problemOf(response: Response): Promise<Problem> {
+  const given: unknown = await response.json().catch(() => undefined);
+  if (typeof given === 'object' && given !== null && 'code' in given && 'detail' in given) return given as Problem;
+  const code = response.status === 401 ? 'auth.missing' : response.status >= 500 ? 'service.unavailable' : 'request.invalid';
+  return {
+    type: 'about:blank',
+    title: response.statusText,
+    status: response.status,
+    detail: `The server answered ${response.status}.`,
+    code,
+    retry: response.status >= 500 ? 'later' : 'never',
+  };
+}

@@ -1,0 +1,37 @@
+// Writes every file that is made from the contracts and the apps' configuration schemas; `--check` only says which of them are out of date.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { GeneratedFile } from './generate/generated-file.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const check = process.argv.includes('--check');
+
+// The generators read the built contracts.
+execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/contracts'], { cwd: root, stdio: 'inherit' });
+const [{ apiClient }, { openapi }, { errorPages }, { configuration }] = await Promise.all([
+  import('./generate/api-client.ts'),
+  import('./generate/openapi.ts'),
+  import('./generate/error-pages.ts'),
+  import('./generate/configuration.ts'),
+]);
+const { file: configurationPage, missing } = await configuration(root);
+const files: GeneratedFile[] = [apiClient(), openapi(), ...errorPages(), configurationPage];
+
+const wanted = new Set(files.map((file) => file.path));
+const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];
+const stale = errorPagesThere.filter((file) => !wanted.has(file));
+const drifted = files.filter(({ path: file, content }) => !existsSync(path.join(root, file)) || readFileSync(path.join(root, file), 'utf8') !== content);
+
+for (const app of missing)
+  console.log(`${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`);
+if (check) {
+  for (const file of [...drifted.map((entry) => entry.path), ...stale]) console.log(`out of date: ${file} (npm run generate)`);
+  process.exit(drifted.length + stale.length + missing.length === 0 ? 0 : 1);
+}
+for (const { path: file, content } of drifted) {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  writeFileSync(path.join(root, file), content);
+  console.log(`wrote ${file}`);
+}
+for (const file of stale) rmSync(path.join(root, file));

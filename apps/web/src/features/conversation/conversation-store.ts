@@ -1,0 +1,95 @@
+import type { Conversation, LoggedEvent, QueuedMessage, StreamingDelta } from '@slipway/contracts';
+import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
+import { applyDelta, endsLiveText, type LiveText } from './live-text.ts';
+
+export type Connection = 'connecting' | 'live' | 'reconnecting';
+
+/** Most events taken into the view in one frame, so that a long replay never holds the main thread. */
+const MAX_EVENTS_PER_FRAME = 500;
+
+/** Runs `work` before the next paint, or soon when the page is hidden; never at once. */
+export type Schedule = (work: () => void) => void;
+
+/**
+ * What one open conversation page knows, outside React. Four slices with listeners of their own, so that text which streams
+ * wakes only the row that shows it. Frames are gathered and applied once a painted frame.
+ */
+export class ConversationStore {
+  readonly view: Slice<ConversationView>;
+  readonly live = new Slice<LiveText | null>(null);
+  readonly queue: Slice<readonly QueuedMessage[]>;
+  readonly connection = new Slice<Connection>('connecting');
+
+  private pending: LoggedEvent[] = [];
+  private deltas: StreamingDelta[] = [];
+  private scheduled = false;
+
+  constructor(
+    snapshot: Conversation,
+    private readonly schedule: Schedule,
+    /** Called when an event is missing: subscribe again after `view.lastSeq`. */
+    private readonly onGap: () => void = () => {},
+  ) {
+    this.view = new Slice(openView(snapshot));
+    this.queue = new Slice<readonly QueuedMessage[]>(snapshot.queued);
+  }
+
+  /** Live events, in the order in which the socket gave them. */
+  receive(events: readonly LoggedEvent[]): void {
+    for (const event of events) this.pending.push(event);
+    this.flushSoon();
+  }
+
+  receiveDelta(delta: StreamingDelta): void {
+    this.deltas.push(delta);
+    this.flushSoon();
+  }
+
+  /** A page of history from just below the first loaded event. */
+  prepend(events: readonly LoggedEvent[]): void {
+    this.view.set(prependEvents(this.view.get(), events));
+  }
+
+  private flushSoon(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.schedule(() => {
+      this.scheduled = false;
+      this.flush();
+    });
+  }
+
+  private flush(): void {
+    const batch = this.pending.splice(0, MAX_EVENTS_PER_FRAME);
+    const before = this.view.get();
+    const { view, gap } = applyEvents(before, batch);
+    let live = this.live.get();
+    for (const delta of this.deltas.splice(0)) live = applyDelta(live, delta);
+    for (const logged of batch) if (live !== null && logged.seq > before.lastSeq && endsLiveText(live, logged)) live = null;
+    this.view.set(view);
+    this.live.set(live);
+    if (gap) {
+      this.pending = [];
+      this.onGap();
+    } else if (this.pending.length > 0) this.flushSoon();
+  }
+}
+
+/** One value with its listeners, in the shape that `useSyncExternalStore` wants. */
+export class Slice<T> {
+  private readonly listeners = new Set<() => void>();
+  constructor(private value: T) {}
+
+  readonly get = (): T => this.value;
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  set(value: T): void {
+    if (Object.is(value, this.value)) return;
+    this.value = value;
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,94 @@
+import { type Conversation, ConversationEvent, ConversationStats, type ConversationStatus, type LoggedEvent } from '@slipway/contracts';
+import { type ConversationStatusState, conversationStatus, reduceConversationStatus } from '@slipway/domain/conversation-status';
+import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
+import { touchesFiles } from './timeline-row.ts';
+
+/**
+ * Everything that the screen shows of a log, as a pure function of a snapshot and events.
+ * The snapshot speaks for the log up to its `head`; events after it are applied in order, events before it only add rows above.
+ */
+export interface ConversationView {
+  /** The first event that is loaded; 1 when there is nothing above. */
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  readonly timeline: Timeline;
+  /** What `status` is reduced from: nothing else says what state the conversation is in. */
+  readonly state: ConversationStatusState;
+  readonly status: ConversationStatus;
+  readonly title: string;
+  /** US dollars. */
+  readonly costUsd: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
+  readonly filesTouchedAt: number;
+}
+
+export function openView(conversation: Conversation): ConversationView {
+  const start = conversation.start.status === 'READY' ? 'ready' : conversation.start.status === 'ERROR' ? 'failed' : 'running';
+  const halt = conversation.status === 'stopped' ? 'interrupt' : conversation.status === 'paused' ? 'pause' : 'none';
+  const state: ConversationStatusState = { execution: conversation.executionStatus, start, halt };
+  return {
+    firstSeq: conversation.head + 1,
+    lastSeq: conversation.head,
+    timeline: EMPTY_TIMELINE,
+    state,
+    status: conversationStatus(state),
+    title: conversation.title,
+    costUsd: Number(conversation.costUsd),
+    promptTokens: conversation.promptTokens,
+    completionTokens: conversation.completionTokens,
+    filesTouchedAt: 0,
+  };
+}
+
+/**
+ * Applies live events. Those already seen are ignored; at the first hole it stops and says `gap`: the caller subscribes again from `lastSeq`.
+ * Costs one copy of the row list a batch and the size of the batch, whatever the length of the log.
+ */
+export function applyEvents(view: ConversationView, events: readonly LoggedEvent[]): { view: ConversationView; gap: boolean } {
+  let last = view.lastSeq;
+  const fresh: LoggedEvent[] = [];
+  let gap = false;
+  for (const logged of events) {
+    if (logged.seq <= last) continue;
+    gap = logged.seq !== last + 1;
+    if (gap) break;
+    fresh.push(logged);
+    last = logged.seq;
+  }
+  if (fresh.length === 0) return { view, gap };
+  const known = fresh.filter(isKnown);
+  const rest = known.reduce<Rest>((current, { seq, event }) => applyToRest(current, seq, event), view);
+  return { view: { ...view, ...rest, lastSeq: last, timeline: appendToTimeline(view.timeline, known), status: conversationStatus(rest.state) }, gap };
+}
+
+/** Puts a page of older events above. A page that does not end just below `firstSeq` changes nothing. */
+export function prependEvents(view: ConversationView, events: readonly LoggedEvent[]): ConversationView {
+  const page = events.filter((logged) => logged.seq < view.firstSeq);
+  const first = page[0];
+  if (first === undefined || page.at(-1)?.seq !== view.firstSeq - 1) return view;
+  return { ...view, firstSeq: first.seq, timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline) };
+}
+
+const KINDS = new Set<string>(ConversationEvent.options.map((option) => option.shape.kind.value));
+
+/** A newer server may write kinds that this page was not built for: they count as read and show nothing. */
+function isKnown({ event }: LoggedEvent): boolean {
+  return KINDS.has(event.kind);
+}
+
+type Rest = Pick<ConversationView, 'state' | 'title' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'filesTouchedAt'>;
+
+function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
+  const state = reduceConversationStatus(rest.state, event);
+  const next = state === rest.state ? rest : { ...rest, state };
+  if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
+  if (event.kind !== 'ConversationStateUpdateEvent') return next;
+  if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
+  if (event.key === 'stats') {
+    const stats = ConversationStats.safeParse(event.value);
+    if (stats.success) return { ...next, costUsd: stats.data.accumulated_cost, promptTokens: stats.data.prompt_tokens, completionTokens: stats.data.completion_tokens };
+  }
+  return next;
+}

@@ -1,0 +1,68 @@
+import type { AgentAction, ConversationEvent, EventOf, StartStep } from '@slipway/contracts';
+
+export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
+
+/** One tool call with what came of it. `observation` and `error` are both `null` while it runs. */
+export interface Step {
+  /** Id of the ActionEvent; of the answer itself while its action is above the loaded part. */
+  readonly id: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly action: EventOf<'ActionEvent'>['action'] | null;
+  readonly summary: string | null;
+  readonly observation: EventOf<'ObservationEvent'>['observation'] | null;
+  readonly error: string | null;
+  /** The person stopped the run before an answer came. */
+  readonly interrupted: boolean;
+}
+
+export type Row =
+  | { readonly kind: 'start'; readonly key: string; readonly seq: number; readonly attempt: number; readonly steps: readonly StartStep[] }
+  | { readonly kind: 'message'; readonly key: string; readonly seq: number; readonly author: 'user' | 'agent' | 'finish'; readonly sender: string | null; readonly at: string; readonly text: string }
+  /** Consecutive reads, and consecutive edits, are one row. */
+  | { readonly kind: 'steps'; readonly key: string; readonly seq: number; readonly fold: 'read' | 'edit' | null; readonly steps: readonly Step[] }
+  | { readonly kind: 'thought'; readonly key: string; readonly seq: number; readonly text: string }
+  | { readonly kind: 'tasks'; readonly key: string; readonly seq: number; readonly tasks: ReadonlyArray<TaskItem> }
+  | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }
+  | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
+export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
+
+export type StepState = 'running' | 'done' | 'failed' | 'interrupted';
+
+/** A terminal command that answered with -1 is still running in its shell; that is not a failure. */
+export function stepState(step: Step): StepState {
+  if (step.error !== null) return 'failed';
+  if (step.observation !== null) return step.observation.is_error || exitCodeOf(step) > 0 ? 'failed' : 'done';
+  return step.interrupted ? 'interrupted' : 'running';
+}
+
+/** Exit code of a terminal command, 0 where there is none. */
+export function exitCodeOf(step: Step): number {
+  const code = step.observation?.['exit_code'];
+  return typeof code === 'number' ? code : 0;
+}
+
+/** Which consecutive calls are folded into one row. */
+export function foldOf(step: Step): 'read' | 'edit' | null {
+  const source = step.action ?? step.observation;
+  if (source === null || !source.kind.startsWith('FileEditor')) return null;
+  return source['command'] === 'view' ? 'read' : 'edit';
+}
+
+/** A row that may take in its right neighbour does; else `null`. Joining is associative, so a log read in pages gives the same rows as one read at once. */
+export function joinRows(left: Row | undefined, right: Row): Row | null {
+  if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold) return { ...left, steps: [...left.steps, ...right.steps] };
+  return null;
+}
+
+export function textOf(content: ReadonlyArray<{ text: string }>): string {
+  return content.length === 1 ? (content[0]?.text ?? '') : content.map((part) => part.text).join('');
+}
+
+/** True when this answer may have changed files: the list of changes is then read again. */
+export function touchesFiles(event: ConversationEvent): boolean {
+  if (event.kind !== 'ObservationEvent') return false;
+  return event.observation.kind === 'TerminalObservation' || (event.observation.kind === 'FileEditorObservation' && event.observation['command'] !== 'view');
+}

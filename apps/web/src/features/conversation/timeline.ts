@@ -1,0 +1,150 @@
+import { AgentAction, assertNever, type EventOf, type LoggedEvent, StartStep } from '@slipway/contracts';
+import { foldOf, joinRows, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
+
+/** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
+export interface Timeline {
+  readonly rows: readonly Row[];
+  /** Calls that have no answer yet, oldest first; few, because an agent waits for its tools. */
+  readonly open: ReadonlyArray<{ readonly actionId: string; readonly toolCallId: string }>;
+}
+export const EMPTY_TIMELINE: Timeline = { rows: [], open: [] };
+
+/** The timeline after more consecutive events. Copies the list of rows once for the whole batch. */
+export function appendToTimeline(timeline: Timeline, events: readonly LoggedEvent[]): Timeline {
+  if (events.length === 0) return timeline;
+  const draft = new Draft(timeline);
+  for (const { seq, event } of events) {
+    switch (event.kind) {
+      case 'SystemPromptEvent':
+        break;
+      case 'MessageEvent': {
+        const author = event.llm_message.role === 'user' ? 'user' : 'agent';
+        draft.push({ kind: 'message', key: event.id, seq, author, sender: event.sender ?? null, at: event.timestamp, text: textOf(event.llm_message.content) });
+        break;
+      }
+      case 'ActionEvent':
+        draft.action(seq, event);
+        break;
+      case 'ObservationEvent':
+        draft.answer(seq, (open) => open.actionId === event.action_id, { ...NO_STEP, id: event.action_id, toolCallId: event.tool_call_id, tool: event.tool_name, endedAt: event.timestamp, observation: event.observation });
+        break;
+      case 'AgentErrorEvent':
+        draft.answer(seq, (open) => open.toolCallId === event.tool_call_id, { ...NO_STEP, id: event.id, toolCallId: event.tool_call_id, tool: event.tool_name, endedAt: event.timestamp, error: event.error });
+        break;
+      case 'ConversationErrorEvent':
+        draft.push({ kind: 'error', key: event.id, seq, code: event.code, detail: event.detail });
+        break;
+      case 'ConversationStateUpdateEvent':
+        if (event.key === 'start_task') draft.start(seq, event.value);
+        break;
+      case 'PauseEvent':
+        draft.push({ kind: 'note', key: event.id, seq, note: 'paused' });
+        break;
+      case 'InterruptEvent':
+        draft.interrupt();
+        draft.push({ kind: 'note', key: event.id, seq, note: 'stopped' });
+        break;
+      default:
+        assertNever(event);
+    }
+  }
+  return draft.done();
+}
+
+/** Two neighbouring stretches as one: answers find the calls above them, one start stays one row. */
+export function joinTimelines(older: Timeline, newer: Timeline): Timeline {
+  const draft = new Draft(older);
+  for (const row of newer.rows) draft.takeIn(row);
+  return draft.done(newer.open);
+}
+
+const NO_STEP = { startedAt: null, endedAt: null, action: null, summary: null, observation: null, error: null, interrupted: false };
+
+class Draft {
+  private readonly rows: Row[];
+  private open: Timeline['open'];
+
+  constructor(timeline: Timeline) {
+    this.rows = timeline.rows.slice();
+    this.open = timeline.open;
+  }
+
+  done(moreOpen: Timeline['open'] = []): Timeline {
+    return { rows: this.rows, open: moreOpen.length === 0 ? this.open : [...this.open, ...moreOpen] };
+  }
+
+  push(row: Row): void {
+    const joined = joinRows(this.rows.at(-1), row);
+    if (joined === null) this.rows.push(row);
+    else this.rows[this.rows.length - 1] = joined;
+  }
+
+  action(seq: number, event: EventOf<'ActionEvent'>): void {
+    const thought = textOf(event.thought).trim();
+    if (thought !== '') this.push({ kind: 'message', key: `${event.id}:thought`, seq, author: 'agent', sender: null, at: event.timestamp, text: thought });
+    const known = AgentAction.safeParse(event.action);
+    if (known.success && known.data.kind === 'FinishAction') this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, at: event.timestamp, text: known.data.message });
+    else if (known.success && known.data.kind === 'ThinkAction') this.push({ kind: 'thought', key: event.id, seq, text: known.data.thought });
+    else if (known.success && known.data.kind === 'TaskTrackerAction' && known.data.command === 'plan') this.push({ kind: 'tasks', key: event.id, seq, tasks: known.data.task_list });
+    else {
+      const step: Step = { ...NO_STEP, id: event.id, toolCallId: event.tool_call_id, tool: event.tool_name, startedAt: event.timestamp, action: event.action, summary: event.summary ?? null };
+      this.push({ kind: 'steps', key: event.id, seq, fold: foldOf(step), steps: [step] });
+      this.open = [...this.open, { actionId: event.id, toolCallId: event.tool_call_id }];
+    }
+  }
+
+  /** Answers of think, plan and finish are their own action again: those have no open call and no row. */
+  answer(seq: number, belongs: (open: Timeline['open'][number]) => boolean, result: Step): void {
+    const call = this.open.findLast(belongs);
+    if (call !== undefined) {
+      this.open = this.open.filter((entry) => entry !== call);
+      this.fill(call.actionId, result);
+    } else if (result.error !== null || !OWN_TOOLS.has(result.observation?.kind ?? '')) {
+      this.push({ kind: 'steps', key: `${result.id}:answer`, seq, fold: null, steps: [result] });
+    }
+  }
+
+  /** A row of a newer stretch: an answer without its call looks for it here, and steps of a start that began here join it. */
+  takeIn(row: Row): void {
+    if (row.kind === 'start') return this.mergeStart(row);
+    const orphan = row.kind === 'steps' && row.key.endsWith(':answer') ? row.steps[0] : undefined;
+    if (orphan !== undefined) return this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
+    if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
+    this.push(row);
+  }
+
+  start(seq: number, value: unknown): void {
+    const step = StartStep.safeParse(value);
+    if (step.success) this.mergeStart({ kind: 'start', key: `start:${step.data.attempt}`, seq, attempt: step.data.attempt, steps: [step.data] });
+  }
+
+  interrupt(): void {
+    for (const { actionId } of this.open) this.fill(actionId, { interrupted: true });
+  }
+
+  private mergeStart(row: RowOf<'start'>): void {
+    const index = this.rows.findLastIndex((candidate) => candidate.kind === 'start');
+    const before = this.rows[index];
+    if (before?.kind !== 'start' || before.attempt !== row.attempt) this.rows.push(row);
+    else this.rows[index] = { ...before, steps: row.steps.reduce(mergeStep, before.steps) };
+  }
+
+  private fill(actionId: string, result: Partial<Step>): void {
+    const index = this.rowOfStep(actionId);
+    const row = this.rows[index];
+    if (row?.kind !== 'steps') return;
+    this.rows[index] = { ...row, steps: row.steps.map((step) => (step.id === actionId ? { ...step, ...result, id: step.id, startedAt: step.startedAt, action: step.action, summary: step.summary, interrupted: result.interrupted ?? step.interrupted } : step)) };
+  }
+
+  private rowOfStep(actionId: string): number {
+    return this.rows.findLastIndex((row) => row.kind === 'steps' && row.steps.some((step) => step.id === actionId));
+  }
+}
+
+const OWN_TOOLS = new Set(['ThinkObservation', 'FinishObservation', 'TaskTrackerObservation']);
+
+/** The latest word on each step, in the order in which the steps began. */
+function mergeStep(steps: readonly StartStep[], step: StartStep): readonly StartStep[] {
+  const index = steps.findIndex((candidate) => candidate.status === step.status);
+  return index === -1 ? [...steps, step] : steps.map((candidate, at) => (at === index ? step : candidate));
+}

@@ -1,0 +1,49 @@
+'use client';
+import { type ReactNode, useEffect, useState } from 'react';
+import { cn } from './class-names.js';
+
+/** How long a wait is before it is worth showing. Milliseconds. */
+const SKELETON_DELAY_MS = 200;
+
+/** A grey shape in place of content. */
+export function Skeleton({ className }: { className?: string }) {
+  return <div aria-hidden className={cn('rounded-md bg-raised motion-safe:animate-pulse', className)} />;
+}
+
+/** Shows its children once the wait has lasted 200 ms, so that a fast answer never flickers. */
+export function AfterDelay({ children }: { children: ReactNode }) {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), SKELETON_DELAY_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return shown ? children : null;
+}
+
+/** What this place is for, and the one thing to do next. */
+export function EmptyState({ title, children, action, className }: { title: string; children?: ReactNode; action?: ReactNode; className?: string }) {
+  return (
+    <div className={cn('flex flex-col items-center gap-2 px-6 py-12 text-center', className)}>
+      <p className="text-base font-medium text-ink">{title}</p>
+      {children ? <div className="max-w-md text-sm text-ink-muted">{children}</div> : null}
+      {action ? <div className="pt-2">{action}</div> : null}
+    </div>
+  );
+}
+
+/** What failed in words, what to do, and the id to quote. Stays inside its panel: it never blanks the page. */
+export function ErrorState({ title, detail, nextStep, requestId, action, className }: { title: string; detail?: string; nextStep?: string; requestId?: string; action?: ReactNode; className?: string }) {
+  return (
+    <div role="alert" className={cn('flex flex-col items-start gap-2 rounded-lg border border-line bg-surface p-4', className)}>
+      <p className="text-base font-medium text-bad">{title}</p>
+      {detail ? <p className="text-sm break-words text-ink">{detail}</p> : null}
+      {nextStep ? <p className="text-sm text-ink-muted">{nextStep}</p> : null}
+      {requestId ? (
+        <p className="text-xs text-ink-muted">
+          Request id <code className="font-mono select-all">{requestId}</code>
+        </p>
+      ) : null}
+      {action}
+    </div>
+  );
+}

@@ -1,0 +1,12 @@
+export { Badge, StatusChip } from './badge.js';
+export { Button, type ButtonProps, IconButton } from './button.js';
+export { Card, Kbd } from './card.js';
+export { cn } from './class-names.js';
+export { AfterDelay, EmptyState, ErrorState, Skeleton } from './feedback.js';
+export { Field, Input, Textarea } from './field.js';
+export { Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from './menu.js';
+export { Select, type SelectOption } from './select.js';
+export { Dialog, Sheet } from './sheet.js';
+export { Spinner } from './spinner.js';
+export { TabPanel, Tabs } from './tabs.js';
+export { Tooltip, TooltipProvider } from './tooltip.js';

@@ -1,0 +1,51 @@
+'use client';
+import { X } from 'lucide-react';
+import { Dialog as Radix } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { IconButton } from './button.js';
+import { cn } from './class-names.js';
+
+interface OverlayProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: string;
+  /** A sentence under the title. */
+  description?: string;
+  className?: string;
+  children: ReactNode;
+}
+
+function Overlay({ open, onOpenChange, title, description, className, placement, children }: OverlayProps & { placement: string }) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <Radix.Content {...(description ? {} : { 'aria-describedby': undefined })} className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}>
+          <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2">
+            <div className="min-w-0">
+              <Radix.Title className="truncate text-base font-semibold text-ink">{title}</Radix.Title>
+              {description ? <Radix.Description className="text-sm text-ink-muted">{description}</Radix.Description> : null}
+            </div>
+            <Radix.Close asChild>
+              <IconButton label="Close">
+                <X aria-hidden />
+              </IconButton>
+            </Radix.Close>
+          </header>
+          <div className="min-h-0 flex-1 overflow-auto">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}
+
+/** A question in the middle of the screen. `Esc` closes it and focus goes back to where it came from. */
+export function Dialog(props: OverlayProps) {
+  return <Overlay placement="top-1/2 left-1/2 w-[min(480px,calc(100vw-32px))] max-h-[85dvh] -translate-x-1/2 -translate-y-1/2 rounded-xl border" {...props} />;
+}
+
+/** A panel from the bottom (phone) or the side. `Esc` closes it. */
+export function Sheet({ side = 'bottom', ...props }: OverlayProps & { side?: 'bottom' | 'left' }) {
+  const placement = side === 'bottom' ? 'inset-x-0 bottom-0 h-[88dvh] rounded-t-xl border-t' : 'inset-y-0 left-0 w-[min(300px,85vw)] border-r';
+  return <Overlay placement={placement} {...props} />;
+}

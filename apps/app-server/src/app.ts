@@ -1,0 +1,40 @@
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { MAX_INGEST_BYTES } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { installTelemetry } from '@slipway/telemetry/http';
+import { AppModule } from './app.module.js';
+import { installPages } from './http/pages.js';
+import { installSecurityHeaders } from './http/security-headers.js';
+import type { Platform } from './platform/platform.module.js';
+import { SQL_POOL } from './platform/tokens.js';
+
+/** Largest body of the API. Bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The whole server, not yet listening. Starts no work and needs no other process to be up. */
+export async function createApp(platform: Platform): Promise<NestFastifyApplication> {
+  const { config, logger, metrics } = platform;
+  const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, trustProxy: false, routerOptions: { maxParamLength: 500 } });
+  const fastify = adapter.getInstance();
+  fastify.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/ingest/')) route.bodyLimit = MAX_INGEST_BYTES;
+  });
+  installSecurityHeaders(fastify, config.PUBLIC_URL);
+  let pool: SqlPool | undefined;
+  installTelemetry(fastify, {
+    registry: metrics,
+    logger,
+    ready: async () => {
+      await pool?.query('SELECT 1');
+    },
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(platform), adapter, {
+    logger: ['error', 'fatal', 'warn'],
+    abortOnError: false,
+  });
+  pool = app.get<SqlPool>(SQL_POOL);
+  if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL);
+  app.enableShutdownHooks();
+  return app;
+}

@@ -1,0 +1,26 @@
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
+import { ProblemFilter } from '@slipway/errors/nest';
+import type { Logger } from '@slipway/telemetry';
+import type { Config } from '../config.js';
+import { CONFIG, LOGGER } from '../platform/tokens.js';
+import { AccessGuard } from './access.guard.js';
+import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { ValidationInterceptor } from './validation.interceptor.js';
+import { WriteLimiter } from './write-limiter.js';
+
+/** What every request goes through, in this order: guard, validation, idempotency, handler; and the filter for whatever is thrown. */
+@Module({
+  providers: [
+    WriteLimiter,
+    {
+      provide: APP_FILTER,
+      inject: [LOGGER, CONFIG],
+      useFactory: (logger: Logger, config: Config) => new ProblemFilter(logger, new URL('/docs', config.PUBLIC_URL).href),
+    },
+    { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_INTERCEPTOR, useClass: ValidationInterceptor },
+    { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+  ],
+})
+export class HttpModule {}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Operation } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import type { FastifyReply } from 'fastify';
+import { catchError, concatMap, from, type Observable, of, throwError } from 'rxjs';
+import { LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { claimKey, type KeyOwner, releaseKey, storeAnswer } from './idempotency.queries.js';
+import type { SlipwayRequest } from './request.js';
+import { OPERATION } from './serves.js';
+
+const MAX_KEY_LENGTH = 255;
+
+/**
+ * `Idempotency-Key` on operations that are `keyed`: the first request runs, a repetition gets its answer again.
+ * Kept 24 hours per person and operation. Validation comes before, so a body that is refused keeps nothing; a handler that fails gives the key back.
+ */
+@Injectable()
+export class IdempotencyInterceptor implements NestInterceptor {
+  constructor(
+    private readonly reflector: Reflector,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  async intercept(context: ExecutionContext, next: CallHandler): Promise<Observable<unknown>> {
+    const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
+    const request = context.switchToHttp().getRequest<SlipwayRequest>();
+    const key = request.headers['idempotency-key'];
+    const principal = request.principal;
+    if (operation?.idempotency !== 'keyed' || key === undefined || principal === undefined) return next.handle();
+    if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
+      throw new SlipwayError('request.invalid', `Idempotency-Key has 1 to ${MAX_KEY_LENGTH} characters.`, {
+        fields: [{ path: 'Idempotency-Key', message: `1 to ${MAX_KEY_LENGTH} characters` }],
+      });
+    }
+    const owner: KeyOwner = { orgId: principal.orgId, actorId: principal.actor.id, route: operation.id, key, bodyHash: hashOf(request) };
+    const claim = await inOrg(this.pool, owner.orgId, (client) => claimKey(client, owner));
+    switch (claim.outcome) {
+      case 'other-body':
+        throw new SlipwayError('idempotency.mismatch', 'The first request with this Idempotency-Key was another one.');
+      case 'in-progress':
+        throw new SlipwayError('idempotency.in-progress', 'The first request with this Idempotency-Key has not been answered yet.', { retryAfterSeconds: 1 });
+      case 'answered':
+        void context.switchToHttp().getResponse<FastifyReply>().code(claim.status).header('idempotent-replayed', 'true');
+        return of(claim.response);
+      case 'claimed':
+        return next.handle().pipe(
+          concatMap((answer: unknown) => from(this.keep(owner, operation.status, answer))),
+          catchError((error: unknown) => from(this.giveBack(owner)).pipe(concatMap(() => throwError(() => error)))),
+        );
+    }
+  }
+
+  /** An answer that cannot be kept is given all the same: the work is done, and only a repetition would suffer. */
+  private async keep(owner: KeyOwner, status: number, answer: unknown): Promise<unknown> {
+    await inOrg(this.pool, owner.orgId, (client) => storeAnswer(client, owner, status, answer)).catch((error: unknown) =>
+      this.logger.error({ err: error }, 'an idempotent answer was not kept'),
+    );
+    return answer;
+  }
+
+  /** A key that cannot be given back frees itself after `STALE_CLAIM_SECONDS`. */
+  private async giveBack(owner: KeyOwner): Promise<void> {
+    await inOrg(this.pool, owner.orgId, (client) => releaseKey(client, owner)).catch((error: unknown) =>
+      this.logger.warn({ err: error }, 'an idempotency key was not given back'),
+    );
+  }
+}
+
+/** One request is the same as another when path and body are. */
+function hashOf(request: SlipwayRequest): string {
+  return createHash('sha256')
+    .update(JSON.stringify([request.method, request.url.split('?')[0], request.body ?? null]))
+    .digest('base64url');
+}

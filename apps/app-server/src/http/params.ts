@@ -1,0 +1,20 @@
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { SlipwayError } from '@slipway/errors';
+import type { SlipwayRequest } from './request.js';
+
+const requestOf = (context: ExecutionContext): SlipwayRequest => context.switchToHttp().getRequest<SlipwayRequest>();
+
+function present<T>(value: T | undefined, what: string): T {
+  if (value === undefined)
+    throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', { internal: `no ${what}: the handler serves no operation that has one` });
+  return value;
+}
+
+/** The `Principal` that calls: a member of the organization in the path. */
+export const Caller = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).principal, 'principal'));
+/** The signed-in person, for operations that belong to no organization. */
+export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).person, 'person'));
+/** The body as the operation's schema reads it. */
+export const Body = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).valid, 'validated request').body);
+/** The query as the operation's schema reads it. */
+export const Query = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).valid, 'validated request').query);

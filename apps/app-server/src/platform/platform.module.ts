@@ -1,0 +1,78 @@
+import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { OidcIssuer, PrincipalService, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { Db } from '@slipway/db';
+import { createPool, type SqlPool } from '@slipway/db/sql';
+import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
+import type { Logger } from '@slipway/telemetry';
+import type { Registry } from '@slipway/telemetry/http';
+import type { Config } from '../config.js';
+import { CALLBACK_PATH } from '../sign-in/paths.js';
+import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
+
+/** Connections of one process: `Db` for ordinary queries, the pool for hot paths. */
+const DB_CONNECTIONS = 10;
+const SQL_CONNECTIONS = 20;
+
+export interface Platform {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Registry;
+  readonly clock?: Clock;
+}
+
+/** What every feature may inject. Closed in the end, after the features. */
+@Global()
+@Module({})
+export class PlatformModule implements OnApplicationShutdown {
+  constructor(
+    private readonly db: Db,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+  ) {}
+
+  static register({ config, logger, metrics, clock = systemClock }: Platform): DynamicModule {
+    const providers = [
+      { provide: CONFIG, useValue: config },
+      { provide: LOGGER, useValue: logger },
+      { provide: METRICS, useValue: metrics },
+      { provide: CLOCK, useValue: clock },
+      { provide: IDS, useValue: createIds(clock) },
+      { provide: Db, useFactory: () => new Db({ url: config.DATABASE_URL, max: DB_CONNECTIONS, applicationName: 'app-server' }) },
+      {
+        provide: SQL_POOL,
+        useFactory: () =>
+          createPool({
+            url: config.DATABASE_URL,
+            max: SQL_CONNECTIONS,
+            applicationName: 'app-server sql',
+            onError: (error) => logger.warn({ err: error }, 'an idle database connection broke'),
+          }),
+      },
+      { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY) },
+      { provide: SessionCookie, useValue: new SessionCookie(config.SESSION_SECRET) },
+      {
+        provide: OidcIssuer,
+        useValue: new OidcIssuer({
+          issuerUrl: config.OIDC_ISSUER_URL,
+          clientId: config.OIDC_CLIENT_ID,
+          clientSecret: config.OIDC_CLIENT_SECRET,
+          redirectUri: new URL(CALLBACK_PATH, config.PUBLIC_URL).href,
+        }),
+      },
+      {
+        provide: Sessions,
+        inject: [SQL_POOL, SecretBox, OidcIssuer, IDS],
+        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer, ids: Ids) => new Sessions(pool, box, issuer, clock, ids, logger),
+      },
+      {
+        provide: PrincipalService,
+        inject: [SessionCookie, Sessions],
+        useFactory: (cookie: SessionCookie, sessions: Sessions) => new PrincipalService(cookie, sessions, config.PUBLIC_URL),
+      },
+    ];
+    return { module: PlatformModule, providers, exports: providers.map(({ provide }) => provide) };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.db.close(), this.pool.end()]);
+  }
+}

@@ -1,0 +1,61 @@
+import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
+import { PrincipalService } from '@slipway/auth';
+import { SlipwayError } from '@slipway/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../config.js';
+import { ProvesItself } from '../http/serves.js';
+import { CONFIG } from '../platform/tokens.js';
+import { CALLBACK_PATH } from './paths.js';
+import { SignInService } from './sign-in.service.js';
+import { signInProblemPage } from './sign-in-problem.page.js';
+
+@Controller()
+@ProvesItself('the routes by which a browser comes to have a session')
+export class SignInController {
+  constructor(
+    private readonly signIn: SignInService,
+    private readonly principals: PrincipalService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  @Get('oauth/login')
+  async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const publicUrl = new URL(this.config.PUBLIC_URL);
+    // Cookies belong to a host: a browser that came by another name goes on under the public one.
+    if (request.host !== publicUrl.host) return void reply.redirect(new URL(request.url, publicUrl).href, 302);
+    await this.redirect(request, reply, () => this.signIn.begin((request.query as { redirect?: unknown }).redirect));
+  }
+
+  @Get(CALLBACK_PATH)
+  async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    await this.redirect(request, reply, () => this.signIn.finish(request.url.split('?')[1] ?? '', request.headers.cookie));
+  }
+
+  @Post('api/logout')
+  @HttpCode(200)
+  async logout(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<{ logoutUrl: string }> {
+    const { logoutUrl, cookies } = await this.signIn.end(request.headers.cookie);
+    void reply.header('set-cookie', cookies);
+    return { logoutUrl };
+  }
+
+  @Post('api/authenticate')
+  @HttpCode(200)
+  async authenticate(@Req() request: FastifyRequest): Promise<{ authenticated: true }> {
+    if ((await this.principals.authenticateCookie(request.headers.cookie)) === null)
+      throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+    return { authenticated: true };
+  }
+
+  /** A person's browser gets a page with a way on instead of a problem document. */
+  private async redirect(request: FastifyRequest, reply: FastifyReply, step: () => Promise<{ location: string; cookies: string[] }>): Promise<void> {
+    try {
+      const { location, cookies } = await step();
+      void reply.header('set-cookie', cookies).header('cache-control', 'no-store').redirect(location, 302);
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || !(request.headers.accept ?? '').includes('text/html')) throw error;
+      const page = signInProblemPage(error);
+      void reply.code(page.status).headers(page.headers).send(page.html);
+    }
+  }
+}

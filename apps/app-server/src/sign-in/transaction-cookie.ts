@@ -1,0 +1,28 @@
+import type { SecretBox } from '@slipway/auth';
+import { z } from 'zod';
+
+/** Longest that a person may take on the sign-in page. Seconds. */
+export const TRANSACTION_SECONDS = 600;
+
+const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
+export type Transaction = z.infer<typeof Transaction>;
+
+/** A cookie for each sign-in that was begun, so that two tabs do not end each other's. */
+export function transactionCookieName(state: string): string {
+  return `slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`;
+}
+
+export function sealTransaction(box: SecretBox, transaction: Transaction): string {
+  return box.encrypt(JSON.stringify(transaction), 'sign-in').toString('base64url');
+}
+
+/** The transaction, or `null` for one that is absent, over, or not sealed by this server. */
+export function openTransaction(box: SecretBox, sealed: string | undefined, now: Date): Transaction | null {
+  if (sealed === undefined) return null;
+  try {
+    const transaction = Transaction.parse(JSON.parse(box.decrypt(Buffer.from(sealed, 'base64url'), 'sign-in')));
+    return transaction.expiresAtMs > now.getTime() ? transaction : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,1 @@
+export { IngestTokens } from './ingest-token.js';

@@ -1,0 +1,164 @@
+import { SlipwayError } from '@slipway/errors';
+import * as oidc from 'openid-client';
+
+/** What a browser must bring back from the issuer to finish the sign-in that it began. */
+export interface SignInTransaction {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+export interface Tokens {
+  readonly idToken: string;
+  /** Absent when the issuer gives none; the session then lives without being renewed. */
+  readonly refreshToken: string | null;
+  readonly accessExpiresAt: Date;
+}
+/** Who signed in, as the issuer says. `subject` is unique within `issuer`. */
+export interface Identity {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly name: string;
+  readonly email: string | null;
+}
+export interface OidcOptions {
+  readonly issuerUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri: string;
+}
+
+/** Longest wait for one answer of the issuer. Seconds. */
+const TIMEOUT_SECONDS = 5;
+/** Life of an access token whose answer does not say. Seconds. */
+const DEFAULT_ACCESS_SECONDS = 300;
+const SCOPE = 'openid profile email';
+
+/**
+ * One OIDC issuer with Keycloak's manners: authorization code with PKCE (S256), state and nonce; signatures of id tokens are checked.
+ * Its metadata is fetched when first needed and again after a failure, so that a process starts while the issuer is down.
+ * Plain http is accepted for a loopback issuer only.
+ */
+export class OidcIssuer {
+  private discovery: Promise<oidc.Configuration> | undefined;
+
+  constructor(private readonly options: OidcOptions) {}
+
+  /** @throws SlipwayError `auth.unavailable` */
+  async begin(): Promise<{ url: string; transaction: SignInTransaction }> {
+    const config = await this.configuration();
+    const transaction = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: this.options.redirectUri,
+      scope: SCOPE,
+      state: transaction.state,
+      nonce: transaction.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(transaction.verifier),
+      code_challenge_method: 'S256',
+    });
+    return { url: url.href, transaction };
+  }
+
+  /**
+   * @param query the query string that the browser brought to the redirect URI.
+   * @throws SlipwayError `auth.sign-in-failed` when state, nonce, code or signature are not right; `auth.unavailable`
+   */
+  async finish(query: string, transaction: SignInTransaction): Promise<{ identity: Identity; tokens: Tokens }> {
+    const config = await this.configuration();
+    const current = new URL(this.options.redirectUri);
+    current.search = query;
+    const answer = await oidc
+      .authorizationCodeGrant(config, current, {
+        expectedState: transaction.state,
+        expectedNonce: transaction.nonce,
+        pkceCodeVerifier: transaction.verifier,
+        idTokenExpected: true,
+      })
+      .catch((error: unknown) => {
+        throw isOutage(error) ? unavailable(error) : new SlipwayError('auth.sign-in-failed', 'The sign-in could not be completed.', { cause: error });
+      });
+    const claims = answer.claims();
+    if (claims === undefined || answer.id_token === undefined) throw new SlipwayError('auth.sign-in-failed', 'The sign-in service sent no identity.');
+    const text = (name: string): string | null => (typeof claims[name] === 'string' && claims[name] !== '' ? (claims[name] as string) : null);
+    return {
+      identity: {
+        issuer: claims.iss,
+        subject: claims.sub,
+        name: text('name') ?? text('preferred_username') ?? text('email') ?? claims.sub,
+        email: text('email'),
+      },
+      tokens: tokensOf(answer, { idToken: answer.id_token, refreshToken: null }),
+    };
+  }
+
+  /**
+   * New tokens for old.
+   * @returns `'refused'` when the issuer says that this sign-in is over (`invalid_grant`), and only then.
+   * @throws SlipwayError `auth.unavailable` for everything else: the session is none the worse for it.
+   */
+  async refresh(tokens: Tokens & { readonly refreshToken: string }): Promise<Tokens | 'refused'> {
+    const config = await this.configuration();
+    try {
+      return tokensOf(await oidc.refreshTokenGrant(config, tokens.refreshToken), tokens);
+    } catch (error) {
+      if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return 'refused';
+      throw unavailable(error);
+    }
+  }
+
+  /** Where the browser ends its session with the issuer too, or `null` when the issuer cannot be asked or has no such page. */
+  async endSessionUrl(idToken: string, returnTo: string): Promise<string | null> {
+    try {
+      return oidc.buildEndSessionUrl(await this.configuration(), { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
+    } catch {
+      return null;
+    }
+  }
+
+  private configuration(): Promise<oidc.Configuration> {
+    this.discovery ??= this.discover().catch((error: unknown) => {
+      this.discovery = undefined;
+      throw unavailable(error);
+    });
+    return this.discovery;
+  }
+
+  private discover(): Promise<oidc.Configuration> {
+    const { issuerUrl, clientId, clientSecret } = this.options;
+    const server = new URL(issuerUrl);
+    return oidc.discovery(server, clientId, undefined, oidc.ClientSecretPost(clientSecret), {
+      timeout: TIMEOUT_SECONDS,
+      execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks] : [oidc.enableNonRepudiationChecks],
+    });
+  }
+}
+
+function tokensOf(answer: Awaited<ReturnType<typeof oidc.refreshTokenGrant>>, before: Pick<Tokens, 'idToken' | 'refreshToken'>): Tokens {
+  return {
+    idToken: answer.id_token ?? before.idToken,
+    refreshToken: answer.refresh_token ?? before.refreshToken,
+    accessExpiresAt: new Date(Date.now() + (answer.expiresIn() ?? DEFAULT_ACCESS_SECONDS) * 1000),
+  };
+}
+
+/** No answer, or one that is not OAuth's (a proxy's error page, a 5xx): it says nothing about this sign-in. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof oidc.ResponseBodyError) return error.status >= 500;
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    (error instanceof TypeError && code === undefined) ||
+    code === 'OAUTH_TIMEOUT' ||
+    code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' ||
+    code === 'OAUTH_RESPONSE_IS_NOT_JSON'
+  );
+}
+
+function unavailable(cause: unknown): SlipwayError {
+  return new SlipwayError('auth.unavailable', 'The sign-in service does not answer. Try again in a moment; people already signed in can go on working.', {
+    cause,
+    retryAfterSeconds: 5,
+  });
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}

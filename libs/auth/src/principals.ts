@@ -1,0 +1,56 @@
+import type { Principal } from '@slipway/contracts';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { currentContext } from '@slipway/telemetry';
+import { readCookie, SESSION_COOKIE, type SessionCookie } from './session-cookie.js';
+import type { Sessions, SignedIn } from './sessions.js';
+
+/** Proof → who is asking. Requests and sockets come through here. */
+export class PrincipalService {
+  private readonly origin: string;
+
+  /** @param publicUrl where browsers reach Slipway. */
+  constructor(
+    private readonly cookie: SessionCookie,
+    private readonly sessions: Sessions,
+    publicUrl: string,
+  ) {
+    this.origin = new URL(publicUrl).origin;
+  }
+
+  /** The person whom a `Cookie` header proves, or `null`. Notes the person in the request's context for the log. */
+  async authenticateCookie(header: string | undefined): Promise<SignedIn | null> {
+    const sessionId = await this.cookie.verify(readCookie(header, SESSION_COOKIE));
+    const person = sessionId === null ? null : await this.sessions.find(sessionId);
+    const context = currentContext();
+    if (person !== null && context !== undefined) context.userId = person.userId;
+    return person;
+  }
+
+  /**
+   * The person as a member of one organization.
+   * @param org id or slug.
+   * @throws SlipwayError `resource.not-found`, the same for an organization that is not there and for one that the person is not in.
+   */
+  principalFor(person: SignedIn, org: string): Principal {
+    const member = person.orgs.find(({ id, slug }) => id === org || slug === org);
+    if (member === undefined) throw notFound();
+    const context = currentContext();
+    if (context !== undefined) context.orgId = member.id;
+    return { orgId: member.id, actor: { kind: 'user', id: person.userId, label: person.name }, permissions: new Set(member.permissions) };
+  }
+
+  /** Whether a page of this origin may use the cookie. A client without an `Origin` is no browser page, or an old browser's own-origin request. */
+  isAllowedOrigin(origin: string | undefined): boolean {
+    return origin === undefined || origin === this.origin;
+  }
+
+  /**
+   * Refuses an unsafe request that another site's page may have made with the cookie of this browser: `Origin` must be ours, or
+   * the browser must say `Sec-Fetch-Site: same-origin`.
+   * @throws SlipwayError `request.cross-site`
+   */
+  assertSameSite(headers: { readonly origin?: string | undefined; readonly 'sec-fetch-site'?: string | string[] | undefined }): void {
+    if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin')) return;
+    throw new SlipwayError('request.cross-site', `A request that changes something and is made with the cookie must come from ${this.origin}.`);
+  }
+}

@@ -1,0 +1,48 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import { creationBackoffMs, slotsToCreate, slotsToRenew } from './pool-sizing.js';
+import { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger } from './slot-lifecycle.js';
+
+const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
+const triggers = [...new Set(states.flatMap((state) => Object.keys(SLOT_TRANSITIONS[state])))] as SlotTrigger[];
+
+describe('the life of a slot', () => {
+  it('never leads back to ready from a slot that was bound, whatever signals arrive', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...triggers)), (signals) => {
+        let state: SlotState = 'bound';
+        for (const signal of signals) {
+          state = nextSlotState(state, signal) ?? state;
+          expect(['bound', 'active', 'releasing', 'gone']).toContain(state);
+        }
+      }),
+    );
+  });
+
+  it('ends from every state, and only by removal', () => {
+    for (const state of states) {
+      const steps: SlotTrigger[] = ['doomed', 'released', 'removed'];
+      expect(steps.reduce<SlotState>((at, step) => nextSlotState(at, step) ?? at, state)).toBe('gone');
+    }
+    expect([...REMOVABLE_SLOT_STATES].sort()).toEqual(['doomed', 'releasing']);
+  });
+});
+
+describe('the size of a pool', () => {
+  it('never creates beyond the target', () => {
+    fc.assert(
+      fc.property(fc.nat(1000), fc.nat(1000), (target, population) => {
+        expect(population + slotsToCreate(target, population)).toBeLessThanOrEqual(Math.max(target, population));
+      }),
+    );
+  });
+
+  it('leaves half of the warm slots when it renews aged ones', () => {
+    expect([slotsToRenew(4, 4), slotsToRenew(1, 9), slotsToRenew(1, 1), slotsToRenew(0, 3)]).toEqual([2, 1, 1, 0]);
+  });
+
+  it('waits longer after each failure, up to half a minute', () => {
+    expect([0, 1, 2, 3, 50].map(creationBackoffMs)).toEqual([0, 500, 1000, 2000, 30_000]);
+  });
+});

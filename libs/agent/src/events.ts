@@ -1,0 +1,62 @@
+import type { ConversationEvent, EventOf, ExecutionStatus } from '@slipway/contracts';
+import type { Clock } from '@slipway/domain';
+
+type Distribute<E> = E extends unknown ? Omit<E, 'id' | 'timestamp'> : never;
+/** An event without the fields that the log's writer gives it. */
+export type EventBody = Distribute<ConversationEvent>;
+
+export interface EventStamp {
+  readonly clock: Clock;
+  readonly ids: { uuid(): string };
+}
+
+/** The event with an id and the time, UTC with `Z`. */
+export function stamp(by: EventStamp, body: EventBody): ConversationEvent {
+  return { id: by.ids.uuid(), timestamp: by.clock.now().toISOString(), ...body } as ConversationEvent;
+}
+
+export function statusUpdate(by: EventStamp, status: ExecutionStatus): ConversationEvent {
+  return stamp(by, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'execution_status', value: status });
+}
+
+/** Marks where in the conversation a user's message was taken in: before the model's next answer, whenever it had arrived. */
+export const TAKEN_IN = 'last_user_message_id';
+
+/** The user's messages that no step has taken in yet, oldest first. */
+export function untakenMessages(events: readonly ConversationEvent[]): Array<EventOf<'MessageEvent'>> {
+  const found: Array<EventOf<'MessageEvent'>> = [];
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index];
+    if (event?.kind === 'ConversationStateUpdateEvent' && event.key === TAKEN_IN) {
+      // A message may stand before the marker of an earlier one: it arrived while that one was being taken in.
+      const until = events.findLastIndex((other) => other.id === event.value);
+      return [...events.slice(until + 1, index).filter(isUserMessage), ...found.reverse()];
+    }
+    if (event !== undefined && isUserMessage(event)) found.push(event);
+  }
+  return found.reverse();
+}
+
+export function isUserMessage(event: ConversationEvent): event is EventOf<'MessageEvent'> {
+  return event.kind === 'MessageEvent' && event.source === 'user';
+}
+
+/** The last execution status of a log; a log that says nothing is idle. */
+export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {
+  const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status');
+  return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ExecutionStatus) : 'idle';
+}
+
+/** Actions that have neither an observation nor an error, oldest first: the sandbox or the run ended while they were under way. */
+export function unansweredActions(events: readonly ConversationEvent[]): Array<EventOf<'ActionEvent'>> {
+  const open = new Map<string, EventOf<'ActionEvent'>>();
+  for (const event of events) {
+    if (event.kind === 'ActionEvent') open.set(event.id, event);
+    else if (event.kind === 'ObservationEvent') open.delete(event.action_id);
+    else if (event.kind === 'AgentErrorEvent') {
+      const answered = [...open.values()].findLast((action) => action.tool_call_id === event.tool_call_id);
+      if (answered !== undefined) open.delete(answered.id);
+    }
+  }
+  return [...open.values()];
+}

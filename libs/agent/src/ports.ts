@@ -1,0 +1,68 @@
+import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { Clock } from '@slipway/domain';
+import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage } from '@slipway/llm';
+
+/** The conversation as the agent sees it: what is in `events` is on disk. */
+export interface AgentLog {
+  readonly events: readonly ConversationEvent[];
+  /**
+   * Resolves when the events are on disk and in `events`, in this order.
+   * Rejects with `sandbox.disk-full` (nothing was kept) or `ingest.stale-epoch` (another sandbox owns the conversation: write no more).
+   */
+  append(events: readonly ConversationEvent[]): Promise<void>;
+  /** As `append`, for the events that end a run: on a full disk they are kept in memory and leave for the app all the same. */
+  appendLast(events: readonly ConversationEvent[]): Promise<void>;
+  /** Resolves when few enough events wait to be acknowledged. This is how a slow app slows the agent. */
+  room(signal: AbortSignal): Promise<void>;
+}
+
+/** One attempt at the model; rejects with `model.*` codes, or with the signal's reason. */
+export interface ModelPort {
+  complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
+}
+
+/** Runs an action in the sandbox. Aborting ends what it started. Rejects with `sandbox.tool-unavailable` when the tool process did not come back. */
+export interface ToolPort {
+  execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation>;
+}
+
+export interface AgentPorts {
+  readonly log: AgentLog;
+  readonly model: ModelPort;
+  readonly tools: ToolPort;
+  readonly clock: Clock;
+  readonly ids: { uuid(): string };
+  /** 0 to 1. */
+  readonly random: () => number;
+  /** Resolves after `ms`; rejects with the signal's reason. */
+  readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly onDelta: (delta: CompletionDelta) => void;
+  /** US dollars. */
+  readonly costOf: (model: string, usage: CompletionUsage) => number;
+  /** A new span under the trace of the message that is being worked on. */
+  readonly traceparent: () => string;
+  /** A retry that is about to be waited for; for the log of the process. */
+  readonly onRetry: (failure: { code: string; detail: string; attempt: number; waitMs: number }) => void;
+  /** A fault of our own that ended a run; for the log of the process. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** What a run needs to know of its conversation. */
+export interface RunSettings {
+  readonly model: string;
+  /** Steps of one run; a run ends when the agent has nothing more to do, and a message begins a new one. */
+  readonly maxIterations: number;
+  readonly stuckDetection: boolean;
+  /** How often a failed model call is repeated. */
+  readonly modelRetries: number;
+}
+
+/** How the one who started a run stops it. */
+export interface RunControl {
+  /** Aborted: stop now. */
+  readonly signal: AbortSignal;
+  /** True: stop at the end of the step. */
+  pauseRequested(): boolean;
+}
+
+export type RunOutcome = 'finished' | 'paused' | 'interrupted' | 'error' | 'stuck' | 'fenced';

@@ -1,0 +1,122 @@
+import { ERRORS, type ErrorCode } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { Completion } from '@slipway/llm';
+import { classify } from './classification.js';
+import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
+import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
+import { messagesOf } from './prompt.js';
+import { withRetries } from './retries.js';
+import { addToStats, lastStats } from './stats.js';
+import { detectStuck } from './stuck.js';
+import { runToolCalls } from './tool-step.js';
+import { TOOLS } from './tools.js';
+
+/**
+ * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before the next thing begins,
+ * and the log is all that a later run needs. Never rejects for a failure of the model, a tool or the disk: those end as events.
+ *
+ * @throws what the log rejects with, when not even the last event could be kept.
+ */
+export async function runAgent(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
+  try {
+    await ports.log.append([statusUpdate(ports, 'running')]);
+    return await steps(ports, settings, control);
+  } catch (error) {
+    if (isFenced(error)) return 'fenced';
+    try {
+      if (control.signal.aborted) {
+        await ports.log.appendLast([stamp(ports, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(ports, 'paused')]);
+        return 'interrupted';
+      }
+      if (!(error instanceof SlipwayError)) ports.onFault(error);
+      const failure =
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', { cause: error, internal: String(error) });
+      await fail(ports, failure.code, failure.detail, 'error');
+      return 'error';
+    } catch (last) {
+      if (isFenced(last)) return 'fenced';
+      throw last;
+    }
+  }
+}
+
+async function steps(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
+  const { log } = ports;
+  for (let iteration = 1; ; iteration += 1) {
+    control.signal.throwIfAborted();
+    if (control.pauseRequested()) {
+      await log.append([stamp(ports, { kind: 'PauseEvent', source: 'user' }), statusUpdate(ports, 'paused')]);
+      return 'paused';
+    }
+    const latest = untakenMessages(log.events).at(-1);
+    if (latest !== undefined)
+      await log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id })]);
+    if (settings.stuckDetection) {
+      const verdict = detectStuck(log.events);
+      if (verdict.stuck === 'yes') {
+        await fail(ports, 'agent.stuck', `${verdict.reason} ${ERRORS['agent.stuck'].nextStep}`, 'stuck');
+        return 'stuck';
+      }
+      if (verdict.stuck === 'nudge') await nudge(ports, verdict.reason);
+    }
+    if (iteration > settings.maxIterations) {
+      await fail(ports, 'agent.iteration-limit', `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}`, 'error');
+      return 'error';
+    }
+    await log.room(control.signal);
+    const completion = await complete(ports, settings, control.signal);
+    const cost = completion.usage.costUsd ?? ports.costOf(settings.model, completion.usage);
+    await log.append([
+      stamp(ports, {
+        kind: 'ConversationStateUpdateEvent',
+        source: 'environment',
+        key: 'stats',
+        value: addToStats(lastStats(log.events), completion, cost, settings.model),
+      }),
+    ]);
+    const done = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, completion, control.signal);
+    // A message that arrived in the meantime keeps the agent at work.
+    if (done && untakenMessages(log.events).length === 0) {
+      await log.append([statusUpdate(ports, 'finished')]);
+      return 'finished';
+    }
+  }
+}
+
+function complete(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<Completion> {
+  const request = { messages: messagesOf(ports.log.events), tools: TOOLS };
+  const attempt = (): Promise<Completion> => ports.model.complete(request, { signal, onDelta: ports.onDelta, traceparent: ports.traceparent() });
+  return withRetries(attempt, { retries: settings.modelRetries, random: ports.random, delay: ports.delay, onRetry: ports.onRetry }, signal);
+}
+
+/** A plain answer ends the run, as in OpenHands. */
+async function say(ports: AgentPorts, completion: Completion): Promise<true> {
+  const text = completion.content === '' ? completion.reasoning : completion.content;
+  await ports.log.append([
+    stamp(ports, {
+      kind: 'MessageEvent',
+      source: 'agent',
+      llm_message: { role: 'assistant', content: [{ type: 'text', text }] },
+      llm_response_id: completion.id,
+    }),
+  ]);
+  return true;
+}
+
+async function nudge(ports: AgentPorts, reason: string): Promise<void> {
+  const text = `${reason} Stop and look at why it fails. Try another way, or finish and tell the user what stands in the way.`;
+  await ports.log.append([stamp(ports, { kind: 'MessageEvent', source: 'environment', llm_message: { role: 'user', content: [{ type: 'text', text }] } })]);
+}
+
+async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 'error' | 'stuck'): Promise<void> {
+  await ports.log.appendLast([
+    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code) }),
+    statusUpdate(ports, status),
+  ]);
+}
+
+function isFenced(error: unknown): boolean {
+  return error instanceof SlipwayError && error.code === 'ingest.stale-epoch';
+}

@@ -1,0 +1,48 @@
+import type { ErrorCode } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+
+/** Longest part of a provider's own text that is shown. UTF-16 code units. */
+const MAX_REASON = 500;
+
+/** What a provider's failure means to us. `status` is 0 when it came inside a stream that had begun with 200. */
+export function modelErrorOf(status: number, error: { message?: unknown; code?: unknown; type?: unknown }, retryAfter?: string | null): SlipwayError {
+  const reason = typeof error.message === 'string' ? error.message.slice(0, MAX_REASON) : '';
+  const marks = `${String(error.code ?? '')} ${String(error.type ?? '')}`.toLowerCase();
+  const code = codeOf(status, marks, reason.toLowerCase());
+  const seconds = retryAfterSeconds(retryAfter);
+  return new SlipwayError(
+    code,
+    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : `The model answered: ${reason}`,
+    seconds === undefined ? {} : { retryAfterSeconds: seconds },
+  );
+}
+
+const SENTENCES: Partial<Record<ErrorCode, string>> = {
+  'model.auth': 'The model refused the key.',
+  'model.quota': 'The model says that the credit is used up.',
+  'model.rate-limited': 'The model limits the rate of requests.',
+  'model.unknown': 'The model does not exist at this address.',
+  'model.context-exceeded': 'The conversation is longer than the model can read.',
+};
+
+function codeOf(status: number, marks: string, reason: string): ErrorCode {
+  if (/context_length|context_window|model\.context-exceeded/.test(marks) || /maximum context|context length|too many tokens/.test(reason))
+    return 'model.context-exceeded';
+  if (status === 402 || /insufficient_quota|budget|credit|model\.quota/.test(marks)) return 'model.quota';
+  if (status === 401 || status === 403 || /invalid_api_key|authentication|model\.auth\b|auth\.missing/.test(marks)) return 'model.auth';
+  if (status === 404 || /model_not_found|model\.unknown/.test(marks)) return 'model.unknown';
+  if (status === 429 || /rate_limit|rate\.limited|model\.rate-limited/.test(marks)) return 'model.rate-limited';
+  if (status === 408 || status === 504 || /timeout/.test(marks)) return 'model.timeout';
+  if (status >= 500 || status === 0) return 'model.unavailable';
+  // The request itself was refused: the same one would be refused again.
+  return 'request.invalid';
+}
+
+/** Seconds of a `Retry-After`, as a number or a date; `undefined` when absent or unreadable. */
+export function retryAfterSeconds(value: string | null | undefined, now = Date.now()): number | undefined {
+  if (value === null || value === undefined || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
+}

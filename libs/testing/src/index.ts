@@ -1,6 +1,8 @@
 export { freePort, type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 export { ConversationWatcher } from './conversation-watcher.js';
+export { CookieClient } from './cookie-client.js';
 export { type GitServer, startGitServer } from './git-server.js';
+export { type IdentityServer, startIdentityServer } from './identity-server.js';
 export {
   byAnswersSoFar,
   type ModelFault,
@@ -14,5 +16,6 @@ export {
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/model-server.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
+export { type SignedInClient, signIn, submitForm } from './sign-in.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

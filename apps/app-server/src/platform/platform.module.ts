@@ -44,7 +44,7 @@ export class PlatformModule implements OnApplicationShutdown {
             url: config.DATABASE_URL,
             max: SQL_CONNECTIONS,
             applicationName: 'app-server sql',
-            onError: (error) => logger.warn({ err: error }, 'an idle database connection broke'),
+            onError: (error) => logger.warn({ reason: error.message }, 'an idle database connection broke'),
           }),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY) },

@@ -1,0 +1,1 @@
+export { endAllSandboxes, ProcessBackend, type ProcessBackendConfig } from './process-backend.js';

@@ -1,0 +1,62 @@
+export interface SandboxSpec {
+  /** Deterministic: `sb-<slot id>`. Also the name of the blank workspace that the sandbox is born with. */
+  readonly name: string;
+  readonly slotId: string;
+  readonly image: string;
+}
+
+/** Times that the tool process beside agent-server was started again in this sandbox. */
+export interface Restarts {
+  readonly count: number;
+  /** The last ones, oldest first; each a sentence with its time. */
+  readonly reasons: readonly string[];
+}
+
+export type SandboxObservation =
+  | { readonly state: 'pending'; readonly message: string }
+  /** agent-server listens at `address`; whether it is dormant or owned is its own to say. */
+  | { readonly state: 'running'; readonly uid: string; readonly address: string; readonly restarts: Restarts }
+  /** It exists and can never serve again: agent-server has ended, and with it the activation latch. `reason` is a sentence. */
+  | { readonly state: 'ended'; readonly uid: string; readonly reason: string }
+  | { readonly state: 'gone' };
+
+export interface ListedSandbox {
+  readonly name: string;
+  readonly uid: string;
+  readonly observation: Exclude<SandboxObservation, { state: 'gone' }>;
+}
+
+/**
+ * One place where sandboxes run.
+ *
+ * A sandbox is born blank with a workspace of its own name. A workspace outlives its sandbox: it goes when `deleteWorkspace` says so, and a later sandbox may get it by
+ * `attachWorkspace`. Its path, as programs inside see it, is the same in every sandbox: virtual environments and git worktrees hold absolute paths.
+ *
+ * Contract, checked for every backend by `describeSandboxBackend` (testing/sandbox-backend.contract.ts):
+ * - `ensure`, `remove`, `attachWorkspace` and `deleteWorkspace` are idempotent; repeating one is never an error.
+ * - `ensure` of a name that exists changes nothing, also when that sandbox has ended: another life has another name.
+ * - `observe` never throws for a sandbox that does not exist: it answers `gone`.
+ * - `remove` ends only the sandbox with that `uid`, and everything that was started in it; when it answers, nothing of it runs.
+ * - every method stops at `signal`, and rejects with a `SlipwayError` whose code is `sandbox.*`.
+ */
+export interface SandboxBackend {
+  /** What new sandboxes are made of; changes with image, commands or activation key. A slot with another one is not given to anybody. */
+  readonly template: string;
+  ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  observe(name: string, signal: AbortSignal): Promise<SandboxObservation>;
+  list(signal: AbortSignal): Promise<readonly ListedSandbox[]>;
+  /** @returns `kept` when a sandbox of this name has another uid; it is left alone. */
+  remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'>;
+  /**
+   * Gives a sandbox that was never activated the workspace of an earlier one (which must be removed), and waits until agent-server listens again, still dormant.
+   * The address may have changed: observe it.
+   * @throws SlipwayError `sandbox.start-failed` when there is no such workspace.
+   */
+  attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void>;
+  listWorkspaces(signal: AbortSignal): Promise<readonly string[]>;
+  deleteWorkspace(workspace: string, signal: AbortSignal): Promise<void>;
+  /** What the place does not do by itself, such as starting a dead tool process again. Called twice a second by the one replica that leads; most backends do nothing. */
+  tend(signal: AbortSignal): Promise<void>;
+  /** Calls `listener` when something may have changed. A hint: it may be missed, repeated or early. @returns a function that ends it. */
+  onChange(listener: () => void): () => void;
+}

@@ -1,0 +1,72 @@
+import { SlipwayError } from '@slipway/errors';
+import { sandboxRequest } from '../activation.js';
+import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../sandbox-backend.js';
+
+interface FarmState {
+  sandboxes: Array<{ name: string; uid: string; ended: string | null }>;
+  workspaces: string[];
+}
+
+/** The sandboxes of a `SandboxFarm`, perhaps in another process. For tests and benchmarks: nothing runs in them. */
+export class FarmBackend implements SandboxBackend {
+  constructor(
+    private readonly url: string,
+    readonly template = 'farm',
+  ) {}
+
+  async ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    await this.call('POST', 'ensure', { name: spec.name, slotId: spec.slotId }, signal);
+  }
+
+  async observe(name: string, signal: AbortSignal): Promise<SandboxObservation> {
+    return (await this.list(signal)).find((sandbox) => sandbox.name === name)?.observation ?? { state: 'gone' };
+  }
+
+  async list(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
+    const state = (await this.call('GET', 'state', null, signal)) as FarmState;
+    return state.sandboxes.map(({ name, uid, ended }) => ({
+      name,
+      uid,
+      observation:
+        ended === null
+          ? { state: 'running', uid, address: `${this.url}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } }
+          : { state: 'ended', uid, reason: ended },
+    }));
+  }
+
+  async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
+    return ((await this.call('POST', 'remove', { name, uid }, signal)) as { result: 'gone' | 'kept' }).result;
+  }
+
+  async attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void> {
+    await this.call('POST', 'attach', { name, workspace }, signal);
+  }
+
+  async listWorkspaces(signal: AbortSignal): Promise<readonly string[]> {
+    return ((await this.call('GET', 'state', null, signal)) as FarmState).workspaces;
+  }
+
+  async deleteWorkspace(workspace: string, signal: AbortSignal): Promise<void> {
+    await this.call('POST', 'delete-workspace', { workspace }, signal);
+  }
+
+  async tend(): Promise<void> {}
+
+  onChange(): () => void {
+    return () => {};
+  }
+
+  private async call(method: 'GET' | 'POST', call: string, body: object | null, signal: AbortSignal): Promise<unknown> {
+    const answer = await sandboxRequest(`${this.url}/backend/${call}`, {
+      method,
+      headers: {},
+      ...(body === null ? {} : { body: JSON.stringify(body) }),
+      signal,
+    }).catch((error: unknown) => {
+      throw new SlipwayError('sandbox.unreachable', 'The farm does not answer.', { cause: error });
+    });
+    if (answer.status === 404) throw new SlipwayError('sandbox.start-failed', 'The workspace or the sandbox is no longer there.');
+    if (answer.status !== 200) throw new SlipwayError('sandbox.unreachable', `The farm answered ${answer.status}.`);
+    return JSON.parse(answer.body);
+  }
+}

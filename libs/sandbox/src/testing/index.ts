@@ -1,0 +1,3 @@
+export { FarmBackend } from './farm-backend.js';
+export { type BackendUnderTest, describeSandboxBackend } from './sandbox-backend.contract.js';
+export { type FarmEvent, SandboxFarm } from './sandbox-farm.js';

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { serveJson } from './http.js';
+import { Latch } from './latch.js';
+
+interface FarmedSandbox {
+  readonly uid: string;
+  readonly latch: Latch;
+  ended: string | null;
+}
+
+/** What happened to sandboxes, in order; tests read it to find a broken invariant. */
+export type FarmEvent =
+  | { readonly kind: 'created' | 'removed'; readonly name: string; readonly uid: string }
+  | { readonly kind: 'activated'; readonly name: string; readonly uid: string; readonly claimId: string }
+  | { readonly kind: 'refused'; readonly name: string; readonly status: number };
+
+/**
+ * One HTTP server that plays any number of sandboxes: `/backend/…` is what a cluster's API would be, `/sandboxes/<name>/api/init` is each sandbox's agent-server.
+ * It lives outside the runtime-api under test, so sandboxes survive that one's death. No work runs in them.
+ */
+export class SandboxFarm {
+  readonly history: FarmEvent[] = [];
+  readonly sandboxes = new Map<string, FarmedSandbox>();
+  readonly workspaces = new Set<string>();
+  /** Sandboxes that do not answer, as after a network cut. */
+  readonly unreachable = new Set<string>();
+  /** Called in the middle of each request to `/backend/`, before it takes effect. */
+  beforeEffect: () => Promise<void> = async () => {};
+  url = '';
+  private server: { close: () => Promise<void> } | undefined;
+
+  /** @param publicKey SPKI DER, base64. */
+  constructor(private readonly publicKey: string) {}
+
+  async start(port = 0): Promise<this> {
+    const server = await serveJson(port, async (method, url, request, body) => {
+      const [, area, name = '', ...rest] = url.split('/');
+      if (area === 'backend') {
+        await this.beforeEffect();
+        return this.backend(method, name, body === '' ? {} : (JSON.parse(body) as Record<string, string>));
+      }
+      const sandbox = this.sandboxes.get(name);
+      if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name)) return { status: 503, body: {} };
+      if (rest.join('/') !== 'api/init') return { status: 404, body: {} };
+      if (method !== 'POST') return { status: 200, body: sandbox.latch.state() };
+      const answer = sandbox.latch.activate(request.headers.authorization, body);
+      if (answer.status === 200) this.history.push({ kind: 'activated', name, uid: sandbox.uid, claimId: sandbox.latch.claimId ?? '' });
+      else this.history.push({ kind: 'refused', name, status: answer.status });
+      return answer;
+    });
+    this.url = `http://127.0.0.1:${server.port}`;
+    this.server = server;
+    return this;
+  }
+
+  async close(): Promise<void> {
+    await this.server?.close();
+  }
+
+  /** agent-server dies. */
+  end(name: string): void {
+    const sandbox = this.sandboxes.get(name);
+    if (sandbox !== undefined) sandbox.ended = 'the sandbox ended: agent-server was killed (SIGKILL)';
+  }
+
+  private backend(method: string, call: string, body: Record<string, string>): { status: number; body: unknown } {
+    const { name = '', uid = '', slotId = '', workspace = '' } = body;
+    const sandbox = this.sandboxes.get(name);
+    switch (`${method} ${call}`) {
+      case 'POST ensure': {
+        if (sandbox === undefined) {
+          const created = { uid: randomUUID(), ended: null };
+          this.sandboxes.set(name, { ...created, latch: new Latch({ slotId, podUid: created.uid, publicKey: this.publicKey }, `/workspaces/${name}`) });
+          this.workspaces.add(name);
+          this.history.push({ kind: 'created', name, uid: created.uid });
+        }
+        return { status: 200, body: {} };
+      }
+      case 'POST remove': {
+        if (sandbox !== undefined && sandbox.uid !== uid) return { status: 200, body: { result: 'kept' } };
+        if (this.sandboxes.delete(name)) this.history.push({ kind: 'removed', name, uid });
+        return { status: 200, body: { result: 'gone' } };
+      }
+      case 'POST attach': {
+        if (!this.workspaces.has(workspace) || sandbox === undefined || sandbox.ended !== null) return { status: 404, body: {} };
+        sandbox.latch.workingDir = `/workspaces/${workspace}`;
+        return { status: 200, body: {} };
+      }
+      case 'POST delete-workspace':
+        this.workspaces.delete(workspace);
+        return { status: 200, body: {} };
+      case 'GET state':
+        return {
+          status: 200,
+          body: { sandboxes: [...this.sandboxes].map(([key, value]) => ({ name: key, uid: value.uid, ended: value.ended })), workspaces: [...this.workspaces] },
+        };
+      default:
+        return { status: 404, body: {} };
+    }
+  }
+}

@@ -1,15 +1,28 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { ConversationsModule } from './conversations/conversations.module.js';
+import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
+import { IngestModule } from './ingest/ingest.module.js';
+import { JobsModule } from './jobs/jobs.module.js';
 import { MeModule } from './me/me.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 
 /** A feature is a folder and a line here. */
-const FEATURES = [SignInModule, MeModule];
+export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
+  SignInModule,
+  MeModule,
+  JobsModule,
+  EventsModule,
+  IngestModule,
+  ConversationsModule,
+  RealtimeModule,
+];
 
 @Module({})
 export class AppModule {
-  static register(platform: Platform): DynamicModule {
-    return { module: AppModule, imports: [PlatformModule.register(platform), HttpModule, ...FEATURES] };
+  static register(platform: Platform, features: ReadonlyArray<Type | DynamicModule>): DynamicModule {
+    return { module: AppModule, imports: [PlatformModule.register(platform), HttpModule, ...features] };
   }
 }

@@ -1,9 +1,12 @@
+import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MAX_INGEST_BYTES } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { installTelemetry } from '@slipway/telemetry/http';
-import { AppModule } from './app.module.js';
+import { AppModule, FEATURES } from './app.module.js';
+import { frameworkProblem } from './http/framework-problem.js';
+import { installJsonBody } from './http/json-body.js';
 import { installPages } from './http/pages.js';
 import { installSecurityHeaders } from './http/security-headers.js';
 import type { Platform } from './platform/platform.module.js';
@@ -13,13 +16,19 @@ import { SQL_POOL } from './platform/tokens.js';
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The whole server, not yet listening. Starts no work and needs no other process to be up. */
-export async function createApp(platform: Platform): Promise<NestFastifyApplication> {
+export async function createApp(platform: Platform, features: ReadonlyArray<Type | DynamicModule> = FEATURES): Promise<NestFastifyApplication> {
   const { config, logger, metrics } = platform;
-  const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, trustProxy: false, routerOptions: { maxParamLength: 500 } });
+  const adapter = new FastifyAdapter({
+    bodyLimit: MAX_BODY_BYTES,
+    trustProxy: false,
+    frameworkErrors: frameworkProblem(config.PUBLIC_URL),
+    routerOptions: { maxParamLength: 500 },
+  });
   const fastify = adapter.getInstance();
   fastify.addHook('onRoute', (route) => {
     if (route.url.startsWith('/ingest/')) route.bodyLimit = MAX_INGEST_BYTES;
   });
+  installJsonBody(fastify);
   installSecurityHeaders(fastify, config.PUBLIC_URL);
   let pool: SqlPool | undefined;
   installTelemetry(fastify, {
@@ -29,12 +38,15 @@ export async function createApp(platform: Platform): Promise<NestFastifyApplicat
       await pool?.query('SELECT 1');
     },
   });
-  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(platform), adapter, {
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(platform, features), adapter, {
     logger: ['error', 'fatal', 'warn'],
     abortOnError: false,
+    bodyParser: false,
   });
   pool = app.get<SqlPool>(SQL_POOL);
-  if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL);
   app.enableShutdownHooks();
+  // Our routes and our error handler first: the pages take what is left.
+  await app.init();
+  if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL);
   return app;
 }

@@ -83,7 +83,6 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     // Refreshing twice at once must not end the session, and a lost answer must not either.
     rotateRefreshToken: false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    expiresWithSession: () => false,
     // Our own client: nobody is asked for consent.
     loadExistingGrant: async (ctx) => {
       const { client, session } = ctx.oidc;
@@ -108,7 +107,15 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       ctx.set(page.headers);
       ctx.body = page.html;
     },
-    ttl: { AccessToken: 300, AuthorizationCode: 60, IdToken: 3_600, Interaction: 1_800, Session: 30 * DAY, Grant: 60 * DAY, RefreshToken: 60 * DAY },
+    ttl: {
+      AccessToken: 300,
+      AuthorizationCode: 60,
+      IdToken: 3_600,
+      Interaction: 1_800, // Refresh tokens live and die with it; a day longer than app-server's own sessions.
+      Session: 31 * DAY,
+      Grant: 60 * DAY,
+      RefreshToken: 60 * DAY,
+    },
   });
   return provider;
 }

@@ -11,7 +11,8 @@ export interface Tokens {
   readonly idToken: string;
   /** Absent when the issuer gives none; the session then lives without being renewed. */
   readonly refreshToken: string | null;
-  readonly accessExpiresAt: Date;
+  /** How long the access token lives from now. Seconds. */
+  readonly accessSeconds: number;
 }
 /** Who signed in, as the issuer says. `subject` is unique within `issuer`. */
 export interface Identity {
@@ -29,6 +30,8 @@ export interface OidcOptions {
 
 /** Longest wait for one answer of the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
+/** A sign-in begins only when the issuer has answered this recently: otherwise the browser would be sent to a dead address. Milliseconds. */
+const SEEN_ALIVE_MS = 2_000;
 /** Life of an access token whose answer does not say. Seconds. */
 const DEFAULT_ACCESS_SECONDS = 300;
 const SCOPE = 'openid profile email';
@@ -39,13 +42,13 @@ const SCOPE = 'openid profile email';
  * Plain http is accepted for a loopback issuer only.
  */
 export class OidcIssuer {
-  private discovery: Promise<oidc.Configuration> | undefined;
+  private discovery: { at: number; configuration: Promise<oidc.Configuration> } | undefined;
 
   constructor(private readonly options: OidcOptions) {}
 
   /** @throws SlipwayError `auth.unavailable` */
   async begin(): Promise<{ url: string; transaction: SignInTransaction }> {
-    const config = await this.configuration();
+    const config = await this.configuration(SEEN_ALIVE_MS);
     const transaction = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
     const url = oidc.buildAuthorizationUrl(config, {
       redirect_uri: this.options.redirectUri,
@@ -95,7 +98,7 @@ export class OidcIssuer {
    * @returns `'refused'` when the issuer says that this sign-in is over (`invalid_grant`), and only then.
    * @throws SlipwayError `auth.unavailable` for everything else: the session is none the worse for it.
    */
-  async refresh(tokens: Tokens & { readonly refreshToken: string }): Promise<Tokens | 'refused'> {
+  async refresh(tokens: { readonly idToken: string; readonly refreshToken: string }): Promise<Tokens | 'refused'> {
     const config = await this.configuration();
     try {
       return tokensOf(await oidc.refreshTokenGrant(config, tokens.refreshToken), tokens);
@@ -114,12 +117,19 @@ export class OidcIssuer {
     }
   }
 
-  private configuration(): Promise<oidc.Configuration> {
-    this.discovery ??= this.discover().catch((error: unknown) => {
-      this.discovery = undefined;
-      throw unavailable(error);
-    });
-    return this.discovery;
+  /** @param maxAgeMs how long ago the issuer may have answered. */
+  private configuration(maxAgeMs = Number.POSITIVE_INFINITY): Promise<oidc.Configuration> {
+    const known = this.discovery;
+    if (known !== undefined && performance.now() - known.at <= maxAgeMs) return known.configuration;
+    const discovery = {
+      at: performance.now(),
+      configuration: this.discover().catch((error: unknown) => {
+        if (this.discovery === discovery) this.discovery = undefined;
+        throw unavailable(error);
+      }),
+    };
+    this.discovery = discovery;
+    return discovery.configuration;
   }
 
   private discover(): Promise<oidc.Configuration> {
@@ -136,7 +146,7 @@ function tokensOf(answer: Awaited<ReturnType<typeof oidc.refreshTokenGrant>>, be
   return {
     idToken: answer.id_token ?? before.idToken,
     refreshToken: answer.refresh_token ?? before.refreshToken,
-    accessExpiresAt: new Date(Date.now() + (answer.expiresIn() ?? DEFAULT_ACCESS_SECONDS) * 1000),
+    accessSeconds: answer.expiresIn() ?? DEFAULT_ACCESS_SECONDS,
   };
 }
 

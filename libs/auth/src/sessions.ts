@@ -59,7 +59,7 @@ export class Sessions {
       sessionId,
       userId,
       this.seal(sessionId, tokens),
-      tokens.accessExpiresAt,
+      this.dueAt(tokens),
       expiresAt,
     ]);
     await this.pool.query('DELETE FROM app.session WHERE expires_at < now()');
@@ -142,7 +142,7 @@ export class Sessions {
     const stored = this.open(sessionId, rows[0].tokens);
     if (stored === null || stored.refreshToken === null) return this.postpone(sessionId);
     const { refreshToken, idToken } = stored;
-    const answer = await this.issuer.refresh({ refreshToken, idToken, accessExpiresAt: seen }).catch((error: unknown) => {
+    const answer = await this.issuer.refresh({ refreshToken, idToken }).catch((error: unknown) => {
       this.logger.warn({ err: error, sessionId }, 'tokens were not refreshed; the session goes on');
       return null;
     });
@@ -154,7 +154,7 @@ export class Sessions {
     await this.pool.query('UPDATE app.session SET tokens = $2, access_expires_at = $3 WHERE id = $1', [
       sessionId,
       this.seal(sessionId, answer),
-      answer.accessExpiresAt,
+      this.dueAt(answer),
     ]);
     return true;
   }
@@ -163,6 +163,10 @@ export class Sessions {
   private async postpone(sessionId: string): Promise<boolean> {
     await this.pool.query('UPDATE app.session SET access_expires_at = expires_at WHERE id = $1', [sessionId]);
     return true;
+  }
+
+  private dueAt({ accessSeconds }: Tokens): Date {
+    return new Date(this.clock.now().getTime() + accessSeconds * 1000);
   }
 
   private seal(sessionId: string, { idToken, refreshToken }: Tokens): Buffer {

@@ -5,6 +5,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { Config } from '../config.js';
 import { CONFIG, LOGGER } from '../platform/tokens.js';
 import { AccessGuard } from './access.guard.js';
+import { docsUrl } from './framework-problem.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
 import { ValidationInterceptor } from './validation.interceptor.js';
 import { WriteLimiter } from './write-limiter.js';
@@ -16,7 +17,7 @@ import { WriteLimiter } from './write-limiter.js';
     {
       provide: APP_FILTER,
       inject: [LOGGER, CONFIG],
-      useFactory: (logger: Logger, config: Config) => new ProblemFilter(logger, new URL('/docs', config.PUBLIC_URL).href),
+      useFactory: (logger: Logger, config: Config) => new ProblemFilter(logger, docsUrl(config.PUBLIC_URL)),
     },
     { provide: APP_GUARD, useClass: AccessGuard },
     { provide: APP_INTERCEPTOR, useClass: ValidationInterceptor },

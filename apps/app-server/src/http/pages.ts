@@ -18,6 +18,7 @@ export async function installPages(fastify: FastifyInstance, webUrl: string): Pr
     upstream: webUrl,
     prefix: '/',
     httpMethods: ['GET', 'HEAD'],
+    proxyPayloads: false,
     undici: { headersTimeout: PAGE_TIMEOUT_MS, bodyTimeout: PAGE_TIMEOUT_MS, connect: { timeout: 3_000 } },
     preHandler: (request, _reply, done) => {
       const first = request.url.split(/[/?]/, 2)[1] ?? '';

@@ -1,0 +1,28 @@
+import { SlipwayError } from '@slipway/errors';
+import type { FastifyInstance } from 'fastify';
+
+/** Bodies are JSON and nothing else. None at all is as good as an absent one; what is not JSON is told so, with where it went wrong. */
+export function installJsonBody(fastify: FastifyInstance): void {
+  // Keys that would change an object's prototype are refused, not dropped.
+  const parse = fastify.getDefaultJsonParser('error', 'error');
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json/, { parseAs: 'string' }, (request, body, done) => {
+    if (body.length === 0) return done(null, undefined);
+    parse(request, body as string, (error, value) => (error === null ? done(null, value) : done(notJson(body as string, error))));
+  });
+  fastify.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(new SlipwayError('request.not-json', 'The body must be JSON, with the header content-type: application/json.'));
+  });
+}
+
+function notJson(body: string, cause: Error): SlipwayError {
+  try {
+    JSON.parse(body);
+    return new SlipwayError('request.not-json', 'The body has a key that is not allowed.', { cause });
+  } catch (error) {
+    return new SlipwayError('request.not-json', `The body could not be read as JSON: ${error instanceof Error ? error.message.slice(0, 200) : 'malformed'}.`, {
+      cause,
+    });
+  }
+}

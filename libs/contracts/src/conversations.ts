@@ -7,6 +7,9 @@ export const MAX_PROMPT_LENGTH = 200_000;
 /** Longest inbox of one conversation, in messages not yet taken in. */
 export const MAX_QUEUED_MESSAGES = 100;
 
+/** Text that the database can hold: everything but NUL. */
+const text = z.string().refine((value) => !value.includes('\u0000'), 'must not contain the character NUL');
+
 /** `http(s)://host/path`, with no user or password in it: a token in a URL ends up in logs. */
 export const RepositoryUrl = z
   .url({ protocol: /^https?$/, hostname: /.+/ })
@@ -18,17 +21,17 @@ export const BranchName = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*\[\\\p{Cc}])(?!.*\/$)(?!.*\.lock$).+$/u, 'is not a branch name');
+  .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*[\\\p{Cc}])(?!.*\/$)(?!.*\.lock$).+$/u, 'is not a branch name');
 
 export const CreateConversation = z
   .strictObject({
     /** The task. */
-    prompt: z.string().trim().min(1, 'say what the agent should do').max(MAX_PROMPT_LENGTH),
+    prompt: text.trim().min(1, 'say what the agent should do').max(MAX_PROMPT_LENGTH),
     repository: RepositoryUrl.optional(),
     branch: BranchName.optional(),
     /** A name from `GET /api/v1/models`; absent takes the default. */
     model: z.string().min(1).max(200).optional(),
-    title: z.string().trim().min(1).max(200).optional(),
+    title: text.trim().min(1).max(200).optional(),
   })
   .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
 export type CreateConversation = z.infer<typeof CreateConversation>;
@@ -84,7 +87,7 @@ export type ConversationSummary = z.infer<typeof ConversationSummary>;
 export const SendMessage = z.strictObject({
   /** Made by the client: sending the same id again is the same message. */
   id: z.uuid().optional(),
-  text: z.string().trim().min(1).max(MAX_PROMPT_LENGTH),
+  text: text.trim().min(1).max(MAX_PROMPT_LENGTH),
 });
 export type SendMessage = z.infer<typeof SendMessage>;
 

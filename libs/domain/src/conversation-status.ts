@@ -14,7 +14,8 @@ export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', star
 /** The one place that says what state a conversation is in: every screen and the server's own column come from here. */
 export function conversationStatus(state: ConversationStatusState): ConversationStatus {
   if (state.start === 'failed') return 'failed';
-  if (state.start === 'running') return 'starting';
+  // Halted while it was starting: the start ends without READY, and the next one begins with WORKING.
+  if (state.start === 'running') return state.halt === 'interrupt' ? 'stopped' : state.halt === 'pause' ? 'paused' : 'starting';
   switch (state.execution) {
     case 'running':
       return 'working';
@@ -51,7 +52,8 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         const step = StartStep.safeParse(event.value);
         if (!step.success) return state;
         const start = step.data.status === 'READY' ? 'ready' : step.data.status === 'ERROR' ? 'failed' : 'running';
-        return start === state.start ? state : { ...state, start };
+        const halt = step.data.status === 'WORKING' && step.data.state === 'running' ? 'none' : state.halt;
+        return start === state.start && halt === state.halt ? state : { ...state, start, halt };
       }
       return state;
     }

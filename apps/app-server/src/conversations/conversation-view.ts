@@ -1,0 +1,83 @@
+import type {
+  Conversation,
+  ConversationStatus,
+  ConversationSummary,
+  ExecutionStatus,
+  QueuedMessage,
+  SandboxStatus,
+  StartStatus,
+  StartStep,
+} from '@slipway/contracts';
+
+/** A conversation's row, as the queries of this feature read it. */
+export interface ConversationRow {
+  readonly id: string;
+  readonly org_id: string;
+  readonly title: string;
+  readonly status: ConversationStatus;
+  readonly execution_status: ExecutionStatus;
+  readonly sandbox_status: SandboxStatus;
+  readonly start_status: StartStatus;
+  readonly steps: readonly StartStep[];
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly model: string;
+  readonly created_by: string;
+  readonly created_by_label: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly head: number;
+  /** Decimal, as Postgres writes it. */
+  readonly cost_usd: string;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+}
+
+export function toSummary(row: ConversationRow): ConversationSummary {
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    title: row.title,
+    status: row.status,
+    executionStatus: row.execution_status,
+    sandboxStatus: row.sandbox_status,
+    repository: row.repository,
+    branch: row.branch,
+    model: row.model,
+    createdBy: { id: row.created_by, label: row.created_by_label },
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+    head: row.head,
+    costUsd: withoutTrailingZeros(row.cost_usd),
+    promptTokens: row.prompt_tokens,
+    completionTokens: row.completion_tokens,
+  };
+}
+
+export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Conversation {
+  return { ...toSummary(row), start: { status: row.start_status, steps: [...row.steps] }, queued };
+}
+
+/** `0.0421000000` → `0.0421`, `0.0000000000` → `0`. */
+function withoutTrailingZeros(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/\.?0+$/, '') : decimal;
+}
+
+/** Longest title that is made from a prompt. Characters as people count them. */
+const MAX_TITLE = 80;
+
+/** The first line that says something, cut at a whole character. */
+export function titleOf(prompt: string): string {
+  const line =
+    prompt
+      .split(/\r?\n/)
+      .find((each) => each.trim() !== '')
+      ?.trim() ?? prompt.trim();
+  const characters = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(line.slice(0, MAX_TITLE * 16))].map(({ segment }) => segment);
+  return characters.length <= MAX_TITLE && line.length <= MAX_TITLE * 16
+    ? line
+    : `${characters
+        .slice(0, MAX_TITLE - 1)
+        .join('')
+        .trimEnd()}…`;
+}

@@ -1,0 +1,114 @@
+import { Controller, Header, Inject, Param, Req, Res, StreamableFile } from '@nestjs/common';
+import {
+  type Changes,
+  type Conversation,
+  type CreateConversation,
+  type ListConversationsQuery,
+  operations,
+  type Principal,
+  type QueuedMessage,
+  type SendMessage,
+} from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { notFound } from '@slipway/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { conversationId } from '../events/conversation-id.js';
+import { Body, Caller, Query } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { SQL_POOL } from '../platform/tokens.js';
+import { ConversationsService } from './conversations.service.js';
+import { RunControlService } from './run-control.service.js';
+import { StartWait } from './start-wait.js';
+import { trajectory } from './trajectory.js';
+import { WorkspaceService } from './workspace.service.js';
+
+@Controller()
+export class ConversationsController {
+  constructor(
+    private readonly conversations: ConversationsService,
+    private readonly runs: RunControlService,
+    private readonly workspace: WorkspaceService,
+    private readonly startWait: StartWait,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+  ) {}
+
+  @Serves(operations.listConversations)
+  list(@Caller() caller: Principal, @Query() query: z.infer<typeof ListConversationsQuery>): Promise<{ data: unknown[]; page: { nextCursor: string | null } }> {
+    return this.conversations.list(caller, query);
+  }
+
+  @Serves(operations.createConversation)
+  async create(
+    @Caller() caller: Principal,
+    @Body() body: CreateConversation,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Conversation> {
+    const made = await this.conversations.create(caller, body);
+    void reply.header('location', `/api/v1/orgs/${caller.orgId}/conversations/${made.id}`);
+    const seconds = this.startWait.asked(request.headers.prefer);
+    if (seconds === null) return made;
+    void reply.header('preference-applied', `wait=${seconds}`);
+    await this.startWait.until(caller, made.id, seconds * 1000, request.raw);
+    return this.conversations.get(caller, made.id);
+  }
+
+  @Serves(operations.getConversation)
+  get(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.sendMessage)
+  send(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: SendMessage): Promise<QueuedMessage> {
+    return this.conversations.send(caller, conversationId(id), body);
+  }
+
+  @Serves(operations.withdrawMessage)
+  withdraw(@Caller() caller: Principal, @Param('conversation') id: string, @Param('message') message: string): Promise<void> {
+    return this.conversations.withdraw(caller, conversationId(id), conversationId(message));
+  }
+
+  @Serves(operations.stopConversation)
+  async stop(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
+    await this.runs.stop(caller, conversationId(id));
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.pauseConversation)
+  async pause(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
+    await this.runs.pause(caller, conversationId(id));
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.resumeConversation)
+  async resume(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
+    await this.runs.resume(caller, conversationId(id));
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.getChanges)
+  changes(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Changes> {
+    return this.workspace.changes(caller, conversationId(id));
+  }
+
+  @Serves(operations.downloadDiff)
+  async diff(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Query() query: { path?: string },
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    const patch = await this.workspace.patch(caller, conversationId(id), query.path);
+    void reply.header('content-disposition', `attachment; filename="${conversationId(id)}.patch"`).type('text/x-diff; charset=utf-8');
+    return patch;
+  }
+
+  @Serves(operations.downloadTrajectory)
+  @Header('content-type', 'application/json; charset=utf-8')
+  async trajectory(@Caller() caller: Principal, @Param('conversation') id: string): Promise<StreamableFile> {
+    const log = await trajectory(this.pool, caller.orgId, conversationId(id));
+    if (log === null) throw notFound();
+    return new StreamableFile(log, { type: 'application/json; charset=utf-8', disposition: `attachment; filename="${conversationId(id)}.json"` });
+  }
+}

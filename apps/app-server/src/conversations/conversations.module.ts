@@ -1,0 +1,15 @@
+import { Module } from '@nestjs/common';
+import { MeModule } from '../me/me.module.js';
+import { ConversationsController } from './conversations.controller.js';
+import { ConversationsService } from './conversations.service.js';
+import { RunControlService } from './run-control.service.js';
+import { SimpleApiController } from './simple-api.controller.js';
+import { StartWait } from './start-wait.js';
+import { WorkspaceService } from './workspace.service.js';
+
+@Module({
+  imports: [MeModule],
+  controllers: [ConversationsController, SimpleApiController],
+  providers: [ConversationsService, RunControlService, WorkspaceService, StartWait],
+})
+export class ConversationsModule {}

@@ -1,0 +1,174 @@
+import type { ConversationStatus, CreateConversation, Principal } from '@slipway/contracts';
+import type { TenantTx } from '@slipway/db';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import { type ConversationStatusState } from '@slipway/domain';
+import { storedStatus } from '../ingest/status-patch.js';
+import type { ListPosition } from './conversation-cursor.js';
+import type { ConversationRow } from './conversation-view.js';
+
+const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, repository, branch, model,
+  created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens`;
+
+/** Newest first; `limit` rows after `after`. */
+export async function listConversations(
+  pool: SqlPool,
+  orgId: string,
+  filter: { status?: ConversationStatus | undefined; after: ListPosition | null; limit: number },
+): Promise<ConversationRow[]> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<ConversationRow>({
+      name: 'list-conversations',
+      text: `SELECT ${COLUMNS} FROM app.conversation
+             WHERE org_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::uuid))
+             ORDER BY created_at DESC, id DESC LIMIT $5`,
+      values: [orgId, filter.status ?? null, filter.after?.createdAt ?? null, filter.after?.id ?? null, filter.limit],
+    }),
+  );
+  return rows;
+}
+
+export async function findConversation(client: PoolClient, orgId: string, id: string): Promise<ConversationRow | null> {
+  const { rows } = await client.query<ConversationRow>({
+    name: 'find-conversation',
+    text: `SELECT ${COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`,
+    values: [orgId, id],
+  });
+  return rows[0] ?? null;
+}
+
+/** What it takes to reach a conversation's sandbox and to know whether there is one. */
+export interface SandboxRow {
+  readonly desired: 'run' | 'rest';
+  readonly epoch: number;
+  readonly acked: number;
+  readonly statusState: ConversationStatusState;
+  readonly sandboxStatus: string;
+  readonly sandboxUrl: string | null;
+  readonly sandboxKey: Buffer | null;
+  readonly workingDir: string | null;
+  readonly baseCommit: string | null;
+}
+
+const SANDBOX_COLUMNS = 'desired, epoch, acked, status_state, sandbox_status, sandbox_url, sandbox_key, working_dir, base_commit';
+
+export function readSandbox(pool: SqlPool, orgId: string, id: string): Promise<SandboxRow | null> {
+  return inOrg(pool, orgId, (client) =>
+    sandboxRow(client, { name: 'read-sandbox', text: `SELECT ${SANDBOX_COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`, values: [orgId, id] }),
+  );
+}
+
+/** The same, with the row locked until the transaction ends. */
+export function lockSandbox(client: PoolClient, orgId: string, id: string): Promise<SandboxRow | null> {
+  return sandboxRow(client, {
+    name: 'lock-sandbox',
+    text: `SELECT ${SANDBOX_COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE`,
+    values: [orgId, id],
+  });
+}
+
+async function sandboxRow(client: PoolClient, query: { name: string; text: string; values: unknown[] }): Promise<SandboxRow | null> {
+  const { rows } = await client.query<{
+    desired: 'run' | 'rest';
+    epoch: number;
+    acked: number;
+    status_state: unknown;
+    sandbox_status: string;
+    sandbox_url: string | null;
+    sandbox_key: Buffer | null;
+    working_dir: string | null;
+    base_commit: string | null;
+  }>(query);
+  const row = rows[0];
+  if (row === undefined) return null;
+  return {
+    desired: row.desired,
+    epoch: row.epoch,
+    acked: row.acked,
+    statusState: storedStatus(row.status_state),
+    sandboxStatus: row.sandbox_status,
+    sandboxUrl: row.sandbox_url,
+    sandboxKey: row.sandbox_key,
+    workingDir: row.working_dir,
+    baseCommit: row.base_commit,
+  };
+}
+
+/** Whether the conversation should have a sandbox. `fence`: whoever writes into the log now may not go on. */
+export async function setDesired(client: PoolClient, orgId: string, id: string, desired: 'run' | 'rest', writer: 'keep' | 'fence' = 'keep'): Promise<void> {
+  await client.query({
+    name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
+    text: `UPDATE app.conversation SET desired = $3${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
+    values: [orgId, id, desired],
+  });
+}
+
+export interface NewConversation {
+  readonly id: string;
+  readonly messageId: string;
+  readonly title: string;
+  readonly model: string;
+  readonly traceparent: string;
+  readonly requestId: string | null;
+  readonly outboxId: string;
+  readonly auditId: string;
+}
+
+/** The conversation, its first message, the job that starts it and the record of who asked: all of it or nothing. */
+export async function createConversation(tx: TenantTx, caller: Principal, body: CreateConversation, made: NewConversation): Promise<void> {
+  const { orgId, actor } = caller;
+  await tx.conversation.create({
+    data: {
+      id: made.id,
+      orgId,
+      createdBy: actor.id,
+      createdByLabel: actor.label,
+      title: made.title,
+      repository: body.repository ?? null,
+      branch: body.branch ?? null,
+      model: made.model,
+      traceparent: made.traceparent,
+    },
+  });
+  await tx.inboxMessage.create({
+    data: { id: made.messageId, orgId, conversationId: made.id, text: body.prompt, createdBy: actor.id, createdByLabel: actor.label },
+  });
+  await tx.outbox.create({ data: { id: made.outboxId, orgId, queue: 'conversation-start', key: made.id, payload: { orgId, conversationId: made.id } } });
+  await tx.auditEntry.create({
+    data: {
+      id: made.auditId,
+      orgId,
+      actorKind: actor.kind,
+      actorId: actor.id,
+      action: 'conversation.create',
+      target: made.id,
+      detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model },
+      requestId: made.requestId,
+    },
+  });
+}
+
+export async function recordAudit(
+  client: PoolClient,
+  caller: Principal,
+  entry: { id: string; action: string; target: string; requestId: string | null },
+): Promise<void> {
+  await client.query('INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)', [
+    entry.id,
+    caller.orgId,
+    caller.actor.kind,
+    caller.actor.id,
+    entry.action,
+    entry.target,
+    entry.requestId,
+  ]);
+}
+
+export async function readSnapshot(pool: SqlPool, orgId: string, id: string): Promise<{ changes: unknown; patch: string } | null> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ changes: unknown; patch: string }>('SELECT changes, patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [
+      orgId,
+      id,
+    ]),
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,138 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type Conversation,
+  type ConversationSummary,
+  type CreateConversation,
+  type ListConversationsQuery,
+  MAX_QUEUED_MESSAGES,
+  type Principal,
+  type QueuedMessage,
+  type SendMessage,
+} from '@slipway/contracts';
+import { Db } from '@slipway/db';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { currentContext, makeTraceparent } from '@slipway/telemetry';
+import type { z } from 'zod';
+import { Hubs } from '../events/hubs.js';
+import { Jobs } from '../jobs/jobs.js';
+import { wantJob } from '../jobs/outbox.queries.js';
+import { ModelsService } from '../me/models.service.js';
+import { IDS, SQL_POOL } from '../platform/tokens.js';
+import { readCursor, writeCursor } from './conversation-cursor.js';
+import { titleOf, toConversation, toSummary } from './conversation-view.js';
+import { createConversation, findConversation, listConversations, lockSandbox, setDesired } from './conversations.queries.js';
+import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
+
+@Injectable()
+export class ConversationsService {
+  constructor(
+    private readonly db: Db,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    private readonly jobs: Jobs,
+    private readonly hubs: Hubs,
+    private readonly models: ModelsService,
+  ) {}
+
+  async list(caller: Principal, query: z.infer<typeof ListConversationsQuery>): Promise<{ data: ConversationSummary[]; page: { nextCursor: string | null } }> {
+    const after = query.cursor === undefined ? null : readCursor(query.cursor);
+    const rows = await listConversations(this.pool, caller.orgId, { status: query.status, after, limit: query.limit + 1 });
+    const data = rows.slice(0, query.limit).map(toSummary);
+    const last = data.at(-1);
+    return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeCursor({ createdAt: last.createdAt, id: last.id }) : null } };
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  async get(caller: Principal, id: string): Promise<Conversation> {
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      const row = await findConversation(client, caller.orgId, id);
+      if (row === null) throw notFound();
+      return toConversation(row, await queuedOf(client, caller.orgId, id));
+    });
+  }
+
+  /** Answers when the conversation is stored; its start goes on elsewhere. @throws SlipwayError `model.unknown`, `service.unavailable` when no model list can be had. */
+  async create(caller: Principal, body: CreateConversation): Promise<Conversation> {
+    const id = this.ids.uuid();
+    const made = {
+      id,
+      messageId: this.ids.uuid(),
+      outboxId: this.ids.uuid(),
+      auditId: this.ids.uuid(),
+      title: body.title ?? titleOf(body.prompt),
+      model: await this.modelFor(body.model),
+      traceparent: makeTraceparent(),
+      requestId: currentContext()?.requestId ?? null,
+    };
+    await this.db.withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made));
+    this.jobs.enqueue('conversation-start', caller.orgId, id);
+    return this.get(caller, id);
+  }
+
+  /**
+   * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
+   * @throws SlipwayError `conversation.queue-full`, `resource.not-found`, `request.invalid` when the id belongs to another message.
+   */
+  async send(caller: Principal, conversationId: string, body: SendMessage): Promise<QueuedMessage> {
+    const id = body.id?.toLowerCase() ?? this.ids.uuid();
+    const sent = await inOrg(this.pool, caller.orgId, async (client) => {
+      const row = await lockSandbox(client, caller.orgId, conversationId);
+      if (row === null) throw notFound();
+      const known = await findMessage(client, caller.orgId, id);
+      if (known !== null && (known.conversationId !== conversationId || known.text !== body.text)) throw idTaken();
+      const queued = await queuedOf(client, caller.orgId, conversationId);
+      if (known !== null) {
+        const waiting = queued.find((message) => message.id === id);
+        // Taken in or withdrawn since: what was accepted is told again.
+        return {
+          job: null,
+          message: waiting ?? {
+            id,
+            position: 1,
+            text: known.text,
+            state: 'delivered' as const,
+            createdAt: known.createdAt.toISOString(),
+            createdBy: known.createdByLabel,
+          },
+        };
+      }
+      if (queued.length >= MAX_QUEUED_MESSAGES)
+        throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
+      if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
+      const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
+      const job = live ? 'conversation-deliver' : 'conversation-start';
+      if (row.desired !== 'run') await setDesired(client, caller.orgId, conversationId, 'run');
+      await wantJob(client, caller.orgId, job, conversationId);
+      const message = (await queuedOf(client, caller.orgId, conversationId)).find((each) => each.id === id);
+      if (message === undefined) throw new Error('a message that was stored is not in the inbox');
+      return { job, message } as const;
+    });
+    if (sent.job !== null) {
+      this.jobs.enqueue(sent.job, caller.orgId, conversationId);
+      this.hubs.inboxChanged(caller.orgId, conversationId);
+    }
+    return sent.message;
+  }
+
+  /** Repeating it is fine. @throws SlipwayError `conversation.busy` when the agent has the message, or is being handed it. */
+  async withdraw(caller: Principal, conversationId: string, messageId: string): Promise<void> {
+    const state = await inOrg(this.pool, caller.orgId, (client) => withdraw(client, caller.orgId, conversationId, messageId));
+    if (state === null) throw notFound();
+    if (state !== 'withdrawn') throw new SlipwayError('conversation.busy', 'The agent has taken this message in already.');
+    this.hubs.inboxChanged(caller.orgId, conversationId);
+  }
+
+  private async modelFor(wanted: string | undefined): Promise<string> {
+    const models = await this.models.list();
+    const model = wanted === undefined ? (models.find((each) => each.default) ?? models[0]) : models.find((each) => each.id === wanted);
+    if (model === undefined)
+      throw new SlipwayError('model.unknown', wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`);
+    return model.id;
+  }
+}
+
+function idTaken(): SlipwayError {
+  return new SlipwayError('request.invalid', 'id: belongs to another message', { fields: [{ path: 'id', message: 'belongs to another message' }] });
+}

@@ -1,0 +1,124 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SecretBox } from '@slipway/auth';
+import type { ConversationEvent, Principal, QueueName } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Clock, Ids } from '@slipway/domain';
+import { notFound } from '@slipway/errors';
+import { currentContext, type Logger } from '@slipway/telemetry';
+import { IngestService } from '../ingest/ingest.service.js';
+import { Jobs } from '../jobs/jobs.js';
+import { wantJob } from '../jobs/outbox.queries.js';
+import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { lockSandbox, readSandbox, recordAudit, type SandboxRow, setDesired } from './conversations.queries.js';
+import { SandboxClient } from './sandbox.client.js';
+
+/**
+ * Stop, pause and resume.
+ *
+ * A stop goes straight to the sandbox, because it must hold within a second. When there is none to ask yet, or it does not answer, the log decides:
+ * the epoch moves on, so that whoever wrote may write no more; the log says `InterruptEvent`; and the sandbox is given back by a job.
+ */
+@Injectable()
+export class RunControlService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly box: SecretBox,
+    private readonly ingest: IngestService,
+    private readonly jobs: Jobs,
+  ) {}
+
+  async stop(caller: Principal, id: string): Promise<void> {
+    const row = await readSandbox(this.pool, caller.orgId, id);
+    if (row === null) throw notFound();
+    const sandbox = this.sandboxOf(id, row);
+    if (sandbox !== null) {
+      try {
+        await sandbox.interrupt();
+        await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.stop', id));
+        return;
+      } catch (error) {
+        this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the stop; its writing is ended instead');
+      }
+    }
+    await this.change(caller, id, 'conversation.stop', (current) =>
+      current.desired === 'run' && (current.statusState.start === 'running' || current.statusState.execution === 'running')
+        ? { desired: 'rest', writer: 'fence', job: 'conversation-pause', events: [this.event({ kind: 'InterruptEvent' }), ...this.halted(current)] }
+        : null,
+    );
+  }
+
+  async pause(caller: Principal, id: string): Promise<void> {
+    await this.change(caller, id, 'conversation.pause', (current) =>
+      current.desired === 'run' || current.sandboxStatus === 'RUNNING'
+        ? // With a sandbox, agent-server itself says when the run has halted.
+          {
+            desired: 'rest',
+            writer: 'keep',
+            job: 'conversation-pause',
+            events: current.statusState.start === 'running' ? [this.event({ kind: 'PauseEvent' })] : [],
+          }
+        : null,
+    );
+  }
+
+  async resume(caller: Principal, id: string): Promise<void> {
+    const row = await readSandbox(this.pool, caller.orgId, id);
+    if (row === null) throw notFound();
+    const sandbox = this.sandboxOf(id, row);
+    const went = sandbox?.run().then(
+      () => true,
+      (error: unknown) => {
+        this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the resume; a start looks after it');
+        return false;
+      },
+    );
+    if (await went) return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
+    await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
+  }
+
+  /** The sandbox to ask directly: one that is up, and is meant to be. */
+  private sandboxOf(id: string, row: SandboxRow): SandboxClient | null {
+    if (row.desired !== 'run' || row.statusState.start !== 'ready' || row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null)
+      return null;
+    return new SandboxClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`) }, id);
+  }
+
+  /** A run that nobody can end by itself any more is at rest, says the platform. */
+  private halted(row: SandboxRow): ConversationEvent[] {
+    return row.statusState.execution === 'running' ? [this.event({ kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: 'paused' })] : [];
+  }
+
+  private event(body: { kind: 'InterruptEvent' | 'PauseEvent' } | { kind: 'ConversationStateUpdateEvent'; key: string; value: unknown }): ConversationEvent {
+    return { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment', ...body };
+  }
+
+  /** One transaction under the row's lock: what should be, what the log says, the job that brings it about, and who asked. `null` changes nothing. */
+  private async change(
+    caller: Principal,
+    id: string,
+    action: string,
+    decide: (current: SandboxRow) => { desired: 'run' | 'rest'; writer: 'keep' | 'fence'; job: QueueName; events: ConversationEvent[] } | null,
+  ): Promise<void> {
+    const after = await inOrg(this.pool, caller.orgId, async (client) => {
+      const current = await lockSandbox(client, caller.orgId, id);
+      if (current === null) throw notFound();
+      const wanted = decide(current);
+      if (wanted === null) return null;
+      const publish = wanted.events.length === 0 ? () => {} : await this.ingest.appendPlatform(client, caller.orgId, id, wanted.events, current);
+      await setDesired(client, caller.orgId, id, wanted.desired, wanted.writer);
+      await wantJob(client, caller.orgId, wanted.job, id);
+      await this.audit(client, caller, action, id);
+      return { publish, job: wanted.job };
+    });
+    if (after === null) return;
+    after.publish();
+    this.jobs.enqueue(after.job, caller.orgId, id);
+  }
+
+  private audit(client: PoolClient, caller: Principal, action: string, target: string): Promise<void> {
+    return recordAudit(client, caller, { id: this.ids.uuid(), action, target, requestId: currentContext()?.requestId ?? null });
+  }
+}

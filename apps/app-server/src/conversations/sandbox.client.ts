@@ -1,0 +1,82 @@
+import { GitChange } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { makeTraceparent } from '@slipway/telemetry';
+import { z } from 'zod';
+
+/** Longest wait for a stop or a run to be taken. Milliseconds. */
+const CONTROL_TIMEOUT_MS = 3_000;
+/** Longest wait for the workspace's changes; what was last seen is shown after that. Milliseconds. */
+const READ_TIMEOUT_MS = 5_000;
+/** Largest answer that is read. Bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
+export interface SandboxAddress {
+  readonly url: string;
+  readonly sessionKey: string;
+}
+
+/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`. */
+export class SandboxClient {
+  constructor(
+    private readonly sandbox: SandboxAddress,
+    private readonly conversationId: string,
+  ) {}
+
+  /** Halts the run at once. */
+  async interrupt(): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/interrupt`, CONTROL_TIMEOUT_MS);
+  }
+
+  /** Lets the agent go on; that it runs already is fine. */
+  async run(): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [409]);
+  }
+
+  async changes(directory: string): Promise<GitChange[]> {
+    const text = await this.call('GET', `/api/git/changes?path=${encodeURIComponent(directory)}`, READ_TIMEOUT_MS);
+    try {
+      return z.array(GitChange).parse(JSON.parse(text));
+    } catch (error) {
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer that is no list of changes.', { cause: error });
+    }
+  }
+
+  /** For `git apply`; of one file when it is named. */
+  patch(directory: string, file: string | undefined): Promise<string> {
+    return this.call(
+      'GET',
+      `/api/git/patch?path=${encodeURIComponent(directory)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`,
+      READ_TIMEOUT_MS,
+    );
+  }
+
+  private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = []): Promise<string> {
+    try {
+      const response = await fetch(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, {
+        method,
+        redirect: 'error',
+        headers: { 'x-session-api-key': this.sandbox.sessionKey, traceparent: makeTraceparent() },
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      if (!response.ok && !alsoFine.includes(response.status)) {
+        await response.body?.cancel();
+        throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${response.status}` });
+      }
+      return await boundedText(response);
+    } catch (error) {
+      if (error instanceof SlipwayError) throw error;
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer.', { cause: error });
+    }
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) throw new SlipwayError('sandbox.unreachable', 'The answer of the sandbox is too large to pass on.');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}

@@ -1,0 +1,69 @@
+import { Controller } from '@nestjs/common';
+import { BranchName, type Operation, operations, PageQuery, type Principal, RepositoryUrl } from '@slipway/contracts';
+import { z } from 'zod';
+import { Body, Caller, Query } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { ConversationsService } from './conversations.service.js';
+
+const SimpleCreate = z.looseObject({
+  initial_user_msg: operations.createConversation.body.shape.prompt,
+  /** A URL, or `owner/name` on GitHub. */
+  repository: z
+    .union([
+      RepositoryUrl,
+      z
+        .string()
+        .regex(/^[\w.-]+\/[\w.-]+$/, 'is neither a URL nor owner/name')
+        .transform((name) => `https://github.com/${name}`),
+    ])
+    .nullish(),
+  selected_branch: BranchName.nullish(),
+});
+type SimpleCreate = z.output<typeof SimpleCreate>;
+
+const simpleCreate: Operation = {
+  ...operations.createConversation,
+  id: 'conversations.create-simple',
+  path: '/api/conversations',
+  status: 200,
+  body: SimpleCreate,
+};
+const simpleList: Operation = {
+  ...operations.listConversations,
+  id: 'conversations.list-simple',
+  path: '/api/conversations',
+  query: PageQuery.extend({ page_id: z.string().max(500).optional() }),
+};
+
+/** The short form that OpenHands' documents show: the caller's personal organization, and only what is needed. */
+@Controller()
+export class SimpleApiController {
+  constructor(private readonly conversations: ConversationsService) {}
+
+  @Serves(simpleCreate)
+  async create(@Caller() caller: Principal, @Body() body: SimpleCreate): Promise<{ status: 'ok'; conversation_id: string }> {
+    const { id } = await this.conversations.create(caller, {
+      prompt: body.initial_user_msg,
+      ...(body.repository == null ? {} : { repository: body.repository }),
+      ...(body.repository == null || body.selected_branch == null ? {} : { branch: body.selected_branch }),
+    });
+    return { status: 'ok', conversation_id: id };
+  }
+
+  @Serves(simpleList)
+  async list(@Caller() caller: Principal, @Query() query: { limit: number; page_id?: string }): Promise<unknown> {
+    const { data, page } = await this.conversations.list(caller, { limit: query.limit, ...(query.page_id === undefined ? {} : { cursor: query.page_id }) });
+    return {
+      results: data.map((each) => ({
+        conversation_id: each.id,
+        title: each.title,
+        status: each.status,
+        selected_repository: each.repository,
+        selected_branch: each.branch,
+        created_at: each.createdAt,
+        last_updated_at: each.updatedAt,
+      })),
+      next_page_id: page.nextCursor,
+    };
+  }
+}

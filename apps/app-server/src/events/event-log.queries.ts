@@ -1,0 +1,54 @@
+import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
+import { type LogLine, logLine } from './log-line.js';
+
+/** Lines with `after < seq` (and `seq < before`), ascending, at most `limit`. With `before` they are the last ones of that range. One round trip. */
+export async function readLines(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  range: { after: number; before?: number | undefined; limit: number },
+): Promise<LogLine[]> {
+  const { rows } = await pool.query<{ seq: number; epoch: number; event: string }>({
+    name: 'read-events',
+    text: 'SELECT seq, epoch, event FROM app.read_events($1, $2, $3, $4, $5)',
+    values: [orgId, conversationId, range.after, range.before ?? null, range.limit],
+  });
+  return rows.map((row) => logLine(conversationId, row.seq, row.epoch, row.event));
+}
+
+/** Last `seq` of the log, or `null` when the organization has no such conversation. */
+export async function readHead(pool: SqlPool, orgId: string, conversationId: string): Promise<number | null> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ head: number }>({
+      name: 'read-head',
+      text: 'SELECT head FROM app.conversation WHERE org_id = $1 AND id = $2',
+      values: [orgId, conversationId],
+    }),
+  );
+  return rows[0]?.head ?? null;
+}
+
+/** Heads of many conversations, of whatever organizations, in one query. Deleted ones are absent. */
+export async function readHeads(pool: SqlPool, conversationIds: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await asSystem(pool, 'slipway_app_system', 'compare heads of conversations that have readers', (client) =>
+    client.query<{ id: string; head: number }>({
+      name: 'read-heads',
+      text: 'SELECT id, head FROM app.conversation WHERE id = ANY($1::uuid[])',
+      values: [conversationIds],
+    }),
+  );
+  return new Map(rows.map((row) => [row.id, row.head]));
+}
+
+/** A payload that an event of this conversation refers to, or `null`. */
+export async function readBlob(pool: SqlPool, orgId: string, conversationId: string, sha256: string): Promise<Buffer | null> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ content: Buffer }>({
+      name: 'read-blob',
+      text: `SELECT b.content FROM app.conversation_blob c JOIN app.blob b ON b.org_id = c.org_id AND b.sha256 = c.sha256
+             WHERE c.org_id = $1 AND c.conversation_id = $2 AND c.sha256 = $3`,
+      values: [orgId, conversationId, sha256],
+    }),
+  );
+  return rows[0]?.content ?? null;
+}

@@ -1,0 +1,86 @@
+import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import { type EventsQuery, operations, type Principal } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { Caller, Query } from '../http/params.js';
+import type { SlipwayRequest } from '../http/request.js';
+import { Serves } from '../http/serves.js';
+import { LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { AccessWatch } from './access-watch.js';
+import { conversationId } from './conversation-id.js';
+import { readBlob, readHead, readLines } from './event-log.queries.js';
+import { streamEvents } from './event-stream.js';
+import { Hubs } from './hubs.js';
+import { eventPage } from './log-line.js';
+
+const LastEventId = z.coerce.number().int().min(0);
+
+@Controller()
+export class EventsController {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    private readonly hubs: Hubs,
+    private readonly access: AccessWatch,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Serves(operations.readEvents)
+  async read(
+    @Caller() caller: Principal,
+    @Param('conversation') conversation: string,
+    @Query() query: z.infer<typeof EventsQuery>,
+    @Req() request: SlipwayRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const id = conversationId(conversation);
+    if (wantsStream(request)) return this.stream(caller, id, query.after, request, reply);
+    const head = await readHead(this.pool, caller.orgId, id);
+    if (head === null) throw notFound();
+    const lines = await readLines(this.pool, caller.orgId, id, query);
+    await reply
+      .code(200)
+      .type('application/json; charset=utf-8')
+      .send(eventPage(lines, query.after, head));
+  }
+
+  /** Fetched whole: a payload was one string of one event, so it is at most an ingest body. */
+  @Serves(operations.readBlob)
+  async blob(@Caller() caller: Principal, @Param('conversation') conversation: string, @Param('sha256') sha256: string): Promise<Buffer> {
+    const content = await readBlob(this.pool, caller.orgId, conversationId(conversation), sha256);
+    if (content === null) throw notFound();
+    return content;
+  }
+
+  private async stream(caller: Principal, id: string, after: number, request: SlipwayRequest, reply: FastifyReply): Promise<void> {
+    const last = request.headers['last-event-id'];
+    const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
+    const hub = await this.hubs.acquire(caller.orgId, id);
+    const revoked = new AbortController();
+    const stopWatch = this.access.watch(request.person?.sessionId ?? '', caller.orgId, () => revoked.abort());
+    try {
+      if (cursor > hub.head) await hub.behind(cursor);
+      if (cursor > hub.head) throw new SlipwayError('request.invalid', `The log ends at ${hub.head}, before the position ${cursor}.`);
+      reply.hijack();
+      reply.raw.writeHead(200, {
+        ...(reply.getHeaders() as Record<string, string>),
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      });
+      await streamEvents(reply.raw, hub, cursor, AbortSignal.any([this.hubs.ending, revoked.signal]));
+    } catch (error) {
+      if (!reply.raw.headersSent) throw error;
+      this.logger.warn({ err: error, conversation_id: id }, 'an event stream ended early; its reader comes back');
+    } finally {
+      stopWatch();
+      this.hubs.release(hub);
+    }
+  }
+}
+
+function wantsStream(request: SlipwayRequest): boolean {
+  return (request.headers.accept ?? '').split(',').some((type) => type.trim().split(';')[0] === 'text/event-stream');
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { Hint, StreamingDelta } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { notFound } from '@slipway/errors';
+import type { HintBus } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import { ConversationHub } from './conversation-hub.js';
+import { readHead, readHeads, readLines } from './event-log.queries.js';
+import type { LogLine } from './log-line.js';
+
+/** How often heads are compared with the database, so that a lost hint costs at most this. Milliseconds. */
+const HEAD_CHECK_MS = 3_000;
+/** Conversations that one query compares. */
+const CONVERSATIONS_PER_CHECK = 5_000;
+
+interface Entry {
+  hub: ConversationHub | null;
+  opening: Promise<ConversationHub>;
+  holders: number;
+  /** Offered while the head was being read. */
+  early: LogLine[][];
+  /** Highest head that a hint named meanwhile. */
+  hinted: number;
+}
+
+/**
+ * The hubs of the conversations that somebody reads in this process, and the way in and out for news of them:
+ * own commits come by `committed`, those of other replicas and of the worker by hint, and what a lost hint would have told by a look at the heads.
+ */
+export class Hubs {
+  /** Names this process in its hints, so that it does not act on its own. */
+  private readonly from = randomUUID();
+  private readonly entries = new Map<string, Entry>();
+  private readonly unsubscribe: () => void;
+  private readonly timer: NodeJS.Timeout;
+  private checking = false;
+  private readonly end = new AbortController();
+  /** Aborted when this process stops: streams end and their readers come back elsewhere. */
+  readonly ending: AbortSignal = this.end.signal;
+
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly bus: HintBus,
+    private readonly logger: Logger,
+  ) {
+    this.unsubscribe = bus.subscribe((hint) => this.hinted(hint));
+    this.timer = setInterval(() => void this.checkHeads(), HEAD_CHECK_MS);
+    this.timer.unref();
+  }
+
+  /**
+   * The hub of a conversation; every `acquire` needs one `release`.
+   * @throws SlipwayError `resource.not-found` when the organization has no such conversation.
+   */
+  async acquire(orgId: string, conversationId: string): Promise<ConversationHub> {
+    const key = keyOf(orgId, conversationId);
+    let entry = this.entries.get(key);
+    if (entry === undefined) {
+      const made: Entry = { hub: null, holders: 0, early: [], hinted: 0, opening: this.open(orgId, conversationId, () => made) };
+      entry = made;
+      this.entries.set(key, made);
+    }
+    entry.holders += 1;
+    try {
+      return await entry.opening;
+    } catch (error) {
+      this.drop(key, entry);
+      throw error;
+    }
+  }
+
+  release(hub: ConversationHub): void {
+    const key = keyOf(hub.orgId, hub.conversationId);
+    const entry = this.entries.get(key);
+    if (entry?.hub === hub) this.drop(key, entry);
+  }
+
+  /** Lines that this process has committed, consecutive: to its own readers at once, to others by a hint. */
+  committed(orgId: string, conversationId: string, lines: readonly LogLine[]): void {
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    const entry = this.entries.get(keyOf(orgId, conversationId));
+    if (entry !== undefined) {
+      if (entry.hub === null) entry.early.push([...lines]);
+      else entry.hub.offer(lines);
+    }
+    this.bus.publish({ kind: 'events', orgId, conversationId, head: last.seq, from: this.from });
+  }
+
+  delta(orgId: string, conversationId: string, delta: StreamingDelta): void {
+    this.entries.get(keyOf(orgId, conversationId))?.hub?.delta(delta);
+    this.bus.publish({ kind: 'delta', orgId, conversationId, delta, from: this.from });
+  }
+
+  inboxChanged(orgId: string, conversationId: string): void {
+    this.entries.get(keyOf(orgId, conversationId))?.hub?.inboxChanged();
+    this.bus.publish({ kind: 'inbox', orgId, conversationId, from: this.from });
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    this.unsubscribe();
+    this.end.abort();
+    for (const entry of this.entries.values()) entry.hub?.close();
+    this.entries.clear();
+  }
+
+  private async open(orgId: string, conversationId: string, entry: () => Entry): Promise<ConversationHub> {
+    const head = await readHead(this.pool, orgId, conversationId);
+    if (head === null) throw notFound();
+    const hub = new ConversationHub(orgId, conversationId, head, {
+      read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
+      failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'the log could not be read; the next head check tries again'),
+    });
+    const made = entry();
+    made.hub = hub;
+    for (const lines of made.early) hub.offer(lines);
+    made.early.length = 0;
+    void hub.behind(made.hinted);
+    return hub;
+  }
+
+  private drop(key: string, entry: Entry): void {
+    entry.holders -= 1;
+    if (entry.holders > 0) return;
+    entry.hub?.close();
+    if (this.entries.get(key) === entry) this.entries.delete(key);
+  }
+
+  private hinted(hint: Hint): void {
+    if (hint.from === this.from) return;
+    const entry = this.entries.get(keyOf(hint.orgId, hint.conversationId));
+    if (entry === undefined) return;
+    const { hub } = entry;
+    if (hub === null) {
+      if (hint.kind === 'events') entry.hinted = Math.max(entry.hinted, hint.head);
+      return;
+    }
+    if (hint.kind === 'events') void hub.behind(hint.head);
+    else if (hint.kind === 'delta') hub.delta(hint.delta);
+    else hub.inboxChanged();
+  }
+
+  private async checkHeads(): Promise<void> {
+    if (this.checking || this.entries.size === 0) return;
+    this.checking = true;
+    try {
+      const hubs = [...this.entries.values()].flatMap(({ hub }) => (hub === null ? [] : [hub]));
+      for (let from = 0; from < hubs.length; from += CONVERSATIONS_PER_CHECK) {
+        const chunk = hubs.slice(from, from + CONVERSATIONS_PER_CHECK);
+        const heads = await readHeads(
+          this.pool,
+          chunk.map((hub) => hub.conversationId),
+        );
+        for (const hub of chunk) void hub.behind(heads.get(hub.conversationId) ?? 0);
+      }
+    } catch (error) {
+      this.logger.warn({ err: error }, 'heads could not be compared; the next check tries again');
+    } finally {
+      this.checking = false;
+    }
+  }
+}
+
+function keyOf(orgId: string, conversationId: string): string {
+  return `${orgId}/${conversationId}`;
+}

@@ -1,0 +1,45 @@
+import type { StreamingDelta } from '@slipway/contracts';
+
+/** Longest text that is kept for late joiners, per channel. UTF-16 code units; past it they wait for the durable event. */
+const MAX_PARTIAL_LENGTH = 256 * 1024;
+/** Finished responses that are remembered, so that a delta which comes after its durable event is not shown as a ghost. */
+const REMEMBERED_RESPONSES = 32;
+
+/** What the model has written of the response that is under way. Lives beside the log and is never stored. */
+export class PartialText {
+  private responseId: string | null = null;
+  private readonly text = new Map<StreamingDelta['channel'], string>();
+  private readonly finished = new Set<string>();
+
+  /** False when the delta belongs to a response whose durable event is out already: it must not be sent. */
+  add(delta: StreamingDelta): boolean {
+    if (this.finished.has(delta.responseId)) return false;
+    if (delta.responseId !== this.responseId) {
+      this.responseId = delta.responseId;
+      this.text.clear();
+    }
+    const before = this.text.get(delta.channel) ?? '';
+    // After a lost piece the whole text is not known here: who joins now sees this response when it is durable.
+    if (delta.offset <= before.length && delta.offset + delta.text.length <= MAX_PARTIAL_LENGTH)
+      this.text.set(delta.channel, before.slice(0, delta.offset) + delta.text);
+    return true;
+  }
+
+  finish(responseId: string): void {
+    this.finished.add(responseId);
+    if (this.finished.size > REMEMBERED_RESPONSES) this.finished.delete(this.finished.values().next().value as string);
+    if (responseId === this.responseId) this.clear();
+  }
+
+  clear(): void {
+    this.responseId = null;
+    this.text.clear();
+  }
+
+  /** The whole text so far, as deltas from offset 0. */
+  snapshot(): StreamingDelta[] {
+    const { responseId } = this;
+    if (responseId === null) return [];
+    return [...this.text].filter(([, text]) => text.length > 0).map(([channel, text]) => ({ responseId, channel, offset: 0, text }));
+  }
+}

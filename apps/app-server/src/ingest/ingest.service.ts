@@ -1,0 +1,187 @@
+import { type ConversationEvent, type IngestAck, type IngestBatch, type IngestClaims } from '@slipway/contracts';
+import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import { notFound, SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { readHead, readLines } from '../events/event-log.queries.js';
+import { Hubs } from '../events/hubs.js';
+import { eventPage, type LogLine, logLine } from '../events/log-line.js';
+import { Jobs } from '../jobs/jobs.js';
+import { wantJob } from '../jobs/outbox.queries.js';
+import { type Appended, append, appendLocked, appendUnderLock, type IncomingEvent, type LockedConversation } from './append.queries.js';
+import { blobsOf, moveOutBlobs, putBackBlobs } from './event-blobs.js';
+import { readBlobs } from './ingest.queries.js';
+import { type ConversationPatch, touchesConversation } from './status-patch.js';
+
+/** Conversations whose epoch is remembered. */
+const REMEMBERED_EPOCHS = 10_000;
+/** A page of the log with its payloads is cut before it is larger. Bytes, about. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+/** States in which the workspace stands still for now, so that it is worth keeping what changed in it. */
+const RESTING: ReadonlySet<string> = new Set(['finished', 'error', 'stuck', 'paused']);
+
+/** The only way into a log: batches of sandboxes, and events of the platform itself. Readers are told after the commit and never before. */
+export class IngestService {
+  /** Highest epoch that has been written here, by conversation. */
+  private readonly epochs = new Map<string, number>();
+
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly hubs: Hubs,
+    private readonly jobs: Jobs,
+    private readonly logger: Logger,
+  ) {}
+
+  /**
+   * Stores a sandbox's batch; repeating it stores nothing twice.
+   * @throws SlipwayError `ingest.stale-epoch` when another sandbox owns the conversation, `ingest.gap` when a batch before this one is missing (both carry
+   *   `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`, or `service.unavailable` when the database does not answer: then nothing, or all of it, was stored.
+   */
+  async ingest(claims: IngestClaims, batch: IngestBatch): Promise<IngestAck & { stored: number }> {
+    const { org: orgId, conversation: conversationId } = claims;
+    const events = batch.events.map(({ producerSeq, event }) => incoming(event, producerSeq));
+    assertConsecutive(events);
+    let ack: (IngestAck & { stored: number }) | undefined;
+    let snapshot = false;
+    const also = async (client: PoolClient, patch: ConversationPatch): Promise<void> => {
+      snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
+      if (snapshot) await wantJob(client, orgId, 'conversation-snapshot', conversationId);
+    };
+    for (const part of withoutRepeatedIds(events)) {
+      const simple = part.every(({ event, blobs }) => blobs.length === 0 && !touchesConversation(event));
+      const appended = await available(
+        simple ? append(this.pool, orgId, conversationId, batch.epoch, part) : appendLocked(this.pool, orgId, conversationId, batch.epoch, part, also),
+      );
+      assertStored(appended);
+      this.remember(conversationId, batch.epoch);
+      this.publish(orgId, conversationId, batch.epoch, part, appended);
+      if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
+      ack = { ackedProducerSeq: appended.acked, head: appended.head, stored: (ack?.stored ?? 0) + appended.stored.length };
+    }
+    return ack as IngestAck & { stored: number };
+  }
+
+  /**
+   * Refuses a sandbox that is known here to have been replaced. Only what this process has seen: good enough for what is never stored.
+   * @throws SlipwayError `ingest.stale-epoch`
+   */
+  assertCurrent(claims: IngestClaims): void {
+    if ((this.epochs.get(claims.conversation) ?? 0) > claims.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+  }
+
+  /** Events of the platform, inside a transaction that holds the conversation's lock. Call what it answers after the commit: it tells the readers. */
+  async appendPlatform(
+    client: PoolClient,
+    orgId: string,
+    conversationId: string,
+    events: readonly ConversationEvent[],
+    row: LockedConversation & { epoch: number },
+  ): Promise<() => void> {
+    const lines = events.map((event) => incoming(event, null));
+    const { appended } = await appendUnderLock(client, orgId, conversationId, null, lines, row);
+    return () => this.publish(orgId, conversationId, row.epoch, lines, appended);
+  }
+
+  /** The log as a sandbox reads it back: texts whole, without references to blobs. */
+  async rehydrate(claims: IngestClaims, after: number, limit: number): Promise<string> {
+    const { org: orgId, conversation: conversationId } = claims;
+    const head = await available(readHead(this.pool, orgId, conversationId));
+    if (head === null) throw notFound();
+    const lines = withinPage(await available(readLines(this.pool, orgId, conversationId, { after, limit })));
+    const wanted = [...new Set(lines.flatMap((line) => blobsOf(line.json).map(({ sha256 }) => sha256)))];
+    const contents = wanted.length === 0 ? new Map<string, string>() : await available(readBlobs(this.pool, orgId, conversationId, wanted));
+    return eventPage(
+      lines.map((line) => (line.json.includes('[blob sha256:') ? { seq: line.seq, json: putBackBlobs(line.json, contents) } : line)),
+      after,
+      head,
+    );
+  }
+
+  private remember(conversationId: string, epoch: number): void {
+    this.epochs.delete(conversationId);
+    this.epochs.set(conversationId, epoch);
+    if (this.epochs.size > REMEMBERED_EPOCHS) this.epochs.delete(this.epochs.keys().next().value as string);
+  }
+
+  private publish(orgId: string, conversationId: string, epoch: number, events: readonly IncomingEvent[], appended: Appended): void {
+    if (appended.stored.length === 0) return;
+    const texts = new Map(events.map(({ event, text }) => [event.id, text]));
+    try {
+      this.hubs.committed(
+        orgId,
+        conversationId,
+        appended.stored.map((id, index) => logLine(conversationId, appended.firstSeq + index, epoch, texts.get(id) as string)),
+      );
+    } catch (error) {
+      // The events are stored and will be acknowledged; readers catch up at the next head check.
+      this.logger.error({ err: error, conversation_id: conversationId }, 'readers could not be told of new events');
+    }
+  }
+}
+
+function incoming(event: ConversationEvent, producerSeq: number | null): IncomingEvent {
+  try {
+    return { producerSeq, event, ...moveOutBlobs(JSON.stringify(event)) };
+  } catch (error) {
+    throw new SlipwayError('request.invalid', 'An event is nested too deeply.', { cause: error });
+  }
+}
+
+/** As many lines as make a page that fits in memory when their payloads are put back, and at least one. */
+function withinPage(lines: readonly LogLine[]): readonly LogLine[] {
+  let bytes = 0;
+  const end = lines.findIndex((line) => {
+    bytes += line.json.length + blobsOf(line.json).reduce((sum, blob) => sum + blob.bytes, 0);
+    return bytes > MAX_PAGE_BYTES;
+  });
+  return end === -1 ? lines : lines.slice(0, Math.max(1, end));
+}
+
+function assertConsecutive(events: readonly IncomingEvent[]): void {
+  for (const [index, { producerSeq }] of events.entries())
+    if (index > 0 && producerSeq !== (events[index - 1]?.producerSeq ?? 0) + 1)
+      throw new SlipwayError('request.invalid', `events.${index}.producerSeq: must follow the one before it by 1`);
+}
+
+/** The batch in parts, in order, none of which has an event id twice: the second one is then known, and is acknowledged without being stored. */
+function withoutRepeatedIds(events: readonly IncomingEvent[]): Array<readonly IncomingEvent[]> {
+  if (new Set(events.map(({ event }) => event.id)).size === events.length) return [events];
+  const parts: IncomingEvent[][] = [[]];
+  let seen = new Set<string>();
+  for (const item of events) {
+    if (seen.has(item.event.id)) {
+      seen = new Set();
+      parts.push([]);
+    }
+    seen.add(item.event.id);
+    parts.at(-1)?.push(item);
+  }
+  return parts;
+}
+
+function assertStored(appended: Appended): void {
+  const extensions = { ackedProducerSeq: appended.acked, head: appended.head };
+  switch (appended.outcome) {
+    case 'ok':
+      return;
+    case 'stale':
+      throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.', { extensions });
+    case 'gap':
+      throw new SlipwayError('ingest.gap', `The next event must have producerSeq ${appended.acked + 1}.`, { extensions });
+    case 'missing':
+      throw notFound();
+  }
+}
+
+/** A database that does not answer is told apart from a mistake of ours: the sandbox keeps its events and tries again. */
+async function available<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof SlipwayError) throw error;
+    // Classes 22 and 54: the database cannot hold this value, however often it is sent.
+    const code = (error as { code?: unknown }).code;
+    if (typeof code === 'string' && (code.startsWith('22') || code.startsWith('54')))
+      throw new SlipwayError('request.invalid', 'An event cannot be stored: it is nested too deeply or holds a value that no column takes.', { cause: error });
+    throw new SlipwayError('service.unavailable', 'The log cannot be written or read at the moment.', { cause: error, retryAfterSeconds: 1 });
+  }
+}

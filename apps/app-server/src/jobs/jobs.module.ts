@@ -1,0 +1,32 @@
+import { Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import type { Config } from '../config.js';
+import { CONFIG, LOGGER } from '../platform/tokens.js';
+import { Jobs } from './jobs.js';
+
+export const QUEUE = Symbol('Queue');
+export const HINT_BUS = Symbol('HintBus');
+
+const options = (config: Config, logger: Logger) => ({ redisUrl: config.REDIS_URL, databaseUrl: config.DATABASE_URL, applicationName: 'app-server', logger });
+
+/** The two ways to other processes: jobs that must happen, and hints that may be lost. */
+@Global()
+@Module({
+  providers: [
+    { provide: QUEUE, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createQueue(options(config, logger)) },
+    { provide: HINT_BUS, inject: [CONFIG, LOGGER], useFactory: (config: Config, logger: Logger) => createHintBus(options(config, logger)) },
+    { provide: Jobs, inject: [QUEUE, LOGGER], useFactory: (queue: Queue, logger: Logger) => new Jobs(queue, logger) },
+  ],
+  exports: [HINT_BUS, Jobs],
+})
+export class JobsModule implements OnApplicationShutdown {
+  constructor(
+    @Inject(QUEUE) private readonly queue: Queue,
+    @Inject(HINT_BUS) private readonly bus: HintBus,
+  ) {}
+
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([this.queue.close(), this.bus.close()]);
+  }
+}

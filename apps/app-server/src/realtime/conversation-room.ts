@@ -1,0 +1,106 @@
+import type { QueuedMessage, StreamingDelta } from '@slipway/contracts';
+import type { Server } from 'socket.io';
+import type { ConversationHub, HubListener } from '../events/conversation-hub.js';
+import { eventFrames, type LogLine } from '../events/log-line.js';
+import { backlogOf, keepsUp } from './backlog.js';
+import { EncodedJson } from './frame-encoder.js';
+import type { SocketReader } from './socket-reader.js';
+
+/**
+ * All sockets of this process that read one conversation. A frame is written once, for every socket that is live; those that read on their own
+ * (history, or too slow) are not in the room and get nothing from here but the inbox.
+ */
+export class ConversationRoom implements HubListener {
+  readonly name: string;
+  private readonly deltaName: string;
+  private readonly live = new Set<SocketReader>();
+  private readonly members = new Set<SocketReader>();
+  private readonly stop: () => void;
+  private inboxRead: Promise<void> | undefined;
+  private inboxStale = false;
+
+  constructor(
+    private readonly io: Server,
+    readonly hub: ConversationHub,
+    private readonly readInbox: () => Promise<QueuedMessage[]>,
+    private readonly failed: (error: unknown) => void,
+  ) {
+    this.name = `log:${hub.conversationId}`;
+    this.deltaName = `delta:${hub.conversationId}`;
+    this.stop = hub.listen(this);
+  }
+
+  add(reader: SocketReader): void {
+    this.members.add(reader);
+  }
+
+  /** In the tick in which the reader has reached the head. */
+  goLive(reader: SocketReader): void {
+    this.live.add(reader);
+    void reader.socket.join(this.name);
+    this.allowDeltas(reader);
+  }
+
+  leaveLive(reader: SocketReader): void {
+    this.live.delete(reader);
+    void reader.socket.leave(this.name);
+    void reader.socket.leave(this.deltaName);
+  }
+
+  /** True when nobody is left. */
+  remove(reader: SocketReader): boolean {
+    this.leaveLive(reader);
+    this.members.delete(reader);
+    return this.members.size === 0;
+  }
+
+  close(): void {
+    this.stop();
+  }
+
+  lines(lines: readonly LogLine[]): void {
+    for (const { json } of eventFrames(this.hub.conversationId, lines)) this.io.to(this.name).emit('events', new EncodedJson(json));
+    for (const reader of this.live) reader.watchBacklog();
+  }
+
+  delta(delta: StreamingDelta): void {
+    if (this.live.size === 0) return;
+    const late: SocketReader[] = [];
+    for (const reader of this.live) {
+      const keeping = keepsUp(backlogOf(reader.socket));
+      const receiving = reader.socket.rooms.has(this.deltaName);
+      if (receiving && !keeping) void reader.socket.leave(this.deltaName);
+      // The whole text so far holds this piece already: the socket joins behind it.
+      else if (!receiving && keeping) late.push(reader);
+    }
+    this.io.to(this.deltaName).emit('delta', new EncodedJson(this.frame(delta)));
+    for (const reader of late) this.allowDeltas(reader);
+  }
+
+  inbox(): void {
+    this.inboxStale = true;
+    this.inboxRead ??= this.sendInbox().finally(() => {
+      this.inboxRead = undefined;
+      if (this.inboxStale && this.members.size > 0) this.inbox();
+    });
+  }
+
+  private async sendInbox(): Promise<void> {
+    this.inboxStale = false;
+    try {
+      const frame = new EncodedJson(JSON.stringify({ conversationId: this.hub.conversationId, messages: await this.readInbox() }));
+      for (const reader of this.members) reader.socket.emit('inbox', frame);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  private allowDeltas(reader: SocketReader): void {
+    for (const delta of this.hub.partial.snapshot()) reader.socket.emit('delta', new EncodedJson(this.frame(delta)));
+    void reader.socket.join(this.deltaName);
+  }
+
+  private frame(delta: StreamingDelta): string {
+    return JSON.stringify({ conversationId: this.hub.conversationId, delta });
+  }
+}

@@ -1,0 +1,180 @@
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { PrincipalService, SignedIn } from '@slipway/auth';
+import { Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { Gauge, type Registry } from '@slipway/telemetry/http';
+import { Server, type Socket } from 'socket.io';
+import { Decoder } from 'socket.io-parser';
+import { listQueued } from '../conversations/inbox.queries.js';
+import type { AccessWatch } from '../events/access-watch.js';
+import type { Hubs } from '../events/hubs.js';
+import { LogReader } from '../events/log-reader.js';
+import { ConversationRoom } from './conversation-room.js';
+import { FrameEncoder } from './frame-encoder.js';
+import { SocketReader } from './socket-reader.js';
+
+/** Conversations that one socket reads at once. */
+const MAX_SUBSCRIPTIONS = 50;
+/** Largest frame that a client may send. Bytes; ours are a few hundred. */
+const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
+
+interface Subscription {
+  reader: SocketReader | null;
+  stopWatch: () => void;
+}
+
+/** socket.io: proves who connects, lets them subscribe to what they may read, and ends both when that changes. */
+export class RealtimeGateway {
+  private readonly io: Server;
+  private readonly rooms = new Map<string, ConversationRoom>();
+  private readonly subscriptions = new WeakMap<Socket, Map<string, Subscription>>();
+
+  constructor(
+    server: HttpServer,
+    private readonly principals: PrincipalService,
+    private readonly hubs: Hubs,
+    private readonly access: AccessWatch,
+    private readonly pool: SqlPool,
+    private readonly logger: Logger,
+    metrics: Registry,
+  ) {
+    this.io = new Server(server, {
+      path: '/socket.io',
+      serveClient: false,
+      maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES,
+      parser: { Encoder: FrameEncoder, Decoder },
+      allowRequest: (request: IncomingMessage, answer) => answer(null, principals.isAllowedOrigin(request.headers.origin)),
+    });
+    this.io.use((socket, next) => {
+      principals.authenticateCookie(socket.handshake.headers.cookie).then(
+        (person) => next(person === null ? connectError('auth.missing', 'You are not signed in, or your session has ended.') : undefined),
+        (error: unknown) => {
+          logger.warn({ err: error }, 'a socket could not be proved');
+          next(connectError('service.unavailable', 'Try again in a moment.'));
+        },
+      );
+    });
+    this.io.on('connection', (socket) => this.connected(socket));
+    const io = this.io;
+    new Gauge({
+      name: 'realtime_sockets',
+      help: 'Connected sockets',
+      registers: [metrics],
+      collect() {
+        this.set(io.engine.clientsCount);
+      },
+    });
+  }
+
+  /** Tells every socket where to go on, and closes it: this process is about to stop. */
+  drain(): void {
+    for (const socket of this.io.sockets.sockets.values()) {
+      for (const [conversationId, { reader }] of this.subscriptions.get(socket) ?? [])
+        if (reader !== null) socket.emit('resume', { conversationId, code: 'draining', afterSeq: reader.position });
+      socket.disconnect(true);
+    }
+    this.io.engine.close();
+  }
+
+  private connected(socket: Socket): void {
+    this.subscriptions.set(socket, new Map());
+    socket.on('subscribe', (body: unknown, answer: unknown) => {
+      this.subscribe(socket, body, typeof answer === 'function' ? (answer as (value: SubscribeAnswer) => void) : () => {}).catch((error: unknown) =>
+        this.logger.error({ err: error }, 'a subscription broke'),
+      );
+    });
+    socket.on('unsubscribe', (body: unknown) => {
+      const parsed = Unsubscribe.safeParse(body);
+      if (parsed.success) this.end(socket, parsed.data.conversationId.toLowerCase());
+    });
+    socket.on('disconnect', () => {
+      for (const conversationId of [...(this.subscriptions.get(socket)?.keys() ?? [])]) this.end(socket, conversationId);
+      this.subscriptions.delete(socket);
+    });
+    socket.on('error', (error) => this.logger.debug({ err: error }, 'socket error'));
+  }
+
+  private async subscribe(socket: Socket, body: unknown, answer: (value: SubscribeAnswer) => void): Promise<void> {
+    let conversationId: string | undefined;
+    const subscription: Subscription = { reader: null, stopWatch: () => {} };
+    try {
+      const asked = parseOrThrow(Subscribe, body);
+      conversationId = asked.conversationId.toLowerCase();
+      const person = await this.principals.authenticateCookie(socket.handshake.headers.cookie);
+      if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+      const orgId = this.orgOf(person, asked.orgId);
+      const mine = this.subscriptions.get(socket);
+      if (mine === undefined) return;
+      // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
+      this.end(socket, conversationId);
+      if (mine.size >= MAX_SUBSCRIPTIONS) throw new SlipwayError('rate.limited', `One connection reads at most ${MAX_SUBSCRIPTIONS} conversations.`);
+      mine.set(conversationId, subscription);
+      const hub = await this.hubs.acquire(orgId, conversationId);
+      try {
+        const reader = await LogReader.at(hub, asked.afterSeq);
+        if (mine.get(conversationId) !== subscription || !socket.connected) {
+          this.hubs.release(hub);
+          return answer({ ok: false, code: 'request.invalid', detail: 'A newer subscription, or an end, came in between.' });
+        }
+        const room = this.roomOf(hub);
+        subscription.reader = new SocketReader(socket, room, reader, (error) =>
+          this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
+        );
+        subscription.stopWatch = this.access.watch(person.sessionId, orgId, () => socket.disconnect(true));
+        answer({ ok: true, head: hub.head });
+        subscription.reader.start();
+        room.inbox();
+      } catch (error) {
+        if (subscription.reader === null) this.hubs.release(hub);
+        throw error;
+      }
+    } catch (error) {
+      const mine = this.subscriptions.get(socket);
+      if (conversationId !== undefined && mine?.get(conversationId) === subscription) mine.delete(conversationId);
+      const problem = toProblem(error, { docsUrl: '' });
+      if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'a subscription failed');
+      answer({ ok: false, code: problem.body.code, detail: problem.body.detail });
+    }
+  }
+
+  private orgOf(person: SignedIn, org: string): string {
+    const principal = this.principals.principalFor(person, org);
+    if (!principal.permissions.has('conversation:read')) throw notFound();
+    return principal.orgId;
+  }
+
+  /** The room of a hub, as long as somebody is in it. Each member holds the hub once. */
+  private roomOf(hub: ConversationRoom['hub']): ConversationRoom {
+    const known = this.rooms.get(hub.conversationId);
+    if (known?.hub === hub) return known;
+    const room = new ConversationRoom(
+      this.io,
+      hub,
+      () => listQueued(this.pool, hub.orgId, hub.conversationId),
+      (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'the inbox could not be read'),
+    );
+    this.rooms.set(hub.conversationId, room);
+    return room;
+  }
+
+  private end(socket: Socket, conversationId: string): void {
+    const mine = this.subscriptions.get(socket);
+    const subscription = mine?.get(conversationId);
+    if (mine === undefined || subscription === undefined) return;
+    mine.delete(conversationId);
+    subscription.stopWatch();
+    if (subscription.reader === null) return;
+    const { room } = subscription.reader;
+    if (subscription.reader.close()) {
+      room.close();
+      if (this.rooms.get(conversationId) === room) this.rooms.delete(conversationId);
+    }
+    this.hubs.release(room.hub);
+  }
+}
+
+function connectError(code: string, detail: string): Error {
+  return Object.assign(new Error(code), { data: { code, detail } });
+}

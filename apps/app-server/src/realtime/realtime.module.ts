@@ -1,0 +1,42 @@
+import { type BeforeApplicationShutdown, Inject, Module, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { PrincipalService } from '@slipway/auth';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Logger } from '@slipway/telemetry';
+import type { Registry } from '@slipway/telemetry/http';
+import { AccessWatch } from '../events/access-watch.js';
+import { Hubs } from '../events/hubs.js';
+import { LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
+import { RealtimeGateway } from './realtime.gateway.js';
+
+@Module({})
+export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
+  private gateway: RealtimeGateway | undefined;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
+    private readonly principals: PrincipalService,
+    private readonly hubs: Hubs,
+    private readonly access: AccessWatch,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(METRICS) private readonly metrics: Registry,
+  ) {}
+
+  onModuleInit(): void {
+    this.gateway = new RealtimeGateway(
+      this.adapterHost.httpAdapter.getHttpServer(),
+      this.principals,
+      this.hubs,
+      this.access,
+      this.pool,
+      this.logger,
+      this.metrics,
+    );
+  }
+
+  beforeApplicationShutdown(): void {
+    this.gateway?.drain();
+  }
+}

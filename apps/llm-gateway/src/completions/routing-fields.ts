@@ -1,0 +1,142 @@
+import { SlipwayError } from '@slipway/errors';
+
+/** What the gateway must know of a request. The rest of the body is not looked at and goes to the provider byte for byte. */
+export interface RoutingFields {
+  readonly model: string;
+  readonly stream: boolean;
+  /** Where the value of `stream_options` stands in the body, if it is there. */
+  readonly streamOptions: { readonly start: number; readonly end: number } | null;
+  /** The first position inside of the object. */
+  readonly inside: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const WANTED = new Set(['model', 'stream', 'stream_options', 'messages']);
+
+/**
+ * Finds the routing fields of a JSON object in one pass over its bytes, without building it: depth costs no stack, size no memory.
+ * Nested values are skipped by their brackets only; whether they are valid JSON is the provider's to say.
+ *
+ * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a routing field is missing, wrong, or there twice.
+ */
+export function readRoutingFields(body: Buffer): RoutingFields {
+  const found = new Map<string, { start: number; end: number }>();
+  let at = skipSpace(body, 0);
+  if (body[at] !== 0x7b) throw notJson('it does not begin with {');
+  const inside = at + 1;
+  at = skipSpace(body, inside);
+  if (body[at] === 0x7d) at += 1;
+  else {
+    for (;;) {
+      if (body[at] !== QUOTE) throw notJson('a field name is missing');
+      const nameEnd = endOfString(body, at);
+      const name = nameOf(body, at, nameEnd);
+      at = skipSpace(body, nameEnd);
+      if (body[at] !== 0x3a) throw notJson('a colon is missing');
+      const start = skipSpace(body, at + 1);
+      const end = endOfValue(body, start);
+      if (name !== null && WANTED.has(name)) {
+        // Two readers of one body could otherwise believe two different models.
+        if (found.has(name)) throw new SlipwayError('request.invalid', `${name}: it is there twice`);
+        found.set(name, { start, end });
+      }
+      at = skipSpace(body, end);
+      if (body[at] === 0x2c) {
+        at = skipSpace(body, at + 1);
+        continue;
+      }
+      if (body[at] !== 0x7d) throw notJson('it ends too early');
+      at += 1;
+      break;
+    }
+  }
+  if (skipSpace(body, at) !== body.length) throw notJson('there is more after its end');
+
+  const value = (name: string): unknown => {
+    const place = found.get(name);
+    if (place === undefined) return undefined;
+    try {
+      return JSON.parse(body.toString('utf8', place.start, place.end));
+    } catch {
+      throw notJson(`the value of ${name} cannot be read`);
+    }
+  };
+  const model = value('model');
+  if (typeof model !== 'string' || model === '' || model.length > 200) throw new SlipwayError('request.invalid', 'model: name one of GET /v1/models');
+  const stream = value('stream') ?? false;
+  if (typeof stream !== 'boolean') throw new SlipwayError('request.invalid', 'stream: true or false');
+  const messages = found.get('messages');
+  if (messages === undefined || body[messages.start] !== 0x5b) throw new SlipwayError('request.invalid', 'messages: a list is required');
+  return { model, stream, streamOptions: found.get('stream_options') ?? null, inside };
+}
+
+/** The body with `stream_options.include_usage` set, so that a stream ends with a count. Everything else keeps its bytes. */
+export function askForUsage(body: Buffer, fields: RoutingFields): Buffer {
+  if (fields.streamOptions === null)
+    return Buffer.concat([body.subarray(0, fields.inside), Buffer.from('"stream_options":{"include_usage":true},'), body.subarray(fields.inside)]);
+  const { start, end } = fields.streamOptions;
+  let given: unknown;
+  try {
+    given = JSON.parse(body.toString('utf8', start, end));
+  } catch {
+    throw notJson('the value of stream_options cannot be read');
+  }
+  if (typeof given !== 'object' || Array.isArray(given)) throw new SlipwayError('request.invalid', 'stream_options: an object');
+  if ((given as { include_usage?: unknown } | null)?.include_usage === true) return body;
+  return Buffer.concat([body.subarray(0, start), Buffer.from(JSON.stringify({ ...given, include_usage: true })), body.subarray(end)]);
+}
+
+function skipSpace(body: Buffer, from: number): number {
+  let at = from;
+  for (let byte = body[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = body[at]) at += 1;
+  return at;
+}
+
+/** Position after the closing quote of the string that begins at `start`. */
+function endOfString(body: Buffer, start: number): number {
+  for (let at = start + 1; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at += 1;
+  }
+  throw notJson('a string does not end');
+}
+
+function endOfValue(body: Buffer, start: number): number {
+  const first = body[start];
+  if (first === QUOTE) return endOfString(body, start);
+  if (first === 0x7b || first === 0x5b) {
+    let depth = 0;
+    for (let at = start; at < body.length; at += 1) {
+      const byte = body[at];
+      if (byte === QUOTE) at = endOfString(body, at) - 1;
+      else if (byte === 0x7b || byte === 0x5b) depth += 1;
+      else if (byte === 0x7d || byte === 0x5d) {
+        depth -= 1;
+        if (depth === 0) return at + 1;
+      }
+    }
+    throw notJson('a bracket does not close');
+  }
+  let at = start;
+  for (let byte = body[at]; byte !== undefined && byte !== 0x2c && byte !== 0x7d && byte > 0x20; byte = body[at]) at += 1;
+  if (at === start) throw notJson('a value is missing');
+  return at;
+}
+
+/** The field's name, or `null` for one too long to be of interest. */
+function nameOf(body: Buffer, start: number, end: number): string | null {
+  if (end - start > 100) return null;
+  const text = body.toString('utf8', start, end);
+  if (!text.includes('\\')) return text.slice(1, -1);
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    throw notJson('a field name cannot be read');
+  }
+}
+
+function notJson(why: string): SlipwayError {
+  return new SlipwayError('request.not-json', `The body is not a JSON object: ${why}.`);
+}

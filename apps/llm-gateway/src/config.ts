@@ -1,0 +1,57 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+const OPENAI_URL = 'https://api.openai.com/v1';
+const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+
+const Env = z
+  .object({
+    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3003),
+    /** Postgres, as the role slipway_gateway. Secret. */
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    /** Makes and ends keys. Secret. */
+    LLM_GATEWAY_MASTER_KEY: z.string().min(32),
+    /** Any OpenAI-compatible server, up to and including `/v1`. OpenAI itself when only a key is given. */
+    LLM_BASE_URL: optional(z.url({ protocol: /^https?$/ })),
+    /** The provider's key. Secret. */
+    LLM_API_KEY: optional(z.string()),
+    /** The model as the provider names it. */
+    LLM_MODEL: optional(z.string().max(200)),
+    /** Folder of this replica alone: calls that are not yet in Postgres are kept there, so that they survive a kill. Without it they are in memory only. */
+    DATA_DIR: optional(z.string()),
+    /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */
+    LLM_FIRST_BYTE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(300),
+    /** Longest silence in the middle of an answer. Seconds. */
+    LLM_SILENCE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(120),
+    /** Pause between two pieces of the demo model's text. Milliseconds; 0 for tests and benches. */
+    DEMO_MODEL_DELAY_MS: z.coerce.number().int().min(0).max(1000).default(15),
+    HTTP_PROXY: optional(z.url()),
+    HTTPS_PROXY: optional(z.url()),
+    NO_PROXY: optional(z.string()),
+  })
+  .refine((env) => (env.LLM_BASE_URL === undefined && env.LLM_API_KEY === undefined) || env.LLM_MODEL !== undefined, {
+    path: ['LLM_MODEL'],
+    message: 'name the model when LLM_BASE_URL or LLM_API_KEY is set',
+  })
+  .refine((env) => env.LLM_MODEL === undefined || env.LLM_BASE_URL !== undefined || env.LLM_API_KEY !== undefined, {
+    path: ['LLM_BASE_URL'],
+    message: 'LLM_MODEL is set, but neither LLM_BASE_URL nor LLM_API_KEY',
+  });
+
+export type Config = z.infer<typeof Env> & {
+  /** `null`: only the demo model. */
+  readonly upstream: { readonly baseUrl: string; readonly apiKey: string | null; readonly model: string } | null;
+};
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  const env = parseConfig(Env, source);
+  const upstream =
+    env.LLM_MODEL === undefined
+      ? null
+      : { baseUrl: (env.LLM_BASE_URL ?? OPENAI_URL).replace(/\/+$/, ''), apiKey: env.LLM_API_KEY ?? null, model: env.LLM_MODEL };
+  return { ...env, upstream };
+}

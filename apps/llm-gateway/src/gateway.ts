@@ -1,0 +1,84 @@
+import path from 'node:path';
+import { createPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import type { Logger } from '@slipway/telemetry';
+import { Models } from './completions/models.js';
+import { createUpstream } from './completions/upstream.js';
+import type { Config } from './config.js';
+import { KeyCache } from './keys/key-cache.js';
+import { findKey } from './keys/keys.queries.js';
+import { masterKeyCheck } from './keys/master-key.js';
+import { insertLedgerEntries } from './ledger/ledger.queries.js';
+import { LedgerSpool } from './ledger/ledger-spool.js';
+import { LedgerWriter } from './ledger/ledger-writer.js';
+import { createGatewayMetrics } from './metrics.js';
+import { createGatewayServer } from './server.js';
+
+export interface Gateway {
+  /** `http://host:port`. */
+  readonly url: string;
+  /**
+   * Takes no new connection, lets calls under way go on for `graceMs`, ends the rest with `service.unavailable`, stores the ledger.
+   * Milliseconds.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Longest answer of Postgres to a key lookup or a batch. Milliseconds; then it counts as away. */
+const QUERY_TIMEOUT_MS = 4_000;
+const LEDGER_CLOSE_MS = 5_000;
+
+/** The whole gateway in this process. */
+export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+  const url = new URL(config.DATABASE_URL);
+  url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
+  const pool = createPool({ url: url.href, max: 8, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
+  const clock = systemClock;
+  const ids = createIds(clock);
+  const spool = config.DATA_DIR === undefined ? null : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'ledger spool'));
+  const ledger = new LedgerWriter({ store: (entries) => insertLedgerEntries(pool, entries), spool, logger });
+  const metrics = createGatewayMetrics(() => ledger.size);
+  const keys = new KeyCache(async (keyId) => {
+    const key = await findKey(pool, keyId);
+    metrics.keyLookups.inc({ result: key === null ? 'unknown' : 'known' });
+    return key;
+  }, clock);
+  const upstream = createUpstream(config);
+  const shutdown = new AbortController();
+  const app = createGatewayServer({
+    completions: {
+      keys,
+      models: new Models(upstream?.model ?? null, clock.now()),
+      upstream,
+      ledger,
+      metrics,
+      logger,
+      clock,
+      ids,
+      demoDelayMs: config.DEMO_MODEL_DELAY_MS,
+      shutdown: shutdown.signal,
+    },
+    keys: { pool, keys, isMasterKey: masterKeyCheck(config.LLM_GATEWAY_MASTER_KEY), clock, ids },
+    registry: metrics.registry,
+    logger,
+    // Shows that Postgres answers and that the schema is there; the provider's health is its own affair.
+    ready: async () => {
+      await findKey(pool, '');
+    },
+  });
+  await ledger.recover();
+  const address = await app.listen({ host: config.HOST, port: config.PORT });
+  if (upstream === null) logger.warn('no LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
+  return {
+    url: address,
+    stop: async (graceMs) => {
+      const closed = app.close();
+      const timer = setTimeout(() => shutdown.abort(), graceMs);
+      await closed;
+      clearTimeout(timer);
+      await ledger.close(LEDGER_CLOSE_MS);
+      await upstream?.close();
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import type { StoredKey } from './keys.queries.js';
+import { hashKeyToken, keyIdOf } from './virtual-key-token.js';
+
+/** How long an answer of the database is believed; a key that was ended elsewhere works at most this much longer. Milliseconds. */
+export const KEY_TTL_MS = 4_000;
+/** From this age on a call renews the answer beside itself, so that no call of a busy conversation waits for it. Milliseconds. */
+const RENEW_AFTER_MS = 2_000;
+/** Entries, known and unknown keys together; the oldest goes first. About 0.5 kB each. */
+const MAX_ENTRIES = 20_000;
+/** Lookups of never-seen keys under way at once. More are answered `rate.limited`: a flood of made-up keys must not take the database from those that are known. */
+const MAX_NEW_LOOKUPS = 16;
+
+interface Entry {
+  readonly key: StoredKey | null;
+  readonly at: number;
+}
+
+/**
+ * Who calls, from the key alone. In front of one SQL lookup; never answers from an entry older than `KEY_TTL_MS`.
+ * When the database does not answer, new and aged keys fail closed with `service.unavailable`.
+ */
+export class KeyCache {
+  private readonly entries = new Map<string, Entry>();
+  private readonly lookups = new Map<string, Promise<StoredKey | null>>();
+  private newLookups = 0;
+
+  constructor(
+    private readonly find: (keyId: string) => Promise<StoredKey | null>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @throws SlipwayError `auth.missing`, `rate.limited` or `service.unavailable`. */
+  authenticate(token: string | null): StoredKey | Promise<StoredKey> {
+    const keyId = token === null ? null : keyIdOf(token);
+    if (token === null || keyId === null) throw unauthorized('Send a key of this gateway as "Authorization: Bearer slp_llm_…".');
+    const now = this.clock.now().getTime();
+    const entry = this.entries.get(keyId);
+    if (entry !== undefined && now - entry.at < KEY_TTL_MS) {
+      // What is unknown stays unknown for the whole time: renewing it would let a flood reach the database.
+      if (entry.key !== null && now - entry.at >= RENEW_AFTER_MS) this.lookup(keyId).catch(() => {});
+      return this.check(entry.key, token, now);
+    }
+    if (entry === undefined && !this.lookups.has(keyId)) {
+      if (this.newLookups >= MAX_NEW_LOOKUPS) throw new SlipwayError('rate.limited', 'Too many unknown keys are being looked up.', { retryAfterSeconds: 1 });
+      this.newLookups += 1;
+      const release = (): void => {
+        this.newLookups -= 1;
+      };
+      this.lookup(keyId).then(release, release);
+    }
+    return this.lookup(keyId).then((key) => this.check(key, token, this.clock.now().getTime()));
+  }
+
+  /** Forgets keys that this process has just ended. */
+  forget(keyIds: readonly string[]): void {
+    for (const keyId of keyIds) this.entries.delete(keyId);
+  }
+
+  private lookup(keyId: string): Promise<StoredKey | null> {
+    const running = this.lookups.get(keyId);
+    if (running !== undefined) return running;
+    const at = this.clock.now().getTime();
+    const lookup = this.find(keyId)
+      .then(
+        (key) => {
+          this.store(keyId, { key, at });
+          return key;
+        },
+        (error: unknown) => {
+          throw new SlipwayError('service.unavailable', 'The key could not be checked: the database does not answer.', { cause: error, retryAfterSeconds: 1 });
+        },
+      )
+      .finally(() => this.lookups.delete(keyId));
+    this.lookups.set(keyId, lookup);
+    return lookup;
+  }
+
+  private store(keyId: string, entry: Entry): void {
+    this.entries.delete(keyId);
+    this.entries.set(keyId, entry);
+    for (const oldest of this.entries.keys()) {
+      if (this.entries.size <= MAX_ENTRIES) break;
+      this.entries.delete(oldest);
+    }
+  }
+
+  private check(key: StoredKey | null, token: string, now: number): StoredKey {
+    if (key === null || !timingSafeEqual(key.hash, hashKeyToken(token))) throw unauthorized('This key is not known.');
+    if (key.revoked) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
+    if (key.expiresAt <= now) throw unauthorized('This key has expired.');
+    return key;
+  }
+}
+
+function unauthorized(detail: string): SlipwayError {
+  return new SlipwayError('auth.missing', detail);
+}

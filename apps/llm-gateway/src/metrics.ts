@@ -1,0 +1,60 @@
+import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@slipway/telemetry/http';
+
+export interface GatewayMetrics {
+  readonly registry: Registry;
+  readonly calls: Counter<'model' | 'outcome'>;
+  readonly seconds: Histogram<'model'>;
+  readonly firstByteSeconds: Histogram<'model'>;
+  readonly tokens: Counter<'model' | 'kind'>;
+  readonly costUsd: Counter<'model'>;
+  readonly refused: Counter<'code'>;
+  readonly keyLookups: Counter<'result'>;
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+/** @param pending entries that wait for the ledger's database. */
+export function createGatewayMetrics(pending: () => number): GatewayMetrics {
+  const registry = createMetrics('llm-gateway');
+  const registers = [registry];
+  new Gauge({
+    name: 'llm_ledger_pending',
+    help: 'Calls that are not yet in the ledger',
+    registers,
+    collect() {
+      this.set(pending());
+    },
+  });
+  return {
+    registry,
+    calls: new Counter({
+      name: 'llm_calls_total',
+      help: 'Calls that were sent to a model; outcome is ok, aborted or the code of the failure',
+      labelNames: ['model', 'outcome'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'llm_call_duration_seconds',
+      help: 'From the request to the end of the answer',
+      labelNames: ['model'],
+      buckets: SECONDS,
+      registers,
+    }),
+    firstByteSeconds: new Histogram({
+      name: 'llm_call_first_byte_seconds',
+      help: 'From the request to the first byte of the answer',
+      labelNames: ['model'],
+      buckets: SECONDS,
+      registers,
+    }),
+    tokens: new Counter({
+      name: 'llm_tokens_total',
+      help: 'Tokens; kind is prompt, cached (a part of prompt) or completion',
+      labelNames: ['model', 'kind'],
+      registers,
+    }),
+    costUsd: new Counter({ name: 'llm_cost_usd_total', help: 'Cost where the price is known', labelNames: ['model'], registers }),
+    refused: new Counter({ name: 'llm_requests_refused_total', help: 'Requests that reached no model', labelNames: ['code'], registers }),
+    keyLookups: new Counter({ name: 'llm_key_lookups_total', help: 'Keys that were looked up in the database', labelNames: ['result'], registers }),
+  };
+}

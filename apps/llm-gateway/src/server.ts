@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http';
+import { SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { installTelemetry, type Registry } from '@slipway/telemetry/http';
+import fastify, { type FastifyInstance } from 'fastify';
+import { type CompletionsOptions, createCompletionsRoute } from './completions/completions-route.js';
+import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
+import { bearerToken } from './keys/master-key.js';
+import { toOpenAiError } from './openai-error.js';
+
+export interface GatewayServerOptions {
+  readonly completions: CompletionsOptions;
+  readonly keys: KeyRoutesOptions;
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+}
+
+/** Bodies of the control routes. Bytes. */
+const CONTROL_BODY = 64 * 1024;
+
+/** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions: the gateway has no Nest), the control routes are Fastify's. */
+export function createGatewayServer(options: GatewayServerOptions): FastifyInstance {
+  const completions = createCompletionsRoute(options.completions);
+  const app = fastify({
+    bodyLimit: CONTROL_BODY,
+    serverFactory: (handler): Server => {
+      const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000, requestTimeout: 120_000 }, (request, response) => {
+        if (!completions(request, response)) handler(request, response);
+      });
+      // Longer than any client's or load balancer's own, so that it is never this side that closes under a request.
+      server.keepAliveTimeout = 75_000;
+      return server;
+    },
+  });
+  installTelemetry(app, { registry: options.registry, logger: options.logger, ready: options.ready });
+  app.setErrorHandler((thrown, _request, reply) => {
+    const { status, headers, body, error } = toOpenAiError(fromFastify(thrown));
+    if (status >= 500) options.logger.error({ err: error, cause: error.more.cause }, error.message);
+    return reply.code(status).headers(headers).send(body);
+  });
+  app.setNotFoundHandler((_request, reply) => {
+    const { status, body } = toOpenAiError(new SlipwayError('resource.not-found', 'There is no such route.'));
+    return reply.code(status).send(body);
+  });
+  app.get('/v1/models', async (request) => {
+    const token = bearerToken(request.headers.authorization);
+    if (!options.keys.isMasterKey(token)) await options.completions.keys.authenticate(token);
+    return options.completions.models.list();
+  });
+  addKeyRoutes(app, options.keys);
+  return app;
+}
+
+/** What Fastify throws by itself, in our codes. */
+function fromFastify(thrown: unknown): unknown {
+  if (thrown instanceof SlipwayError) return thrown;
+  const status = (thrown as { statusCode?: unknown } | null)?.statusCode;
+  if (status === 413) return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: thrown });
+  return thrown;
+}

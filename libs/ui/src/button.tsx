@@ -16,7 +16,13 @@ const button = cva(
         quiet: 'border-transparent bg-transparent text-ink-muted hover:bg-raised hover:text-ink',
         danger: 'border-line-strong bg-surface text-bad hover:bg-bad-soft',
       },
-      size: { small: 'h-7 px-2.5 text-xs', medium: 'h-8 px-3 text-sm', large: 'h-10 px-4 text-base', icon: 'size-8 p-0 text-sm pointer-coarse:size-11', 'icon-small': 'size-6 p-0 text-xs pointer-coarse:size-9' },
+      size: {
+        small: 'h-7 px-2.5 text-xs',
+        medium: 'h-8 px-3 text-sm',
+        large: 'h-10 px-4 text-base',
+        icon: 'size-8 p-0 text-sm pointer-coarse:size-11',
+        'icon-small': 'size-6 p-0 text-xs pointer-coarse:size-9',
+      },
     },
     defaultVariants: { tone: 'plain', size: 'medium' },
   },
@@ -38,7 +44,13 @@ export function Button({ tone, size, asChild = false, busy = false, className, c
       </Slot.Root>
     );
   return (
-    <button type={type ?? 'button'} aria-busy={busy || undefined} className={cn(button({ tone, size }), className)} onClick={busy ? (event) => event.preventDefault() : onClick} {...rest}>
+    <button
+      type={type ?? 'button'}
+      aria-busy={busy || undefined}
+      className={cn(button({ tone, size }), className)}
+      onClick={busy ? (event) => event.preventDefault() : onClick}
+      {...rest}
+    >
       {busy ? <Spinner /> : null}
       {children}
     </button>
@@ -46,7 +58,14 @@ export function Button({ tone, size, asChild = false, busy = false, className, c
 }
 
 /** A button that is only an icon: `label` is its name and its tooltip. */
-export function IconButton({ label, children, size = 'icon', tone = 'quiet', side, ...rest }: Omit<ButtonProps, 'aria-label'> & { label: string; children: ReactNode; side?: 'top' | 'right' | 'bottom' | 'left' }) {
+export function IconButton({
+  label,
+  children,
+  size = 'icon',
+  tone = 'quiet',
+  side,
+  ...rest
+}: Omit<ButtonProps, 'aria-label'> & { label: string; children: ReactNode; side?: 'top' | 'right' | 'bottom' | 'left' }) {
   return (
     <Tooltip label={label} side={side}>
       <Button aria-label={label} size={size} tone={tone} {...rest}>

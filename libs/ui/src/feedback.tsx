@@ -32,7 +32,21 @@ export function EmptyState({ title, children, action, className }: { title: stri
 }
 
 /** What failed in words, what to do, and the id to quote. Stays inside its panel: it never blanks the page. */
-export function ErrorState({ title, detail, nextStep, requestId, action, className }: { title: string; detail?: string; nextStep?: string; requestId?: string; action?: ReactNode; className?: string }) {
+export function ErrorState({
+  title,
+  detail,
+  nextStep,
+  requestId,
+  action,
+  className,
+}: {
+  title: string;
+  detail?: string;
+  nextStep?: string;
+  requestId?: string;
+  action?: ReactNode;
+  className?: string;
+}) {
   return (
     <div role="alert" className={cn('flex flex-col items-start gap-2 rounded-lg border border-line bg-surface p-4', className)}>
       <p className="text-base font-medium text-bad">{title}</p>

@@ -14,7 +14,19 @@ export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {
 }
 
 /** A labelled control with its hint or its error below; hands the control the ids that join them for a screen reader. */
-export function Field({ label, hint, error, className, children }: { label: string; hint?: ReactNode; error?: string | null; className?: string; children: (control: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error,
+  className,
+  children,
+}: {
+  label: string;
+  hint?: ReactNode;
+  error?: string | null;
+  className?: string;
+  children: (control: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode;
+}) {
   const id = useId();
   const note = error ?? hint;
   return (

@@ -4,9 +4,20 @@ import { DropdownMenu as Radix } from 'radix-ui';
 import type { ReactElement, ReactNode } from 'react';
 import { cn } from './class-names.js';
 
-const item = 'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 text-sm text-ink outline-none select-none data-disabled:opacity-55 data-highlighted:bg-raised pointer-coarse:min-h-11 [&_svg]:size-4 [&_svg]:text-ink-muted';
+const item =
+  'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 text-sm text-ink outline-none select-none data-disabled:opacity-55 data-highlighted:bg-raised pointer-coarse:min-h-11 [&_svg]:size-4 [&_svg]:text-ink-muted';
 
-export function Menu({ trigger, align = 'end', side, children }: { trigger: ReactElement; align?: 'start' | 'end'; side?: 'top' | 'bottom'; children: ReactNode }) {
+export function Menu({
+  trigger,
+  align = 'end',
+  side,
+  children,
+}: {
+  trigger: ReactElement;
+  align?: 'start' | 'end';
+  side?: 'top' | 'bottom';
+  children: ReactNode;
+}) {
   return (
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
@@ -19,7 +30,19 @@ export function Menu({ trigger, align = 'end', side, children }: { trigger: Reac
   );
 }
 
-export function MenuItem({ onSelect, disabled, asChild, className, children }: { onSelect?: () => void; disabled?: boolean; asChild?: boolean; className?: string; children: ReactNode }) {
+export function MenuItem({
+  onSelect,
+  disabled,
+  asChild,
+  className,
+  children,
+}: {
+  onSelect?: () => void;
+  disabled?: boolean;
+  asChild?: boolean;
+  className?: string;
+  children: ReactNode;
+}) {
   return (
     <Radix.Item asChild={asChild} disabled={disabled} onSelect={onSelect} className={cn(item, className)}>
       {children}
@@ -28,7 +51,17 @@ export function MenuItem({ onSelect, disabled, asChild, className, children }: {
 }
 
 /** One of several, with a mark at the one that holds. */
-export function MenuChoices({ label, value, onChange, choices }: { label: string; value: string; onChange: (value: string) => void; choices: readonly { value: string; label: string; icon?: ReactNode }[] }) {
+export function MenuChoices({
+  label,
+  value,
+  onChange,
+  choices,
+}: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  choices: readonly { value: string; label: string; icon?: ReactNode }[];
+}) {
   return (
     <Radix.RadioGroup value={value} onValueChange={onChange} aria-label={label}>
       <Radix.Label className="px-2 py-1 text-xs text-ink-muted">{label}</Radix.Label>

@@ -10,13 +10,32 @@ export interface SelectOption {
   readonly note?: string;
 }
 
-export function Select({ options, value, onChange, id, className, disabled, 'aria-label': label }: { options: readonly SelectOption[]; value: string; onChange: (value: string) => void; id?: string; className?: string; disabled?: boolean; 'aria-label'?: string }) {
+export function Select({
+  options,
+  value,
+  onChange,
+  id,
+  className,
+  disabled,
+  'aria-label': label,
+}: {
+  options: readonly SelectOption[];
+  value: string;
+  onChange: (value: string) => void;
+  id?: string;
+  className?: string;
+  disabled?: boolean;
+  'aria-label'?: string;
+}) {
   return (
     <Radix.Root value={value} onValueChange={onChange} disabled={disabled}>
       <Radix.Trigger
         id={id}
         aria-label={label}
-        className={cn('flex h-8 w-full min-w-0 items-center justify-between gap-2 rounded-md border border-line-strong bg-surface px-3 text-left text-sm text-ink hover:bg-raised disabled:opacity-55', className)}
+        className={cn(
+          'flex h-8 w-full min-w-0 items-center justify-between gap-2 rounded-md border border-line-strong bg-surface px-3 text-left text-sm text-ink hover:bg-raised disabled:opacity-55',
+          className,
+        )}
       >
         <span className="truncate">
           <Radix.Value />
@@ -26,10 +45,18 @@ export function Select({ options, value, onChange, id, className, disabled, 'ari
         </Radix.Icon>
       </Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content position="popper" sideOffset={4} className="z-50 max-h-80 min-w-(--radix-select-trigger-width) overflow-hidden rounded-lg border border-line bg-surface p-1 shadow-float">
+        <Radix.Content
+          position="popper"
+          sideOffset={4}
+          className="z-50 max-h-80 min-w-(--radix-select-trigger-width) overflow-hidden rounded-lg border border-line bg-surface p-1 shadow-float"
+        >
           <Radix.Viewport>
             {options.map((option) => (
-              <Radix.Item key={option.value} value={option.value} className="flex cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none select-none data-highlighted:bg-raised">
+              <Radix.Item
+                key={option.value}
+                value={option.value}
+                className="flex cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none select-none data-highlighted:bg-raised"
+              >
                 <span className="mt-0.5 size-4 shrink-0">
                   <Radix.ItemIndicator>
                     <Check aria-hidden className="size-4" />

@@ -20,7 +20,10 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
-        <Radix.Content {...(description ? {} : { 'aria-describedby': undefined })} className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}>
+        <Radix.Content
+          {...(description ? {} : { 'aria-describedby': undefined })}
+          className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}
+        >
           <header className="flex items-center justify-between gap-3 border-b border-line px-4 py-2">
             <div className="min-w-0">
               <Radix.Title className="truncate text-base font-semibold text-ink">{title}</Radix.Title>

@@ -3,12 +3,28 @@ import { Tabs as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 
 /** Tabs whose choice the caller holds, so that it can be in the address. */
-export function Tabs({ value, onChange, label, tabs, children }: { value: string; onChange: (value: string) => void; label: string; tabs: readonly { value: string; label: ReactNode }[]; children: ReactNode }) {
+export function Tabs({
+  value,
+  onChange,
+  label,
+  tabs,
+  children,
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  label: string;
+  tabs: readonly { value: string; label: ReactNode }[];
+  children: ReactNode;
+}) {
   return (
     <Radix.Root value={value} onValueChange={onChange} className="flex h-full min-h-0 flex-col">
       <Radix.List aria-label={label} className="flex h-10 shrink-0 items-stretch gap-1 border-b border-line px-3">
         {tabs.map((tab) => (
-          <Radix.Trigger key={tab.value} value={tab.value} className="-mb-px inline-flex items-center gap-1.5 border-b-2 border-transparent px-2 text-sm text-ink-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink">
+          <Radix.Trigger
+            key={tab.value}
+            value={tab.value}
+            className="-mb-px inline-flex items-center gap-1.5 border-b-2 border-transparent px-2 text-sm text-ink-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+          >
             {tab.label}
           </Radix.Trigger>
         ))}

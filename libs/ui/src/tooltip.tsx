@@ -6,7 +6,15 @@ import type { ReactElement } from 'react';
 export const TooltipProvider = Radix.Provider;
 
 /** Says again what a sighted pointer user cannot read from an icon; never the only place of a fact. */
-export function Tooltip({ label, side = 'bottom', children }: { label: string; side?: 'top' | 'right' | 'bottom' | 'left' | undefined; children: ReactElement }) {
+export function Tooltip({
+  label,
+  side = 'bottom',
+  children,
+}: {
+  label: string;
+  side?: 'top' | 'right' | 'bottom' | 'left' | undefined;
+  children: ReactElement;
+}) {
   return (
     <Radix.Root delayDuration={400}>
       <Radix.Trigger asChild>{children}</Radix.Trigger>

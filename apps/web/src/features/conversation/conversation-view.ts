@@ -88,7 +88,8 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
   if (event.key === 'stats') {
     const stats = ConversationStats.safeParse(event.value);
-    if (stats.success) return { ...next, costUsd: stats.data.accumulated_cost, promptTokens: stats.data.prompt_tokens, completionTokens: stats.data.completion_tokens };
+    if (stats.success)
+      return { ...next, costUsd: stats.data.accumulated_cost, promptTokens: stats.data.prompt_tokens, completionTokens: stats.data.completion_tokens };
   }
   return next;
 }

@@ -20,7 +20,15 @@ export interface Step {
 
 export type Row =
   | { readonly kind: 'start'; readonly key: string; readonly seq: number; readonly attempt: number; readonly steps: readonly StartStep[] }
-  | { readonly kind: 'message'; readonly key: string; readonly seq: number; readonly author: 'user' | 'agent' | 'finish'; readonly sender: string | null; readonly at: string; readonly text: string }
+  | {
+      readonly kind: 'message';
+      readonly key: string;
+      readonly seq: number;
+      readonly author: 'user' | 'agent' | 'finish';
+      readonly sender: string | null;
+      readonly at: string;
+      readonly text: string;
+    }
   /** Consecutive reads, and consecutive edits, are one row. */
   | { readonly kind: 'steps'; readonly key: string; readonly seq: number; readonly fold: 'read' | 'edit' | null; readonly steps: readonly Step[] }
   | { readonly kind: 'thought'; readonly key: string; readonly seq: number; readonly text: string }
@@ -53,7 +61,8 @@ export function foldOf(step: Step): 'read' | 'edit' | null {
 
 /** A row that may take in its right neighbour does; else `null`. Joining is associative, so a log read in pages gives the same rows as one read at once. */
 export function joinRows(left: Row | undefined, right: Row): Row | null {
-  if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold) return { ...left, steps: [...left.steps, ...right.steps] };
+  if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold)
+    return { ...left, steps: [...left.steps, ...right.steps] };
   return null;
 }
 

@@ -26,10 +26,24 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         draft.action(seq, event);
         break;
       case 'ObservationEvent':
-        draft.answer(seq, (open) => open.actionId === event.action_id, { ...NO_STEP, id: event.action_id, toolCallId: event.tool_call_id, tool: event.tool_name, endedAt: event.timestamp, observation: event.observation });
+        draft.answer(seq, (open) => open.actionId === event.action_id, {
+          ...NO_STEP,
+          id: event.action_id,
+          toolCallId: event.tool_call_id,
+          tool: event.tool_name,
+          endedAt: event.timestamp,
+          observation: event.observation,
+        });
         break;
       case 'AgentErrorEvent':
-        draft.answer(seq, (open) => open.toolCallId === event.tool_call_id, { ...NO_STEP, id: event.id, toolCallId: event.tool_call_id, tool: event.tool_name, endedAt: event.timestamp, error: event.error });
+        draft.answer(seq, (open) => open.toolCallId === event.tool_call_id, {
+          ...NO_STEP,
+          id: event.id,
+          toolCallId: event.tool_call_id,
+          tool: event.tool_name,
+          endedAt: event.timestamp,
+          error: event.error,
+        });
         break;
       case 'ConversationErrorEvent':
         draft.push({ kind: 'error', key: event.id, seq, code: event.code, detail: event.detail });
@@ -83,11 +97,21 @@ class Draft {
     const thought = textOf(event.thought).trim();
     if (thought !== '') this.push({ kind: 'message', key: `${event.id}:thought`, seq, author: 'agent', sender: null, at: event.timestamp, text: thought });
     const known = AgentAction.safeParse(event.action);
-    if (known.success && known.data.kind === 'FinishAction') this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, at: event.timestamp, text: known.data.message });
+    if (known.success && known.data.kind === 'FinishAction')
+      this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, at: event.timestamp, text: known.data.message });
     else if (known.success && known.data.kind === 'ThinkAction') this.push({ kind: 'thought', key: event.id, seq, text: known.data.thought });
-    else if (known.success && known.data.kind === 'TaskTrackerAction' && known.data.command === 'plan') this.push({ kind: 'tasks', key: event.id, seq, tasks: known.data.task_list });
+    else if (known.success && known.data.kind === 'TaskTrackerAction' && known.data.command === 'plan')
+      this.push({ kind: 'tasks', key: event.id, seq, tasks: known.data.task_list });
     else {
-      const step: Step = { ...NO_STEP, id: event.id, toolCallId: event.tool_call_id, tool: event.tool_name, startedAt: event.timestamp, action: event.action, summary: event.summary ?? null };
+      const step: Step = {
+        ...NO_STEP,
+        id: event.id,
+        toolCallId: event.tool_call_id,
+        tool: event.tool_name,
+        startedAt: event.timestamp,
+        action: event.action,
+        summary: event.summary ?? null,
+      };
       this.push({ kind: 'steps', key: event.id, seq, fold: foldOf(step), steps: [step] });
       this.open = [...this.open, { actionId: event.id, toolCallId: event.tool_call_id }];
     }
@@ -108,7 +132,8 @@ class Draft {
   takeIn(row: Row): void {
     if (row.kind === 'start') return this.mergeStart(row);
     const orphan = row.kind === 'steps' && row.key.endsWith(':answer') ? row.steps[0] : undefined;
-    if (orphan !== undefined) return this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
+    if (orphan !== undefined)
+      return this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
     if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
     this.push(row);
   }
@@ -133,7 +158,22 @@ class Draft {
     const index = this.rowOfStep(actionId);
     const row = this.rows[index];
     if (row?.kind !== 'steps') return;
-    this.rows[index] = { ...row, steps: row.steps.map((step) => (step.id === actionId ? { ...step, ...result, id: step.id, startedAt: step.startedAt, action: step.action, summary: step.summary, interrupted: result.interrupted ?? step.interrupted } : step)) };
+    this.rows[index] = {
+      ...row,
+      steps: row.steps.map((step) =>
+        step.id === actionId
+          ? {
+              ...step,
+              ...result,
+              id: step.id,
+              startedAt: step.startedAt,
+              action: step.action,
+              summary: step.summary,
+              interrupted: result.interrupted ?? step.interrupted,
+            }
+          : step,
+      ),
+    };
   }
 
   private rowOfStep(actionId: string): number {

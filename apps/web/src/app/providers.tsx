@@ -1,0 +1,40 @@
+'use client';
+import { TooltipProvider } from '@slipway/ui';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { ThemeProvider, useTheme } from 'next-themes';
+import { type ReactNode, useState } from 'react';
+import { Toaster } from 'sonner';
+import { failureOf } from '../api/failure.ts';
+
+/** Reads are tried again only when the error table says that it may help. */
+function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: { staleTime: 5_000, retry: (count, error) => count < 2 && failureOf(error).retry === 'later', retryDelay: (attempt) => 500 * 3 ** attempt },
+      mutations: { retry: false },
+    },
+  });
+}
+
+export function Providers({ children }: { children: ReactNode }) {
+  const [queries] = useState(createQueryClient);
+  return (
+    <ThemeProvider attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
+      <QueryClientProvider client={queries}>
+        <TooltipProvider>{children}</TooltipProvider>
+        <Toasts />
+      </QueryClientProvider>
+    </ThemeProvider>
+  );
+}
+
+function Toasts() {
+  const { resolvedTheme } = useTheme();
+  return (
+    <Toaster
+      theme={resolvedTheme === 'dark' ? 'dark' : 'light'}
+      position="bottom-right"
+      toastOptions={{ style: { background: 'var(--surface)', color: 'var(--ink)', borderColor: 'var(--line-strong)', fontFamily: 'var(--font-sans)' } }}
+    />
+  );
+}

@@ -1,0 +1,51 @@
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const count = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** How long ago, coarsely: under a minute is "just now". */
+export function ago(at: string, now: number): string {
+  const elapsed = now - Date.parse(at);
+  const unit = UNITS.find(([, ms]) => elapsed >= ms);
+  return unit ? relative.format(-Math.floor(elapsed / unit[1]), unit[0]) : 'just now';
+}
+
+export function exactTime(at: string): string {
+  return absolute.format(new Date(at));
+}
+
+/** Milliseconds as `240 ms`, `4.1 s`, `2 min 05 s`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${String(Math.floor((ms % 60_000) / 1_000)).padStart(2, '0')} s`;
+}
+
+export function number(value: number): string {
+  return count.format(value);
+}
+
+export function shortNumber(value: number): string {
+  return compact.format(value);
+}
+
+/** To the cent; something that is not nothing never reads as $0.00. */
+export function money(usd: number): string {
+  return usd > 0 && usd < 0.005 ? '< $0.01' : dollars.format(usd);
+}
+
+/** `host/owner/name` of a repository's URL, without scheme and `.git`. */
+export function repositoryName(url: string): string {
+  return url.replace(/^https?:\/\//, '').replace(/(\.git)?\/?$/, '');
+}
+
+export function bytes(size: number): string {
+  return size < 1024 ? `${size} B` : size < 1024 * 1024 ? `${(size / 1024).toFixed(1)} KB` : `${(size / 1024 / 1024).toFixed(1)} MB`;
+}

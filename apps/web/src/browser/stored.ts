@@ -1,0 +1,43 @@
+'use client';
+import { useCallback, useSyncExternalStore } from 'react';
+
+const CHANGED = 'slipway:stored';
+
+/** A string kept in this browser. Storage that is full or forbidden loses the value on reload, and nothing else. */
+export function useStored(key: string, fallback: string): [string, (value: string) => void] {
+  const value = useSyncExternalStore(
+    subscribe,
+    () => read(key) ?? fallback,
+    () => fallback,
+  );
+  return [value, useCallback((next) => write(key, next), [key])];
+}
+
+const unsaved = new Map<string, string>();
+
+function read(key: string): string | null {
+  try {
+    return unsaved.get(key) ?? window.localStorage.getItem(key);
+  } catch {
+    return unsaved.get(key) ?? null;
+  }
+}
+
+function write(key: string, value: string): void {
+  try {
+    window.localStorage.setItem(key, value);
+    unsaved.delete(key);
+  } catch {
+    unsaved.set(key, value);
+  }
+  window.dispatchEvent(new Event(CHANGED));
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('storage', listener);
+  window.addEventListener(CHANGED, listener);
+  return () => {
+    window.removeEventListener('storage', listener);
+    window.removeEventListener(CHANGED, listener);
+  };
+}

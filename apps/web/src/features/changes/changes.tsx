@@ -1,0 +1,133 @@
+'use client';
+import { downloadUrls } from '@slipway/api-client';
+import type { FileChange, Changes as FileChanges } from '@slipway/contracts';
+import { AfterDelay, Badge, Button, cn, EmptyState, Skeleton } from '@slipway/ui';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { ChevronRight, Download } from 'lucide-react';
+import dynamic from 'next/dynamic';
+import { failureOf } from '../../api/failure.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { Failed } from '../frame/failed.tsx';
+
+const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), { ssr: false, loading: () => <PatchSkeleton /> });
+
+const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string; className: string }> = {
+  ADDED: { letter: 'A', word: 'added', className: 'text-ok' },
+  DELETED: { letter: 'D', word: 'deleted', className: 'text-bad' },
+  UPDATED: { letter: 'M', word: 'changed', className: 'text-warn' },
+  MOVED: { letter: 'R', word: 'moved', className: 'text-accent' },
+};
+
+/** Everything that differs from where the work began; the diff of a file is read when it is opened. */
+export function Changes({ changes }: { changes: UseQueryResult<FileChanges> }) {
+  const { orgId, conversation } = useConversation();
+  const started = useView((view) => view.status !== 'starting');
+  const [open, setOpen] = useAddressValue('file');
+  const { data, error } = changes;
+  if (data === undefined && error) {
+    if (failureOf(error).code === 'conversation.no-workspace')
+      return (
+        <EmptyState title="No workspace yet">
+          {started ? 'What the agent changes shows here once it has a sandbox.' : 'The sandbox is starting. What the agent changes shows here.'}
+        </EmptyState>
+      );
+    return <Failed error={error} retry={() => changes.refetch()} className="m-4" />;
+  }
+  if (data === undefined)
+    return (
+      <div className="p-4">
+        <PatchSkeleton />
+      </div>
+    );
+  if (data.files.length === 0)
+    return (
+      <EmptyState title="No changes yet">
+        {data.live
+          ? 'Files that the agent adds, edits or deletes show here, with their diff.'
+          : 'The sandbox is away; nothing had changed when it was last seen.'}
+      </EmptyState>
+    );
+  const added = data.files.reduce((sum, file) => sum + file.additions, 0);
+  const removed = data.files.reduce((sum, file) => sum + file.deletions, 0);
+  return (
+    <div className="flex h-full flex-col">
+      <div className="flex shrink-0 items-center gap-3 border-b border-line px-4 py-2 text-sm text-ink-muted">
+        <p className="min-w-0 flex-1 truncate tabular-nums">
+          {data.files.length} {data.files.length === 1 ? 'file' : 'files'} <span className="text-ok">+{added}</span>{' '}
+          <span className="text-bad">−{removed}</span>
+          {data.base ? <span title={data.base}> since {data.base.slice(0, 7)}</span> : null}
+        </p>
+        <Button asChild size="small">
+          <a href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id })} download={`${conversation.id}.patch`}>
+            <Download aria-hidden /> Download diff
+          </a>
+        </Button>
+      </div>
+      {data.live ? null : (
+        <p className="border-b border-line bg-raised px-4 py-1.5 text-xs text-ink-muted">
+          The sandbox is away: this is what was last seen. A message brings it back.
+        </p>
+      )}
+      {error ? (
+        <p className="border-b border-line bg-warn-soft px-4 py-1.5 text-xs text-warn">This list may be old: {failureOf(error).title.toLowerCase()}.</p>
+      ) : null}
+      <ul className="min-h-0 flex-1 overflow-auto" aria-label="Changed files">
+        {data.files.map((file) => (
+          <FileLine key={file.path} file={file} open={file.path === open} toggle={() => setOpen(file.path === open ? null : file.path)} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function FileLine({ file, open, toggle }: { file: FileChange; open: boolean; toggle: () => void }) {
+  const { letter, word, className } = STATUS_WORDS[file.status];
+  const slash = file.path.lastIndexOf('/') + 1;
+  return (
+    <li className="border-b border-line">
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={toggle}
+        className="sticky top-0 z-10 flex min-h-9 w-full items-center gap-2 bg-surface px-4 text-left text-sm outline-offset-[-2px] hover:bg-raised pointer-coarse:min-h-11"
+      >
+        <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', open && 'rotate-90')} />
+        <abbr title={word} className={cn('w-3 shrink-0 font-mono text-xs font-semibold no-underline', className)}>
+          {letter}
+        </abbr>
+        <span className="flex min-w-0 flex-1" title={file.path}>
+          <span className="truncate text-ink-muted">{file.path.slice(0, slash)}</span>
+          <span className="max-w-full shrink-0 truncate">{file.path.slice(slash)}</span>
+        </span>
+        {file.binary ? (
+          <Badge>binary or large</Badge>
+        ) : (
+          <span className="flex shrink-0 gap-1.5 text-xs tabular-nums">
+            <span className="text-ok">+{file.additions}</span>
+            <span className="text-bad">−{file.deletions}</span>
+          </span>
+        )}
+      </button>
+      {open ? (
+        file.binary ? (
+          <p className="px-4 pb-3 text-sm text-ink-muted">There is no text diff of this file. It is in the download.</p>
+        ) : (
+          <FilePatch path={file.path} />
+        )
+      ) : null}
+    </li>
+  );
+}
+
+function PatchSkeleton() {
+  return (
+    <AfterDelay>
+      <div className="flex flex-col gap-2 p-2">
+        <Skeleton className="h-4 w-3/4" />
+        <Skeleton className="h-4 w-1/2" />
+        <Skeleton className="h-4 w-2/3" />
+      </div>
+    </AfterDelay>
+  );
+}

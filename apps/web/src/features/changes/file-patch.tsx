@@ -1,0 +1,63 @@
+'use client';
+import type { FileDiffOptions } from '@pierre/diffs/react';
+import { PatchDiff } from '@pierre/diffs/react';
+import { AfterDelay, Button, Skeleton } from '@slipway/ui';
+import { useTheme } from 'next-themes';
+import { Component, type ReactNode, useMemo, useState } from 'react';
+import { Failed } from '../frame/failed.tsx';
+import { useFilePatch } from './use-changes.ts';
+
+/** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
+const LARGE = 200_000;
+
+/** The diff of one file, coloured for the theme of the page. */
+export function FilePatch({ path }: { path: string }) {
+  const patch = useFilePatch(path, true);
+  const { resolvedTheme } = useTheme();
+  const [shown, setShown] = useState(false);
+  const options = useMemo<FileDiffOptions<undefined, undefined>>(
+    () => ({
+      theme: { light: 'pierre-light', dark: 'pierre-dark' },
+      themeType: resolvedTheme === 'dark' ? 'dark' : 'light',
+      diffStyle: 'unified',
+      overflow: 'scroll',
+      disableFileHeader: true,
+      hunkSeparators: 'line-info-basic',
+      lineDiffType: 'word-alt',
+      diffIndicators: 'classic',
+    }),
+    [resolvedTheme],
+  );
+  if (patch.data === undefined && patch.error) return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
+  if (patch.data === undefined)
+    return (
+      <AfterDelay>
+        <Skeleton className="m-3 h-24" />
+      </AfterDelay>
+    );
+  if (patch.data.trim() === '') return <p className="px-4 pb-3 text-sm text-ink-muted">This file no longer differs.</p>;
+  if (patch.data.length > LARGE && !shown)
+    return (
+      <div className="px-4 pb-3">
+        <Button size="small" onClick={() => setShown(true)}>
+          Show a large diff
+        </Button>
+      </div>
+    );
+  return (
+    <PlainOnFailure key={patch.data} patch={patch.data}>
+      <PatchDiff patch={patch.data} options={options} className="block text-xs" disableWorkerPool />
+    </PlainOnFailure>
+  );
+}
+
+/** A patch that the viewer cannot read is still a text. */
+class PlainOnFailure extends Component<{ patch: string; children: ReactNode }, { failed: boolean }> {
+  override state = { failed: false };
+  static getDerivedStateFromError() {
+    return { failed: true };
+  }
+  override render() {
+    return this.state.failed ? <pre className="overflow-auto px-4 pb-3 font-mono text-xs">{this.props.patch}</pre> : this.props.children;
+  }
+}

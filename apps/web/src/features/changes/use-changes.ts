@@ -1,0 +1,61 @@
+'use client';
+import { type Changes } from '@slipway/contracts';
+import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { api } from '../../api/client.ts';
+import { useConversation } from '../conversation/conversation-context.ts';
+
+/** Quiet time after a step that may have changed files, and the longest wait while steps keep coming. Milliseconds. */
+const SETTLE_MS = 800;
+const AT_MOST_MS = 4_000;
+
+/** The files that differ from where the work began. Read again when the log says that they may have changed, never on a timer. */
+export function useChanges(): UseQueryResult<Changes> {
+  const { store, orgId, conversation } = useConversation();
+  const queries = useQueryClient();
+  const key = ['changes', orgId, conversation.id];
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let since = 0;
+    let seen = store.view.get().filesTouchedAt;
+    let status = store.view.get().status;
+    const refresh = () => {
+      timer = undefined;
+      void queries.invalidateQueries({ queryKey: ['changes', orgId, conversation.id] });
+      void queries.invalidateQueries({ queryKey: ['diff', orgId, conversation.id] });
+    };
+    const unsubscribe = store.view.subscribe(() => {
+      const view = store.view.get();
+      if (view.filesTouchedAt === seen && view.status === status) return;
+      seen = view.filesTouchedAt;
+      status = view.status;
+      if (timer === undefined) since = performance.now();
+      clearTimeout(timer);
+      timer = setTimeout(refresh, Math.max(0, Math.min(SETTLE_MS, since + AT_MOST_MS - performance.now())));
+    });
+    return () => {
+      unsubscribe();
+      clearTimeout(timer);
+    };
+  }, [store, queries, orgId, conversation.id]);
+  return useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** The patch of one file. */
+export function useFilePatch(path: string, wanted: boolean): UseQueryResult<string> {
+  const { orgId, conversation } = useConversation();
+  return useQuery({
+    queryKey: ['diff', orgId, conversation.id, path],
+    queryFn: async ({ signal }) => (await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { path }, signal })).text(),
+    enabled: wanted,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    refetchOnWindowFocus: false,
+  });
+}

@@ -1,0 +1,36 @@
+'use client';
+import { cn } from '@slipway/ui';
+import { useEffect, useState } from 'react';
+import { useConversation, useSlice } from './conversation-context.ts';
+
+/** A break shorter than this is not worth a word. Milliseconds. */
+const QUIET_MS = 1_500;
+
+/** Bottom right: whether what is shown is live. */
+export function ConnectionMark() {
+  const { store } = useConversation();
+  const connection = useSlice(store.connection);
+  const live = connection === 'live';
+  return (
+    <p className="pointer-events-none absolute right-3 bottom-2 hidden items-center gap-1.5 rounded-full bg-canvas/90 px-2 text-xs text-ink-muted sm:flex">
+      <span aria-hidden className={cn('size-2 rounded-full', live ? 'bg-ok' : 'border border-ink-muted')} />
+      {live ? 'live' : 'connecting'}
+    </p>
+  );
+}
+
+/** Calm on purpose: the log is kept on the server and the page goes on from its cursor. */
+export function ReconnectNote() {
+  const { store } = useConversation();
+  const broken = useSlice(store.connection) === 'reconnecting';
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(broken), broken ? QUIET_MS : 0);
+    return () => clearTimeout(timer);
+  }, [broken]);
+  return (
+    <div role="status" className="pointer-events-none absolute inset-x-0 top-2 z-10 flex justify-center px-4">
+      {shown ? <p className="rounded-full border border-line bg-surface px-3 py-1 text-xs text-ink-muted shadow-float">Reconnecting, nothing is lost</p> : null}
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+'use client';
+import type { Conversation } from '@slipway/contracts';
+import { createContext, use, useSyncExternalStore } from 'react';
+import type { ConversationStore, Slice } from './conversation-store.ts';
+import type { ConversationView } from './conversation-view.ts';
+
+/** What the parts of one conversation page share; stable for the life of the page. */
+export interface ConversationScope {
+  readonly store: ConversationStore;
+  /** What never changes: id, repository, branch, model, owner. */
+  readonly conversation: Conversation;
+  readonly orgId: string;
+  /** Which rows the person opened or closed: a row that scrolls away and back stays as it was. */
+  readonly openRows: Map<string, boolean>;
+}
+export const ConversationContext = createContext<ConversationScope | null>(null);
+
+export function useConversation(): ConversationScope {
+  const scope = use(ConversationContext);
+  if (scope === null) throw new Error('useConversation outside of ConversationScreen');
+  return scope;
+}
+
+export function useSlice<T>(slice: Slice<T>): T {
+  return useSyncExternalStore(slice.subscribe, slice.get, slice.get);
+}
+
+/** One part of the view. Renders again only when `pick` gives another value, so it must pick, not build. */
+export function useView<T>(pick: (view: ConversationView) => T): T {
+  const { store } = useConversation();
+  const get = () => pick(store.view.get());
+  return useSyncExternalStore(store.view.subscribe, get, get);
+}

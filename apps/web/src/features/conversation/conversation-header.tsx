@@ -1,0 +1,93 @@
+'use client';
+import { downloadUrls } from '@slipway/api-client';
+import { Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
+import { Download, Ellipsis, FileDiff, Pause, Play, Square } from 'lucide-react';
+import { useEffect } from 'react';
+import { useAddressValue } from '../../browser/address.ts';
+import { money, number, shortNumber } from '../../browser/format.ts';
+import { Repository } from '../conversations/conversation-row.tsx';
+import { STATUS_LABELS } from '../conversations/status-label.ts';
+import { useConversation, useView } from './conversation-context.ts';
+import { useLifecycle } from './use-lifecycle.ts';
+
+export function ConversationHeader() {
+  const { conversation, orgId } = useConversation();
+  const title = useView((view) => view.title);
+  const status = useView((view) => view.status);
+  const { stop, pause, resume } = useLifecycle();
+  const [, setTab] = useAddressValue('tab');
+  const target = { org: orgId, conversation: conversation.id };
+  useEffect(() => {
+    document.title = `${title} · Slipway`;
+  }, [title]);
+  const active = status === 'working' || status === 'starting';
+  return (
+    <header className="flex shrink-0 items-center gap-3 border-b border-line bg-surface px-4 py-2 md:px-6">
+      <div className="min-w-0 flex-1">
+        <div className="flex min-w-0 items-center gap-2.5">
+          <h1 className="truncate text-base font-semibold" title={title}>
+            {title}
+          </h1>
+          <StatusChip state={status} label={STATUS_LABELS[status]} />
+        </div>
+        <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
+          <Repository conversation={conversation} />
+          <Spent />
+        </div>
+      </div>
+      <div className="flex shrink-0 items-center gap-1.5">
+        {active ? (
+          <Button size="medium" onClick={() => stop.mutate()} busy={stop.isPending}>
+            {stop.isPending ? null : <Square aria-hidden />} Stop
+          </Button>
+        ) : null}
+        {active || status === 'waiting' ? (
+          <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pause.isPending}>
+            {pause.isPending ? null : <Pause aria-hidden />}
+          </IconButton>
+        ) : null}
+        {status === 'paused' || status === 'stopped' || status === 'failed' ? (
+          <Button onClick={() => resume.mutate()} busy={resume.isPending}>
+            {resume.isPending ? null : <Play aria-hidden />} Resume
+          </Button>
+        ) : null}
+        <IconButton label="Show changes" className="md:hidden" onClick={() => setTab('changes', 'push')}>
+          <FileDiff aria-hidden />
+        </IconButton>
+        <Menu
+          trigger={
+            <Button tone="quiet" size="icon" aria-label="More actions">
+              <Ellipsis aria-hidden />
+            </Button>
+          }
+        >
+          <MenuItem asChild>
+            <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
+              <FileDiff aria-hidden /> Download the diff
+            </a>
+          </MenuItem>
+          <MenuItem asChild>
+            <a href={downloadUrls.downloadTrajectory(target)} download={`${conversation.id}.json`}>
+              <Download aria-hidden /> Download the trajectory
+            </a>
+          </MenuItem>
+        </Menu>
+      </div>
+    </header>
+  );
+}
+
+/** Cost and tokens so far, live. */
+function Spent() {
+  const cost = useView((view) => view.costUsd);
+  const prompt = useView((view) => view.promptTokens);
+  const completion = useView((view) => view.completionTokens);
+  return (
+    <span className="flex shrink-0 gap-3 tabular-nums">
+      <span title={`$${cost}`}>{money(cost)}</span>
+      <span className="max-sm:hidden" title={`${number(prompt)} tokens read, ${number(completion)} written`}>
+        {shortNumber(prompt + completion)} tokens
+      </span>
+    </span>
+  );
+}

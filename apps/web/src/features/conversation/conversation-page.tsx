@@ -1,0 +1,32 @@
+'use client';
+import { AfterDelay, Skeleton } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { Failed } from '../frame/failed.tsx';
+import { useSession } from '../session/me.ts';
+import { ConversationScreen } from './conversation-screen.tsx';
+
+/** Reads the snapshot once; from then on the log is the only source. Opening never needs a sandbox. */
+export function ConversationPage({ id }: { id: string }) {
+  const { org } = useSession();
+  const { data, error, refetch } = useQuery({
+    queryKey: ['conversation', org.id, id],
+    queryFn: ({ signal }) => api.getConversation({ org: org.id, conversation: id, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  if (data !== undefined) return <ConversationScreen snapshot={data} />;
+  if (error) return <Failed error={error} retry={() => refetch()} className="m-4 max-w-xl md:m-6" />;
+  return (
+    <div role="status" aria-label="Loading the conversation" className="p-4 md:p-6">
+      <AfterDelay>
+        <div className="flex max-w-3xl flex-col gap-3">
+          <Skeleton className="h-7 w-72" />
+          <Skeleton className="h-16 w-full" />
+          <Skeleton className="h-9 w-full" />
+          <Skeleton className="h-9 w-full" />
+        </div>
+      </AfterDelay>
+    </div>
+  );
+}

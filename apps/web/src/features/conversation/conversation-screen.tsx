@@ -1,0 +1,59 @@
+'use client';
+import type { Conversation } from '@slipway/contracts';
+import { Sheet } from '@slipway/ui';
+import { useMemo, useState } from 'react';
+import { useAddressValue } from '../../browser/address.ts';
+import { useMedia, WIDE } from '../../browser/media.ts';
+import { SidePanel } from '../changes/side-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { Announcer } from './announcer.tsx';
+import { ConversationContext } from './conversation-context.ts';
+import { ConversationHeader } from './conversation-header.tsx';
+import { ConversationStore, type Schedule } from './conversation-store.ts';
+import { MessageComposer } from './message-composer.tsx';
+import { TimelineList } from './timeline-list.tsx';
+import { useHistoryPages } from './use-history-pages.ts';
+import { useSocket } from './use-socket.ts';
+
+/** Before the next paint; a hidden page paints nothing, so there a timer stands in. */
+const beforePaint: Schedule = (work) => {
+  if (document.hidden) setTimeout(work, 100);
+  else requestAnimationFrame(work);
+};
+
+export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
+  const { org } = useSession();
+  const [{ scope, gaps }] = useState(() => {
+    const gaps = new EventTarget();
+    const store = new ConversationStore(snapshot, beforePaint, () => gaps.dispatchEvent(new Event('gap')));
+    return { gaps, scope: { store, conversation: snapshot, orgId: org.id, openRows: new Map<string, boolean>() } };
+  });
+  useSocket(scope.store, org.id, snapshot.id, gaps);
+  const history = useHistoryPages(scope.store, org.id, snapshot.id);
+  const wide = useMedia(WIDE);
+  const [tab, setTab] = useAddressValue('tab');
+  const panel = useMemo(() => <SidePanel />, []);
+  return (
+    <ConversationContext value={scope}>
+      <div className="flex h-full flex-col">
+        <ConversationHeader />
+        <div className="flex min-h-0 flex-1">
+          <section aria-label="Conversation" className="flex min-w-0 flex-1 flex-col">
+            <TimelineList history={history} />
+            <MessageComposer />
+          </section>
+          {wide ? (
+            <aside aria-label="Changes and details" className="w-[44%] min-w-[340px] shrink-0 border-l border-line bg-surface">
+              {panel}
+            </aside>
+          ) : (
+            <Sheet open={tab !== null} onOpenChange={(open) => setTab(open ? 'changes' : null)} title="Changes and details">
+              {panel}
+            </Sheet>
+          )}
+        </div>
+        <Announcer />
+      </div>
+    </ConversationContext>
+  );
+}

@@ -1,0 +1,37 @@
+'use client';
+import { Spinner } from '@slipway/ui';
+import { useDeferredValue } from 'react';
+import { useConversation, useSlice, useView } from './conversation-context.ts';
+import { Markdown } from './markdown.tsx';
+
+/** The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming renders. */
+export function LiveEdge({ shown }: { shown: boolean }) {
+  const { store } = useConversation();
+  const live = useDeferredValue(useSlice(store.live));
+  const busyStep = useView((view) => view.timeline.open.length > 0);
+  if (!shown) return null;
+  const content = live?.content ?? '';
+  if (content !== '')
+    return (
+      <div className="py-2.5">
+        <Markdown text={content} streaming />
+        {live?.whole === false ? <Working label="Writing" /> : null}
+      </div>
+    );
+  if (live !== null && live.reasoning !== '')
+    return (
+      <div className="py-2">
+        <Working label="Thinking" />
+        <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">{live.reasoning.slice(-400)}</p>
+      </div>
+    );
+  return busyStep ? null : <Working label="Working" />;
+}
+
+function Working({ label }: { label: string }) {
+  return (
+    <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">
+      <Spinner className="size-3.5" /> {label}
+    </p>
+  );
+}

@@ -1,0 +1,112 @@
+'use client';
+import { type ComponentProps, memo, type ReactNode } from 'react';
+import { harden } from 'rehype-harden';
+import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
+import { CopyButton } from './copy-button.tsx';
+
+/**
+ * What an agent writes is untrusted. Raw HTML is sanitized, links go to http(s) and mail only, and no image is ever fetched:
+ * an address in an image would carry what the agent read out of the sandbox.
+ */
+const { raw, sanitize } = defaultRehypePlugins;
+const REHYPE: ComponentProps<typeof Streamdown>['rehypePlugins'] = [
+  ...(raw ? [raw] : []),
+  ...(sanitize ? [sanitize] : []),
+  [
+    harden,
+    {
+      defaultOrigin: 'https://relative.invalid',
+      allowedLinkPrefixes: ['https://', 'http://', 'mailto:'],
+      allowedImagePrefixes: [],
+      allowDataImages: false,
+      imageBlockPolicy: 'text-only',
+      linkBlockPolicy: 'text-only',
+    },
+  ],
+];
+
+/** Cast: the library's type asks each tag for its own props and for open ones at once. */
+const COMPONENTS = {
+  a: ({ href, children }: { href?: string; children?: ReactNode }) =>
+    href === undefined || !/^(https?|mailto):/i.test(href) || href.startsWith('https://relative.invalid') ? (
+      <>{children}</>
+    ) : (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
+        {children}
+      </a>
+    ),
+  img: ({ alt }: { alt?: string }) => <>{alt}</>,
+  pre: ({ children }: { children?: ReactNode }) => <CodeBlock>{children}</CodeBlock>,
+  code: ({ children, className }: { children?: ReactNode; className?: string }) => <code className={className}>{children}</code>,
+  inlineCode: ({ children }: { children?: ReactNode }) => <code>{children}</code>,
+  table: ({ children }: { children?: ReactNode }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div className="table-scroll overflow-x-auto" role="region" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  ),
+  ...plain(
+    'p',
+    'h1',
+    'h2',
+    'h3',
+    'h4',
+    'h5',
+    'h6',
+    'ul',
+    'ol',
+    'li',
+    'blockquote',
+    'hr',
+    'strong',
+    'em',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+    'sup',
+    'sub',
+    'del',
+  ),
+} as Components;
+
+/** Plain tags, styled by `.prose`, in place of streamdown's own look. */
+function plain(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, keyof React.JSX.IntrinsicElements> {
+  return Object.fromEntries(tags.map((tag) => [tag, tag]));
+}
+
+function CodeBlock({ children }: { children?: ReactNode }) {
+  return (
+    <div className="group relative my-3">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <pre tabIndex={0} className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3">
+        {children}
+      </pre>
+      <CopyButton label="Copy the code" text={() => textIn(children)} className="absolute top-1.5 right-1.5 bg-term" />
+    </div>
+  );
+}
+
+function textIn(node: ReactNode): string {
+  if (typeof node === 'string' || typeof node === 'number') return String(node);
+  if (Array.isArray(node)) return node.map(textIn).join('');
+  if (node !== null && typeof node === 'object' && 'props' in node) return textIn((node.props as { children?: ReactNode }).children);
+  return '';
+}
+
+export const Markdown = memo(function Markdown({ text, streaming = false }: { text: string; streaming?: boolean }) {
+  return (
+    <Streamdown
+      mode={streaming ? 'streaming' : 'static'}
+      className="prose"
+      components={COMPONENTS}
+      rehypePlugins={REHYPE}
+      controls={false}
+      linkSafety={{ enabled: false }}
+      parseIncompleteMarkdown={streaming}
+    >
+      {text}
+    </Streamdown>
+  );
+});

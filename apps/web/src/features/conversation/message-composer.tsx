@@ -1,0 +1,122 @@
+'use client';
+import { MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts';
+import { Button, IconButton, Kbd } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { Clock, X } from 'lucide-react';
+import { type SyntheticEvent, useRef } from 'react';
+import { toast } from 'sonner';
+import { api, newId } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { number } from '../../browser/format.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
+import { useStored } from '../../browser/stored.ts';
+import { useConversation, useSlice, useView } from './conversation-context.ts';
+
+/** Open from the first second: what is sent early waits in the queue, in order. */
+export function MessageComposer() {
+  const { store, orgId, conversation } = useConversation();
+  const status = useView((view) => view.status);
+  const [text, setText] = useStored(`slipway.message.${conversation.id}`, '');
+  /** The same text sent again after a lost answer carries the same id, so it is one message. */
+  const attempt = useRef({ text: '', id: '' });
+  const send = useMutation({
+    mutationFn: (body: string) => {
+      if (attempt.current.text !== body) attempt.current = { text: body, id: newId() };
+      return api.sendMessage({ org: orgId, conversation: conversation.id, body: { id: attempt.current.id, text: body }, idempotencyKey: attempt.current.id });
+    },
+    onSuccess: (message, body) => {
+      attempt.current = { text: '', id: '' };
+      setText(text === body ? '' : text);
+      const queue = store.queue.get();
+      if (!queue.some((queued) => queued.id === message.id)) store.queue.set([...queue, message]);
+    },
+    onError: (error) => {
+      const failure = failureOf(error);
+      toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
+    },
+  });
+  const tooLong = text.length > MAX_PROMPT_LENGTH;
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (text.trim() !== '' && !tooLong && !send.isPending) send.mutate(text);
+  };
+  return (
+    <form
+      onSubmit={submit}
+      onKeyDown={(event) => isSendKey(event) && submit(event)}
+      aria-label="Message to the agent"
+      className="shrink-0 border-t border-line bg-surface px-4 py-2.5 md:px-6"
+    >
+      <div className="mx-auto flex max-w-3xl flex-col gap-2">
+        <Queue />
+        <div className="flex items-end gap-2 rounded-lg border border-line-strong bg-surface py-1.5 pr-1.5 pl-3 focus-within:border-accent">
+          <label className="min-w-0 flex-1">
+            <span className="sr-only">Message</span>
+            <textarea
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              rows={1}
+              placeholder={
+                status === 'starting'
+                  ? 'Add something while it starts'
+                  : status === 'working'
+                    ? 'Steer the agent: it reads this before its next step'
+                    : 'Reply, or give the next task'
+              }
+              aria-invalid={tooLong || undefined}
+              className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted"
+            />
+          </label>
+          <Button type="submit" tone="primary" busy={send.isPending} disabled={text.trim() === '' || tooLong}>
+            Send <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
+          </Button>
+        </div>
+        {tooLong ? (
+          <p role="alert" className="text-xs text-bad">
+            {number(text.length)} characters; at most {number(MAX_PROMPT_LENGTH)} fit. Put the rest into a file of the repository.
+          </p>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+/** Messages that the agent has not taken in yet, next first. */
+function Queue() {
+  const { store } = useConversation();
+  const queue = useSlice(store.queue);
+  if (queue.length === 0) return null;
+  return (
+    <ul aria-label="Queued messages" className="flex max-h-40 flex-col gap-1 overflow-auto">
+      {queue.map((message) => (
+        <QueuedLine key={message.id} message={message} />
+      ))}
+    </ul>
+  );
+}
+
+function QueuedLine({ message }: { message: QueuedMessage }) {
+  const { store, orgId, conversation } = useConversation();
+  const withdraw = useMutation({
+    mutationFn: () => api.withdrawMessage({ org: orgId, conversation: conversation.id, message: message.id }),
+    onSuccess: () => store.queue.set(store.queue.get().filter((queued) => queued.id !== message.id)),
+    onError: (error) => toast.error(failureOf(error).title, { description: failureOf(error).detail }),
+  });
+  const queued = message.state === 'queued';
+  return (
+    <li className="flex items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-2.5 text-sm">
+      <Clock aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
+      <span className="shrink-0 text-xs text-ink-muted">{queued ? 'queued' : 'handed over'}</span>
+      <span className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
+        {message.text}
+      </span>
+      {queued ? (
+        <IconButton label="Take the message back" size="icon-small" side="top" busy={withdraw.isPending} onClick={() => withdraw.mutate()}>
+          {withdraw.isPending ? null : <X aria-hidden />}
+        </IconButton>
+      ) : (
+        <span className="size-6" />
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,62 @@
+'use client';
+import { cn } from '@slipway/ui';
+import { ChevronRight } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
+import { useConversation } from '../conversation-context.ts';
+
+/** Opened or closed by the person, else as the row itself wishes: a failed command opens by itself when it fails. */
+export function useOpen(key: string, wish: boolean): [boolean, () => void] {
+  const { openRows } = useConversation();
+  const [chosen, setChosen] = useState(openRows.get(key));
+  const open = chosen ?? wish;
+  return [
+    open,
+    () => {
+      openRows.set(key, !open);
+      setChosen(!open);
+    },
+  ];
+}
+
+/** A line that opens. `aside` stands at its right end. */
+export function Disclosure({
+  rowKey,
+  wish = false,
+  icon,
+  label,
+  aside,
+  children,
+  className,
+}: {
+  rowKey: string;
+  wish?: boolean;
+  icon: ReactNode;
+  label: ReactNode;
+  aside?: ReactNode;
+  children: ReactNode;
+  className?: string;
+}) {
+  const [open, toggle] = useOpen(rowKey, wish);
+  const id = useId();
+  return (
+    <div className={className}>
+      <button
+        type="button"
+        aria-expanded={open}
+        aria-controls={open ? id : undefined}
+        onClick={toggle}
+        className="flex min-h-8 w-full items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-muted hover:bg-raised hover:text-ink pointer-coarse:min-h-11"
+      >
+        <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 transition-transform', open && 'rotate-90')} />
+        <span className="grid size-4 shrink-0 place-items-center [&_svg]:size-4">{icon}</span>
+        <span className="min-w-0 flex-1 truncate">{label}</span>
+        {aside}
+      </button>
+      {open ? (
+        <div id={id} className="mt-1 mb-2 ml-[22px]">
+          {children}
+        </div>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+'use client';
+import { CircleCheck } from 'lucide-react';
+import { Ago } from '../../../browser/ago.tsx';
+import { LongText } from '../long-text.tsx';
+import { Markdown } from '../markdown.tsx';
+import type { RowOf } from '../timeline-row.ts';
+
+/** What a person wrote stands in a box; what the agent wrote is the page itself. */
+export function MessageRow({ row }: { row: RowOf<'message'> }) {
+  if (row.author === 'user')
+    return (
+      <div className="py-2.5">
+        <div className="rounded-lg border border-line bg-raised px-3.5 py-2.5">
+          <p className="mb-1 flex items-center gap-2 text-xs text-ink-muted">
+            <span className="font-medium text-ink">{row.sender ?? 'You'}</span>
+            <Ago at={row.at} />
+          </p>
+          <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
+        </div>
+      </div>
+    );
+  return (
+    <div className="py-2.5">
+      {row.author === 'finish' ? (
+        <p className="mb-1 flex items-center gap-1.5 text-sm font-medium text-ok">
+          <CircleCheck aria-hidden className="size-4" /> Finished
+        </p>
+      ) : null}
+      <Markdown text={row.text} />
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+'use client';
+import { assertNever } from '@slipway/contracts';
+import { CirclePause, CircleStop } from 'lucide-react';
+import { memo } from 'react';
+import type { Row } from '../timeline-row.ts';
+import { ErrorRow } from './error-row.tsx';
+import { MessageRow } from './message-row.tsx';
+import { StartRow } from './start-row.tsx';
+import { StepsRow } from './steps-row.tsx';
+import { TasksRow } from './tasks-row.tsx';
+import { ThoughtRow } from './thought-row.tsx';
+
+/** One row of the timeline. Rows never change once they are past, so neither do their elements. */
+export const RowView = memo(function RowView({ row }: { row: Row }) {
+  switch (row.kind) {
+    case 'start':
+      return <StartRow row={row} />;
+    case 'message':
+      return <MessageRow row={row} />;
+    case 'steps':
+      return <StepsRow row={row} />;
+    case 'thought':
+      return <ThoughtRow row={row} />;
+    case 'tasks':
+      return <TasksRow row={row} />;
+    case 'error':
+      return <ErrorRow row={row} />;
+    case 'note':
+      return (
+        <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">
+          {row.note === 'paused' ? <CirclePause aria-hidden className="size-4" /> : <CircleStop aria-hidden className="size-4" />}
+          {row.note === 'paused' ? 'Paused' : 'Stopped'}
+        </p>
+      );
+    default:
+      return assertNever(row);
+  }
+});

@@ -1,0 +1,133 @@
+'use client';
+import type { StartStep } from '@slipway/contracts';
+import { Button, cn, Spinner } from '@slipway/ui';
+import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Rocket } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { failureOfCode } from '../../../api/failure.ts';
+import { duration } from '../../../browser/format.ts';
+import { useConversation, useView } from '../conversation-context.ts';
+import type { RowOf } from '../timeline-row.ts';
+import { useLifecycle } from '../use-lifecycle.ts';
+import { Disclosure } from './disclosure.tsx';
+
+const NAMES: Record<StartStep['status'], string> = {
+  WORKING: 'Take the task',
+  WAITING_FOR_SANDBOX: 'Get a sandbox',
+  PREPARING_REPOSITORY: 'Prepare the repository',
+  RUNNING_SETUP_SCRIPT: 'Run the setup script',
+  SETTING_UP_GIT_HOOKS: 'Set up git hooks',
+  SETTING_UP_SKILLS: 'Read instructions and skills',
+  STARTING_CONVERSATION: 'Start the agent',
+  READY: 'Ready',
+  ERROR: 'Start failed',
+};
+/** A running step without an end for this long says so. Milliseconds. */
+const SLOW_MS = 60_000;
+
+/** The way to a running agent, step by step; open while it goes on and when it fails. */
+export function StartRow({ row }: { row: RowOf<'start'> }) {
+  const ready = row.steps.some((step) => step.status === 'READY');
+  const failed = row.steps.find((step) => step.state === 'failed' || step.status === 'ERROR');
+  const running = !ready && failed === undefined;
+  const work = row.steps.filter((step) => step.status !== 'READY' && step.status !== 'ERROR');
+  const total = work.reduce((sum, step) => sum + (step.elapsedMs ?? 0), 0);
+  const verb = row.attempt === 1 ? 'Start' : 'Start again';
+  const current = work.findLast((step) => step.state === 'running');
+  return (
+    <Disclosure
+      rowKey={row.key}
+      wish={running || failed !== undefined}
+      className="py-1"
+      icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
+      label={
+        failed ? (
+          <span className="text-bad">{verb}: failed</span>
+        ) : running ? (
+          `${verb}: ${current ? NAMES[current.status].toLowerCase() : 'waiting'}`
+        ) : (
+          `${verb}: ${work.length} ${work.length === 1 ? 'step' : 'steps'}`
+        )
+      }
+      aside={running ? null : <span className="text-xs tabular-nums">{duration(total)}</span>}
+    >
+      <ol className="flex flex-col rounded-lg border border-line bg-surface px-3 py-1.5">
+        {work.map((step) => (
+          <StartStepLine key={step.status} step={step} />
+        ))}
+      </ol>
+      {failed ? <StartFailure step={failed} /> : null}
+    </Disclosure>
+  );
+}
+
+function StartStepLine({ step }: { step: StartStep }) {
+  const now = useNow(step.state === 'running');
+  const elapsed = step.elapsedMs ?? (step.state === 'running' && now > 0 ? now - Date.parse(step.startedAt) : undefined);
+  return (
+    <li className="flex gap-2.5 py-1 text-sm">
+      <span className="grid h-5 w-4 shrink-0 place-items-center [&_svg]:size-4">
+        <StepMark state={step.state} />
+      </span>
+      <span className="min-w-0 flex-1">
+        <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{NAMES[step.status]}</span>
+        {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
+        {step.state === 'running' && elapsed !== undefined && elapsed > SLOW_MS ? (
+          <span className="block text-xs text-warn">No progress for a while. It is tried again by itself; you can also stop it.</span>
+        ) : null}
+      </span>
+      <span className="shrink-0 text-xs leading-5 text-ink-muted tabular-nums">
+        {step.state === 'skipped' ? 'skipped' : elapsed === undefined ? '' : duration(elapsed)}
+      </span>
+    </li>
+  );
+}
+
+function StepMark({ state }: { state: StartStep['state'] }) {
+  switch (state) {
+    case 'running':
+      return <Spinner className="text-accent" />;
+    case 'done':
+      return <CircleCheck role="img" aria-label="done" className="text-ok" />;
+    case 'skipped':
+      return <CircleMinus aria-hidden className="text-ink-muted" />;
+    case 'failed':
+      return <CircleAlert role="img" aria-label="failed" className="text-bad" />;
+    default:
+      return <CircleDashed aria-hidden />;
+  }
+}
+
+function StartFailure({ step }: { step: StartStep }) {
+  const failure = failureOfCode(step.code ?? 'sandbox.start-failed', step.detail);
+  const { conversation } = useConversation();
+  const failed = useView((view) => view.status === 'failed');
+  const { resume } = useLifecycle();
+  return (
+    <div className="mt-2 rounded-lg border border-line bg-bad-soft px-3 py-2.5 text-sm">
+      <p className="font-medium text-bad">{failure.title}</p>
+      {failure.detail ? <p className="mt-1 max-h-60 overflow-auto font-mono text-xs break-words whitespace-pre-wrap">{failure.detail}</p> : null}
+      <p className="mt-1 text-ink">{failure.nextStep}</p>
+      <p className="mt-1 text-xs text-ink-muted">
+        <code className="font-mono">{failure.code}</code>
+        {conversation.repository ? ` · ${conversation.repository}` : ''}
+      </p>
+      {failed ? (
+        <Button size="small" className="mt-2" busy={resume.isPending} onClick={() => resume.mutate()}>
+          Try again
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The time, once a second while wanted; 0 on the server. */
+function useNow(wanted: boolean): number {
+  const [now, setNow] = useState(0);
+  useEffect(() => {
+    if (!wanted) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [wanted]);
+  return now;
+}

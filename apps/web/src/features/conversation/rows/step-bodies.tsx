@@ -1,0 +1,82 @@
+'use client';
+import { blobRefOf } from '@slipway/contracts';
+import { cn } from '@slipway/ui';
+import { CopyButton } from '../copy-button.tsx';
+import type { FileEdit } from '../file-edit.ts';
+import { LongText } from '../long-text.tsx';
+import { plainText } from '../plain-text.ts';
+import { type Step, stepState, textOf } from '../timeline-row.ts';
+
+function outputOf(step: Step): string {
+  return step.error ?? (step.observation === null ? '' : textOf(step.observation.content));
+}
+
+/** Monospace text that scrolls inside its own box and can be copied. */
+function Output({ text, label, tone = 'plain' }: { text: string; label: string; tone?: 'plain' | 'bad' }) {
+  if (text === '') return null;
+  return (
+    <div className="relative">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      <div tabIndex={0} role="region" aria-label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term px-3 py-2">
+        <LongText text={plainText(text)} className={cn('font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]', tone === 'bad' && 'text-bad')} />
+      </div>
+      <CopyButton label="Copy the output" text={() => blobRefOf(text)?.preview ?? plainText(text)} className="absolute top-1 right-2 bg-term" />
+    </div>
+  );
+}
+
+export function TerminalBody({ step, command }: { step: Step; command: string }) {
+  const output = outputOf(step);
+  const saved = step.observation?.['full_output_save_dir'];
+  return (
+    <div className="flex flex-col gap-1.5">
+      {command.includes('\n') || command.length > 80 ? <Output text={command} label="Command" /> : null}
+      <Output text={output} label="Output" tone={step.error === null ? 'plain' : 'bad'} />
+      {output === '' ? <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? 'No output yet.' : 'No output.'}</p> : null}
+      {typeof saved === 'string' && saved !== '' ? (
+        <p className="text-xs text-ink-muted">
+          The middle is cut out; the whole output is in <code className="font-mono">{saved}</code> in the sandbox.
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+export function FileBody({ step }: { step: Step }) {
+  return <Output text={outputOf(step)} label="File" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />;
+}
+
+/** Most lines of a small diff; the Changes panel has the whole. */
+const MAX_LINES = 60;
+
+export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
+  if (stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <div
+      tabIndex={0}
+      role="region"
+      aria-label="Edit"
+      className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]"
+    >
+      {edit.lines.slice(0, MAX_LINES).map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one edit never move
+        <div key={index} className={cn('flex gap-2 px-3 whitespace-pre', line.sign === '+' && 'bg-ok-soft', line.sign === '-' && 'bg-bad-soft')}>
+          <span className={cn('w-2 shrink-0 select-none', line.sign === '+' ? 'text-ok' : line.sign === '-' ? 'text-bad' : 'text-ink-muted')}>{line.sign}</span>
+          <span className="text-ink">{line.text}</span>
+        </div>
+      ))}
+      {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">The rest is in Changes.</p> : null}
+      {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || 'Nothing to show.'}</p> : null}
+    </div>
+  );
+}
+
+export function GenericBody({ step }: { step: Step }) {
+  return (
+    <div className="flex flex-col gap-1.5">
+      {step.action === null ? null : <Output text={JSON.stringify(step.action, null, 2)} label="Call" />}
+      <Output text={outputOf(step)} label="Answer" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+'use client';
+import { Spinner } from '@slipway/ui';
+import { CircleSlash, FilePen, FileText, SquareTerminal, Wrench } from 'lucide-react';
+import { memo } from 'react';
+import { duration } from '../../../browser/format.ts';
+import { editOf } from '../file-edit.ts';
+import { exitCodeOf, type RowOf, type Step, stepState } from '../timeline-row.ts';
+import { Disclosure } from './disclosure.tsx';
+import { EditBody, FileBody, GenericBody, TerminalBody } from './step-bodies.tsx';
+
+/** One call, or several of the same kind folded into one line. */
+export function StepsRow({ row }: { row: RowOf<'steps'> }) {
+  const [first] = row.steps;
+  if (first === undefined) return null;
+  if (row.steps.length === 1) return <StepLine step={first} />;
+  const failed = row.steps.filter((step) => stepState(step) === 'failed').length;
+  const paths = new Set(row.steps.map(pathOf)).size;
+  const files = `${paths} ${paths === 1 ? 'file' : 'files'}`;
+  const sum =
+    row.fold === 'edit'
+      ? row.steps.map(editOf).reduce((total, edit) => ({ added: total.added + edit.added, removed: total.removed + edit.removed }), { added: 0, removed: 0 })
+      : null;
+  return (
+    <Disclosure
+      rowKey={row.key}
+      wish={failed > 0}
+      icon={row.fold === 'edit' ? <FilePen aria-hidden /> : <FileText aria-hidden />}
+      label={`${row.fold === 'edit' ? 'Edited' : 'Read'} ${files}${failed > 0 ? `, ${failed} failed` : ''}`}
+      aside={sum ? <PlusMinus {...sum} /> : null}
+    >
+      {row.steps.map((step) => (
+        <StepLine key={step.id} step={step} />
+      ))}
+    </Disclosure>
+  );
+}
+
+const StepLine = memo(function StepLine({ step }: { step: Step }) {
+  const state = stepState(step);
+  const elapsed = step.startedAt !== null && step.endedAt !== null ? Date.parse(step.endedAt) - Date.parse(step.startedAt) : null;
+  const { icon, label, aside, body } = describe(step);
+  return (
+    <Disclosure
+      rowKey={step.id}
+      wish={state === 'failed'}
+      icon={state === 'running' ? <Spinner /> : state === 'interrupted' ? <CircleSlash aria-hidden /> : icon}
+      label={label}
+      aside={
+        <span className="flex shrink-0 items-center gap-2.5 text-xs tabular-nums">
+          {aside}
+          {state === 'failed' ? (
+            <span className="rounded bg-bad-soft px-1.5 font-medium text-bad">{exitCodeOf(step) > 0 ? `exit ${exitCodeOf(step)}` : 'failed'}</span>
+          ) : null}
+          {state === 'interrupted' ? <span>interrupted</span> : null}
+          {elapsed === null ? null : <span>{duration(elapsed)}</span>}
+        </span>
+      }
+    >
+      {body}
+    </Disclosure>
+  );
+});
+
+function describe(step: Step) {
+  const source = step.action ?? step.observation;
+  if (source?.kind.startsWith('Terminal')) {
+    const command = String(source['command'] ?? '');
+    const input = step.action?.['is_input'] === true;
+    return {
+      icon: <SquareTerminal aria-hidden />,
+      label: <code className="font-mono text-xs text-ink">{command === '' ? 'wait for output' : `${input ? 'type ' : '$ '}${command.split('\n', 1)[0]}`}</code>,
+      aside: exitCodeOf(step) === -1 ? <span>still running</span> : null,
+      body: <TerminalBody step={step} command={command} />,
+    };
+  }
+  if (source?.kind.startsWith('FileEditor')) {
+    const path = <code className="font-mono text-xs text-ink">{pathOf(step)}</code>;
+    if (source['command'] === 'view') return { icon: <FileText aria-hidden />, label: <>Read {path}</>, aside: null, body: <FileBody step={step} /> };
+    const edit = editOf(step);
+    return {
+      icon: <FilePen aria-hidden />,
+      label: (
+        <>
+          {edit.verb} {path}
+        </>
+      ),
+      aside: <PlusMinus added={edit.added} removed={edit.removed} />,
+      body: <EditBody step={step} edit={edit} />,
+    };
+  }
+  return { icon: <Wrench aria-hidden />, label: step.summary ?? step.tool, aside: null, body: <GenericBody step={step} /> };
+}
+
+function PlusMinus({ added, removed }: { added: number; removed: number }) {
+  return (
+    <span className="flex shrink-0 gap-1.5 text-xs tabular-nums">
+      <span className="text-ok">+{added}</span>
+      <span className="text-bad">−{removed}</span>
+    </span>
+  );
+}
+
+function pathOf(step: Step): string {
+  return String(step.action?.['path'] ?? step.observation?.['path'] ?? '');
+}

@@ -1,0 +1,35 @@
+'use client';
+import { cn } from '@slipway/ui';
+import { Circle, CircleCheck, CircleDot, ListChecks } from 'lucide-react';
+import type { RowOf, TaskItem } from '../timeline-row.ts';
+import { Disclosure } from './disclosure.tsx';
+
+const MARKS: Record<TaskItem['status'], { icon: typeof Circle; label: string; className: string }> = {
+  todo: { icon: Circle, label: 'to do', className: 'text-ink-muted' },
+  in_progress: { icon: CircleDot, label: 'in progress', className: 'text-accent' },
+  done: { icon: CircleCheck, label: 'done', className: 'text-ok' },
+};
+
+/** The agent's own plan at that moment. */
+export function TasksRow({ row }: { row: RowOf<'tasks'> }) {
+  const done = row.tasks.filter((task) => task.status === 'done').length;
+  return (
+    <Disclosure rowKey={row.key} wish icon={<ListChecks aria-hidden />} label={`Plan: ${done} of ${row.tasks.length} done`}>
+      <ul className="flex flex-col gap-1 rounded-lg border border-line bg-surface px-3 py-2">
+        {row.tasks.map((task, index) => {
+          const { icon: Icon, label, className } = MARKS[task.status];
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: one plan never changes
+            <li key={index} className="flex gap-2 text-sm">
+              <Icon role="img" aria-label={label} className={cn('mt-0.5 size-4 shrink-0', className)} />
+              <span className={cn('min-w-0', task.status === 'done' && 'text-ink-muted')}>
+                {task.title}
+                {task.notes ? <span className="block text-xs text-ink-muted">{task.notes}</span> : null}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Disclosure>
+  );
+}

@@ -1,0 +1,65 @@
+'use client';
+import { type DeltaFrame, type EventsFrame, type InboxFrame, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
+import { useEffect } from 'react';
+import { io } from 'socket.io-client';
+import { goToSignIn } from '../session/me.ts';
+import type { ConversationStore } from './conversation-store.ts';
+
+/** Longest wait for the answer to `subscribe`; then it is asked again. Milliseconds. */
+const SUBSCRIBE_TIMEOUT_MS = 10_000;
+/** Wait before subscribing again after a gap or a refusal. Milliseconds. */
+const RESUBSCRIBE_MS = 500;
+
+/**
+ * The page's one connection. The cursor is `view.lastSeq`: after any break the server is told where to go on from,
+ * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for that.
+ */
+export function useSocket(store: ConversationStore, orgId: string, conversationId: string, gaps: EventTarget): void {
+  useEffect(() => {
+    const socket = io({ path: '/socket.io', transports: ['websocket'], reconnectionDelay: 300, reconnectionDelayMax: 5_000, randomizationFactor: 0.5 });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const later = (work: () => void) => {
+      clearTimeout(timer);
+      timer = setTimeout(work, RESUBSCRIBE_MS);
+    };
+    const subscribe = async () => {
+      const request: Subscribe = { orgId, conversationId, afterSeq: store.view.get().lastSeq };
+      const answer = SubscribeAnswer.safeParse(
+        await socket
+          .timeout(SUBSCRIBE_TIMEOUT_MS)
+          .emitWithAck('subscribe', request)
+          .catch(() => null),
+      );
+      if (!socket.connected) return;
+      if (answer.success && answer.data.ok) store.connection.set('live');
+      else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
+      else later(() => void subscribe());
+    };
+    const lost = () => store.connection.set('reconnecting');
+    const wake = () => {
+      if (document.visibilityState === 'visible' && !socket.connected) socket.connect();
+    };
+    const onGap = () => later(() => void subscribe());
+
+    socket.on('connect', () => void subscribe());
+    socket.on('connect_error', lost);
+    socket.on('disconnect', (reason) => {
+      lost();
+      if (reason === 'io server disconnect') later(() => socket.connect());
+    });
+    socket.on('events', (frame: EventsFrame) => frame.conversationId === conversationId && store.receive(frame.events));
+    socket.on('delta', (frame: DeltaFrame) => frame.conversationId === conversationId && store.receiveDelta(frame.delta));
+    socket.on('inbox', (frame: InboxFrame) => frame.conversationId === conversationId && store.queue.set(frame.messages));
+    socket.on('resume', lost);
+    document.addEventListener('visibilitychange', wake);
+    window.addEventListener('online', wake);
+    gaps.addEventListener('gap', onGap);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', wake);
+      window.removeEventListener('online', wake);
+      gaps.removeEventListener('gap', onGap);
+      socket.disconnect();
+    };
+  }, [store, orgId, conversationId, gaps]);
+}

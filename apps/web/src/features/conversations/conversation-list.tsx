@@ -1,0 +1,131 @@
+'use client';
+import { CONVERSATION_STATUSES, ConversationStatus } from '@slipway/contracts';
+import { AfterDelay, Button, EmptyState, Select, Skeleton } from '@slipway/ui';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { SquarePen } from 'lucide-react';
+import Link from 'next/link';
+import { useEffect, useRef } from 'react';
+import { api } from '../../api/client.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Failed } from '../frame/failed.tsx';
+import { useSession } from '../session/me.ts';
+import { ConversationTableHead, ConversationTableRow } from './conversation-row.tsx';
+import { isActive, STATUS_LABELS } from './status-label.ts';
+
+/** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
+const REFRESH_MS = 15_000;
+const ALL = 'all';
+const FILTERS = [{ value: ALL, label: 'All statuses' }, ...CONVERSATION_STATUSES.map((status) => ({ value: status, label: STATUS_LABELS[status] }))];
+
+export function ConversationList() {
+  const { org } = useSession();
+  const [filter, setFilter] = useAddressValue('status');
+  const status = ConversationStatus.safeParse(filter).data;
+  const list = useInfiniteQuery({
+    queryKey: ['conversations', org.id, status ?? ALL],
+    queryFn: ({ pageParam, signal }) =>
+      api.listConversations({
+        org: org.id,
+        query: { limit: 100, ...(status ? { status } : {}), ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.page.nextCursor,
+    refetchInterval: (query) => (query.state.data?.pages.some((page) => page.data.some((conversation) => isActive(conversation.status))) ? REFRESH_MS : false),
+  });
+  const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <div className="flex h-full flex-col">
+      <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
+        <h1 className="flex-1 text-base font-semibold">Conversations</h1>
+        <Select aria-label="Status" className="w-40" options={FILTERS} value={status ?? ALL} onChange={(value) => setFilter(value === ALL ? null : value)} />
+        <Button asChild tone="primary">
+          <Link href={`/${org.slug}`}>
+            <SquarePen aria-hidden /> New task
+          </Link>
+        </Button>
+      </header>
+      {list.isError && rows.length === 0 ? (
+        <Failed error={list.error} retry={() => list.refetch()} className="m-4 max-w-xl md:m-6" />
+      ) : list.isPending ? (
+        <ListSkeleton />
+      ) : rows.length === 0 && status !== undefined ? (
+        <EmptyState title={`Nothing is ${STATUS_LABELS[status].toLowerCase()}`} action={<Button onClick={() => setFilter(null)}>Clear the filter</Button>}>
+          No conversation matches the filter.
+        </EmptyState>
+      ) : rows.length === 0 ? (
+        <EmptyState
+          title="No conversations yet"
+          action={
+            <Button asChild tone="primary">
+              <Link href={`/${org.slug}`}>Give the first task</Link>
+            </Button>
+          }
+        >
+          Each task that you give to an agent becomes a conversation here, with its steps, its cost and its diff.
+        </EmptyState>
+      ) : (
+        <VirtualTable rows={rows} orgSlug={org.slug} more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null} />
+      )}
+    </div>
+  );
+}
+
+type Rows = Parameters<typeof ConversationTableRow>[0]['conversation'][];
+
+function VirtualTable({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; more: (() => void) | null }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 44,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: 12,
+  });
+  const items = virtualizer.getVirtualItems();
+  const nearEnd = (items.at(-1)?.index ?? 0) >= rows.length - 20;
+  useEffect(() => {
+    if (nearEnd) more?.();
+  }, [nearEnd, more]);
+  return (
+    <div role="table" aria-label="Conversations" aria-rowcount={rows.length + 1} className="flex min-h-0 flex-1 flex-col">
+      <div role="rowgroup">
+        <ConversationTableHead />
+      </div>
+      <div ref={scroller} role="rowgroup" className="min-h-0 flex-1 overflow-auto">
+        <div role="presentation" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            return row ? (
+              <div
+                key={item.key}
+                role="presentation"
+                ref={virtualizer.measureElement}
+                data-index={item.index}
+                className="absolute inset-x-0 top-0"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <ConversationTableRow orgSlug={orgSlug} conversation={row} index={item.index} />
+              </div>
+            ) : null;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function ListSkeleton() {
+  return (
+    <div role="status" aria-label="Loading conversations">
+      <AfterDelay>
+        <div className="flex flex-col gap-2 p-4 md:px-6">
+          {Array.from({ length: 8 }, (_, index) => (
+            <Skeleton key={index} className="h-9 w-full" />
+          ))}
+        </div>
+      </AfterDelay>
+    </div>
+  );
+}

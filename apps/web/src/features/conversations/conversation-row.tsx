@@ -1,0 +1,102 @@
+'use client';
+import type { ConversationSummary } from '@slipway/contracts';
+import { StatusChip } from '@slipway/ui';
+import { FolderGit2, GitBranch } from 'lucide-react';
+import Link from 'next/link';
+import { memo } from 'react';
+import { Ago } from '../../browser/ago.tsx';
+import { money, repositoryName } from '../../browser/format.ts';
+import { STATUS_LABELS } from './status-label.ts';
+
+/** One conversation in a short list: two lines, the whole of it a link. */
+export const ConversationCard = memo(function ConversationCard({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
+  return (
+    <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised">
+      <span className="min-w-0 flex-1">
+        <span className="block truncate text-sm font-medium">{conversation.title}</span>
+        <span className="flex items-center gap-3 text-xs text-ink-muted">
+          <Repository conversation={conversation} />
+          <Ago at={conversation.createdAt} className="shrink-0" />
+        </span>
+      </span>
+      <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} />
+    </Link>
+  );
+});
+
+export function Repository({ conversation }: { conversation: Pick<ConversationSummary, 'repository' | 'branch'> }) {
+  if (conversation.repository === null) return <span className="truncate">No repository</span>;
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <span className="flex min-w-0 items-center gap-1" title={conversation.repository}>
+        <FolderGit2 aria-hidden className="size-3.5 shrink-0" />
+        <span className="truncate">{repositoryName(conversation.repository)}</span>
+      </span>
+      {conversation.branch === null ? null : (
+        <span className="flex min-w-0 items-center gap-1">
+          <GitBranch aria-hidden className="size-3.5 shrink-0" />
+          <span className="truncate">{conversation.branch}</span>
+        </span>
+      )}
+    </span>
+  );
+}
+
+const COLUMNS = 'md:grid-cols-[minmax(0,2.4fr)_132px_minmax(0,1.6fr)_72px_minmax(0,0.8fr)_92px]';
+
+export function ConversationTableHead() {
+  return (
+    <div role="row" className={`hidden h-9 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}>
+      <span role="columnheader">Title</span>
+      <span role="columnheader">Status</span>
+      <span role="columnheader">Repository</span>
+      <span role="columnheader" className="text-right">
+        Cost
+      </span>
+      <span role="columnheader">Owner</span>
+      <span role="columnheader" className="text-right">
+        Created
+      </span>
+    </div>
+  );
+}
+
+/** One line of the table; below 768 px the same cells on three short lines. */
+export const ConversationTableRow = memo(function ConversationTableRow({
+  orgSlug,
+  conversation,
+  index,
+}: {
+  orgSlug: string;
+  conversation: ConversationSummary;
+  index: number;
+}) {
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      className={`relative grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2.5 text-sm hover:bg-raised md:px-6 md:py-0 md:h-11 ${COLUMNS}`}
+    >
+      <span role="cell" className="min-w-0 truncate font-medium">
+        <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="after:absolute after:inset-0">
+          {conversation.title}
+        </Link>
+      </span>
+      <span role="cell">
+        <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} />
+      </span>
+      <span role="cell" className="min-w-0 text-xs text-ink-muted">
+        <Repository conversation={conversation} />
+      </span>
+      <span role="cell" className="text-right text-xs text-ink-muted tabular-nums" title={`$${conversation.costUsd}`}>
+        {money(Number(conversation.costUsd))}
+      </span>
+      <span role="cell" className="min-w-0 truncate text-xs text-ink-muted">
+        {conversation.createdBy.label}
+      </span>
+      <span role="cell" className="text-right text-xs text-ink-muted">
+        <Ago at={conversation.createdAt} />
+      </span>
+    </div>
+  );
+});

@@ -1,0 +1,52 @@
+'use client';
+import { Button, cn, Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
+import { LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { useTheme } from 'next-themes';
+import { toast } from 'sonner';
+import { useSession } from '../session/me.ts';
+import { signOut } from '../session/sign-out.ts';
+
+const THEMES = [
+  { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
+  { value: 'dark', label: 'Dark', icon: <Moon aria-hidden /> },
+  { value: 'system', label: 'System', icon: <Monitor aria-hidden /> },
+];
+
+/** The person: theme and sign-out. */
+export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
+  const { me } = useSession();
+  const { theme, setTheme } = useTheme();
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <Button
+          tone="quiet"
+          aria-label={`${me.name}: theme and sign out`}
+          className={cn('justify-start gap-2 px-1.5', narrow ? 'size-11 justify-center p-0 md:size-8 md:self-center' : 'w-full')}
+        >
+          <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-2xs font-semibold text-accent">
+            {initials(me.name)}
+          </span>
+          {narrow ? null : <span className="truncate">{me.name}</span>}
+        </Button>
+      }
+    >
+      <MenuLabel>
+        <span className="block text-sm font-medium text-ink">{me.name}</span>
+        {me.email}
+      </MenuLabel>
+      <MenuSeparator />
+      <MenuChoices label="Theme" value={theme ?? 'system'} onChange={setTheme} choices={THEMES} />
+      <MenuSeparator />
+      <MenuItem onSelect={() => void signOut().catch(() => toast.error('You are still signed in: the server did not answer. Try again.'))}>
+        <LogOut aria-hidden /> Sign out
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function initials(name: string): string {
+  const words = name.trim().split(/\s+/);
+  return ((words[0]?.[0] ?? '?') + (words.length > 1 ? (words.at(-1)?.[0] ?? '') : '')).toUpperCase();
+}

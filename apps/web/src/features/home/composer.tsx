@@ -1,0 +1,143 @@
+'use client';
+import { CreateConversation } from '@slipway/contracts';
+import { Button, Card, Field, Input, Kbd, Select } from '@slipway/ui';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { type SyntheticEvent, useRef, useState } from 'react';
+import { api, newId } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
+import { useStored } from '../../browser/stored.ts';
+import { useSession } from '../session/me.ts';
+import { afterSend, type Draft, EMPTY_DRAFT, readDraft } from './draft.ts';
+import { EXAMPLES } from './examples.ts';
+
+/** The request that a draft means; empty fields are left to the server. */
+function requestOf(draft: Draft): unknown {
+  return {
+    prompt: draft.prompt,
+    ...(draft.repository.trim() ? { repository: draft.repository.trim() } : {}),
+    ...(draft.branch.trim() ? { branch: draft.branch.trim() } : {}),
+    ...(draft.model ? { model: draft.model } : {}),
+  };
+}
+
+export function Composer() {
+  const { org } = useSession();
+  const router = useRouter();
+  const queries = useQueryClient();
+  const [stored, store] = useStored(`slipway.draft.${org.id}`, '');
+  const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
+  const change = (part: Partial<Draft>) => store(JSON.stringify({ ...draft, ...part }));
+  const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  /** One key for one draft: pressing again after a lost answer does not start a second agent. */
+  const attempt = useRef({ body: '', key: '' });
+  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }), staleTime: 60_000 });
+
+  const create = useMutation({
+    mutationFn: (body: CreateConversation) => {
+      const text = JSON.stringify(body);
+      if (attempt.current.body !== text) attempt.current = { body: text, key: newId() };
+      return api.createConversation({ org: org.id, body, idempotencyKey: attempt.current.key });
+    },
+    onSuccess: (conversation) => {
+      store(JSON.stringify(afterSend(draft)));
+      queries.setQueryData(['conversation', org.id, conversation.id], conversation);
+      void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
+      router.push(`/${org.slug}/conversations/${conversation.id}`);
+    },
+    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, field.message]))),
+  });
+
+  const submit = (event?: SyntheticEvent) => {
+    event?.preventDefault();
+    if (create.isPending) return;
+    const parsed = CreateConversation.safeParse(requestOf(draft));
+    setErrors(parsed.success ? {} : Object.fromEntries(parsed.error.issues.map((issue) => [String(issue.path[0] ?? ''), issue.message])));
+    if (parsed.success) create.mutate(parsed.data);
+  };
+
+  const options = (models.data?.data ?? []).map((model) => ({ value: model.id, label: model.demo ? 'demo · scripted, not an AI' : model.label }));
+  const chosen = options.some((option) => option.value === draft.model)
+    ? draft.model
+    : (models.data?.data.find((model) => model.default)?.id ?? options[0]?.value ?? '');
+  const failure = create.isError ? failureOf(create.error) : null;
+
+  return (
+    <form onSubmit={submit} onKeyDown={(event) => isSendKey(event) && submit(event)} aria-label="New task" className="flex flex-col gap-3">
+      <Card className="flex flex-col shadow-float focus-within:border-line-strong">
+        <label className="flex flex-col">
+          <span className="sr-only">Task</span>
+          <textarea
+            value={draft.prompt}
+            onChange={(event) => change({ prompt: event.target.value })}
+            placeholder="What should the agent do?"
+            rows={4}
+            aria-invalid={errors['prompt'] ? true : undefined}
+            aria-describedby={errors['prompt'] ? 'prompt-error' : undefined}
+            className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted"
+          />
+        </label>
+        {errors['prompt'] ? (
+          <p id="prompt-error" className="px-4 pb-2 text-xs text-bad">
+            {errors['prompt']}
+          </p>
+        ) : null}
+        <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1.2fr)]">
+          <Field label="Repository" error={errors['repository'] ?? null}>
+            {(control) => (
+              <Input
+                {...control}
+                type="url"
+                inputMode="url"
+                autoComplete="url"
+                spellCheck={false}
+                placeholder="https://github.com/owner/name"
+                value={draft.repository}
+                onChange={(event) => change({ repository: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Branch" error={errors['branch'] ?? null}>
+            {(control) => (
+              <Input
+                {...control}
+                autoComplete="off"
+                spellCheck={false}
+                placeholder="default branch"
+                value={draft.branch}
+                onChange={(event) => change({ branch: event.target.value })}
+              />
+            )}
+          </Field>
+          <Field
+            label="Model"
+            error={errors['model'] ?? (models.isError ? 'The models could not be read; the default is used.' : null)}
+            className="sm:col-span-2 lg:col-span-1"
+          >
+            {(control) => <Select id={control.id} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
+          </Field>
+        </div>
+        <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
+          <p className="min-w-0 text-xs text-ink-muted">The agent works in a sandbox of its own. Your draft is kept in this browser.</p>
+          <Button type="submit" tone="primary" busy={create.isPending}>
+            Start <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
+          </Button>
+        </div>
+      </Card>
+      {failure ? (
+        <div role="alert" className="rounded-md bg-bad-soft px-3 py-2 text-sm">
+          <p className="font-medium text-bad">{failure.title}</p>
+          <p className="break-words">{[failure.detail, failure.nextStep].filter(Boolean).join(' ')}</p>
+        </div>
+      ) : null}
+      <div className="flex flex-wrap gap-2" role="group" aria-label="Example tasks">
+        {EXAMPLES.map((example) => (
+          <Button key={example.label} size="small" onClick={() => change({ prompt: example.prompt })}>
+            {example.label}
+          </Button>
+        ))}
+      </div>
+    </form>
+  );
+}

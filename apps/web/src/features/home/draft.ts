@@ -1,0 +1,21 @@
+import { z } from 'zod';
+
+/** What is typed into the composer and not sent yet; kept a browser and an organization. */
+export const Draft = z.object({ prompt: z.string(), repository: z.string(), branch: z.string(), model: z.string() });
+export type Draft = z.infer<typeof Draft>;
+export const EMPTY_DRAFT: Draft = { prompt: '', repository: '', branch: '', model: '' };
+
+/** Anything that is not a draft counts as none: a broken store must never keep the page from opening. */
+export function readDraft(stored: string): Draft {
+  try {
+    const draft = Draft.safeParse(JSON.parse(stored));
+    return draft.success ? draft.data : EMPTY_DRAFT;
+  } catch {
+    return EMPTY_DRAFT;
+  }
+}
+
+/** After a task is sent, the next one is likely for the same repository. */
+export function afterSend(draft: Draft): Draft {
+  return { ...draft, prompt: '' };
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { signalGroup } from '../process/process-table.js';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
+import { OutputTail } from './output-tail.js';
+
+/** From SIGTERM to SIGKILL of a command that is over its time or not wanted any more. Milliseconds. */
+const KILL_AFTER_MS = 500;
+/** How long the output of what a command left behind is still waited for, once it has ended itself. Milliseconds. */
+const DRAIN_MS = 100;
+
+/** Commands outside of the agent's terminal: clone, setup script, hooks. Each is a bash of its own in a process group of its own. */
+export class CommandRunner {
+  /** Also groups whose first process has ended: a setup script may leave a server behind. */
+  #groups = new Set<number>();
+
+  constructor(
+    private readonly workspace: string,
+    private readonly environment: ShellEnvironment,
+  ) {}
+
+  /** An abort or the timeout ends the whole group; the abort then rejects. */
+  async run(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
+    const cwd = request.cwd ?? this.workspace;
+    if (!(await stat(cwd).catch(() => undefined))?.isDirectory()) throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
+    signal.throwIfAborted();
+    const started = performance.now();
+    const child = spawn('bash', ['-c', request.command], {
+      cwd,
+      env: { ...this.environment.variables(), ...request.env },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const stdout = new OutputTail();
+    const stderr = new OutputTail();
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    const group = child.pid;
+    if (group === undefined) await failureOf(child);
+    else this.#groups.add(group);
+
+    let timedOut = false;
+    let killing: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      signalGroup(group as number, 'SIGTERM');
+      killing ??= setTimeout(() => signalGroup(group as number, 'SIGKILL'), KILL_AFTER_MS);
+    };
+    const timer = setTimeout(() => {
+      timedOut = true;
+      end();
+    }, request.timeout * 1000);
+    signal.addEventListener('abort', end, { once: true });
+    try {
+      const closed = closeOf(child);
+      const exitCode = await exitOf(child);
+      if (timedOut || signal.aborted) signalGroup(group as number, 'SIGKILL');
+      // Something in the background may hold them for as long as it likes.
+      await Promise.race([closed, wait(DRAIN_MS)]);
+      signal.throwIfAborted();
+      return { exitCode: timedOut ? -1 : exitCode, timedOut, stdout: stdout.text(), stderr: stderr.text(), elapsedMs: performance.now() - started };
+    } finally {
+      clearTimeout(timer);
+      clearTimeout(killing);
+      signal.removeEventListener('abort', end);
+      detach(child);
+      if (timedOut || signal.aborted) this.#groups.delete(group as number);
+    }
+  }
+
+  /** Ends every command, and what earlier ones left running. */
+  close(): void {
+    for (const group of this.#groups) signalGroup(group, 'SIGKILL');
+    this.#groups.clear();
+  }
+}
+
+function failureOf(child: ChildProcess): Promise<never> {
+  return new Promise((_, reject) =>
+    child.once('error', (error) => reject(new SlipwayError('sandbox.tool-unavailable', 'No process can be started in the sandbox now.', { cause: error }))),
+  );
+}
+
+/** As bash says it: 128 + n for signal n. */
+function exitOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : (SIGNAL_NUMBERS[signal] ?? 0))));
+  });
+}
+
+const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGABRT: 6,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGPIPE: 13,
+  SIGTERM: 15,
+};
+
+/** Both streams have ended. */
+function closeOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => child.once('close', () => resolve()));
+}
+
+/** What is left behind may go on writing: nobody keeps it, and a closed pipe would end it. */
+function detach(child: ChildProcess): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.removeAllListeners('data');
+    stream?.resume();
+  }
+  child.unref();
+}

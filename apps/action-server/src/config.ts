@@ -1,0 +1,18 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+export const ConfigSchema = z.object({
+  HOST: z.string().default('127.0.0.1').describe('Address to listen on. In a sandbox only agent-server may reach it.'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('Port to listen on; 0 takes any. `STATE_DIR/action-server.json` says which.'),
+  WORKSPACE_DIR: z.string().startsWith('/').describe('The workspace: file and git routes stay inside, and the shell starts here.'),
+  STATE_DIR: z.string().startsWith('/').describe('Where the listening file and long outputs of commands are kept. Outside of the workspace.'),
+  ACTION_SERVER_TOKEN: z.string().min(32).describe('What agent-server sends as `X-Session-API-Key`. Secret.'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
+});
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  return parseConfig(ConfigSchema, source);
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { SlipwayError } from '@slipway/errors';
+import { fileError } from '../files/disk-space.js';
+
+/** Largest file that is read whole. Bytes. */
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
+/** Looked at to tell text from binary. Bytes. */
+const SAMPLE_BYTES = 8 * 1024;
+
+export interface TextFile {
+  readonly text: string;
+  /** As it was read, and as it must be written: nothing but the edited part may change. */
+  readonly encoding: 'utf8' | 'latin1';
+}
+
+/** A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is read). */
+export async function readTextFile(file: string): Promise<TextFile> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      const { size } = await handle.stat();
+      if (size > MAX_TEXT_BYTES) throw tooLarge(file, size);
+      const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, size));
+      await handle.read(sample, 0, sample.length, 0);
+      if (sample.includes(0)) throw binary(file);
+      // A file of /proc says 0 and has content; a file may grow meanwhile.
+      const bytes = await readAtMost(handle.createReadStream({ start: 0, end: MAX_TEXT_BYTES, autoClose: false }));
+      if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(file, bytes.length);
+      if (bytes.includes(0)) throw binary(file);
+      return decode(bytes);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw fileError(error, file);
+  }
+}
+
+/** Lines `first` to `last` (from 1) of a file of any size; `last` -1 is its end. Stops reading after `maxLength` code units. */
+export async function readLines(file: string, first: number, last: number, maxLength: number): Promise<{ lines: string[]; cut: boolean }> {
+  const lines: string[] = [];
+  let length = 0;
+  let number = 1;
+  let rest = '';
+  const stream = createReadStream(file, { encoding: 'utf8', highWaterMark: 256 * 1024 });
+  for await (const chunk of stream as AsyncIterable<string>) {
+    if (number === 1 && chunk.slice(0, SAMPLE_BYTES).includes('\0')) throw binary(file);
+    const parts = chunk.split('\n');
+    for (const [index, part] of parts.entries()) {
+      const wanted = number >= first && (last === -1 || number <= last);
+      if (wanted) rest += part;
+      if (wanted && length + rest.length > maxLength) {
+        lines.push(rest.slice(0, maxLength - length));
+        return { lines, cut: true };
+      }
+      if (index === parts.length - 1) break;
+      if (wanted) {
+        lines.push(rest);
+        length += rest.length + 1;
+      }
+      rest = '';
+      number += 1;
+      if (last !== -1 && number > last) return { lines, cut: false };
+    }
+  }
+  if (rest !== '') lines.push(rest);
+  return { lines, cut: false };
+}
+
+/** Replaces the content in one step: a full disk or a crash leaves the file as it was. A link stays a link, and the mode stays. */
+export async function writeTextFile(file: string, { text, encoding }: TextFile): Promise<void> {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of Latin-1
+  if (encoding === 'latin1' && /[^\x00-\xff]/.test(text))
+    throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
+  const target = await realpath(file).catch(() => file);
+  const mode = (await stat(target).catch(() => undefined))?.mode;
+  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 200)}.${randomBytes(4).toString('hex')}`);
+  try {
+    await writeFile(temporary, Buffer.from(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) });
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileError(error, file);
+  }
+}
+
+export function binary(file: string): SlipwayError {
+  return new SlipwayError('file.binary', `${file} is not a text file.`);
+}
+
+export function tooLarge(file: string, bytes: number): SlipwayError {
+  return new SlipwayError(
+    'file.too-large',
+    `${file} has ${Math.ceil(bytes / 1024 / 1024)} MiB; the limit is ${MAX_TEXT_BYTES / 1024 / 1024} MiB. View a range of its lines, or use the terminal.`,
+  );
+}
+
+async function readAtMost(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function decode(bytes: Buffer): TextFile {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), encoding: 'utf8' };
+  } catch {
+    return { text: bytes.toString('latin1'), encoding: 'latin1' };
+  }
+}

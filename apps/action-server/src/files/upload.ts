@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import path from 'node:path';
+import { SlipwayError } from '@slipway/errors';
+import { fileError } from './disk-space.js';
+import { fileOfForm, multipartBoundary } from './multipart.js';
+import { insideWorkspace } from './workspace-path.js';
+
+/** Largest upload. Bytes. */
+export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
+
+/** Writes the body, or the field `file` of a form, to a file of the workspace. It appears whole or not at all. */
+export async function uploadFile(workspace: string, wanted: string, request: IncomingMessage): Promise<{ path: string; sizeBytes: number }> {
+  const file = await insideWorkspace(workspace, wanted);
+  if ((await stat(file).catch(() => undefined))?.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a directory; name the file.`);
+  const boundary = multipartBoundary(request.headers['content-type']);
+  const temporary = path.join(path.dirname(file), `.upload-${randomBytes(6).toString('hex')}`);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    const handle = await open(temporary, 'wx', 0o644);
+    let sizeBytes = 0;
+    try {
+      for await (const chunk of boundary === undefined ? (request as AsyncIterable<Buffer>) : fileOfForm(request, boundary)) {
+        sizeBytes += chunk.length;
+        if (sizeBytes > MAX_UPLOAD_BYTES) throw new SlipwayError('request.too-large', `A file may have ${MAX_UPLOAD_BYTES / 1024 / 1024} MiB.`);
+        await handle.writeFile(chunk);
+      }
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+    return { path: file, sizeBytes };
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw fileError(error, wanted);
+  }
+}

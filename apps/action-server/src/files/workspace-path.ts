@@ -1,0 +1,29 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { SlipwayError } from '@slipway/errors';
+import { fileError } from './disk-space.js';
+
+/**
+ * The real path of something in the workspace, whether it exists or not; relative paths begin at the workspace.
+ * Links are followed first, so none leads out. @throws SlipwayError `file.outside-workspace`, `request.invalid`.
+ */
+export async function insideWorkspace(workspace: string, wanted: string): Promise<string> {
+  if (wanted.includes('\0')) throw new SlipwayError('request.invalid', 'The path holds a NUL character.');
+  const root = await realpath(workspace);
+  const resolved = await realpathOfDeepest(path.resolve(root, wanted));
+  if (resolved !== root && !resolved.startsWith(`${root}${path.sep}`)) throw new SlipwayError('file.outside-workspace', `${wanted} is outside the workspace.`);
+  return resolved;
+}
+
+/** `realpath` for what may not exist yet: that of its deepest folder that does, and the rest as it is. */
+async function realpathOfDeepest(absolute: string): Promise<string> {
+  const rest: string[] = [];
+  for (let folder = absolute; ; folder = path.dirname(folder)) {
+    try {
+      return path.join(await realpath(folder), ...rest);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || folder === path.dirname(folder)) throw fileError(error, absolute);
+      rest.unshift(path.basename(folder));
+    }
+  }
+}

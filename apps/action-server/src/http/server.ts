@@ -1,0 +1,76 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { notFound, SlipwayError, toProblem } from '@slipway/errors';
+import { type Logger, type RequestContext, runInContext, traceIdOf } from '@slipway/telemetry';
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly query: URLSearchParams;
+  /** Aborts when the caller is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers with JSON, or `undefined` when it has written the response itself. */
+export type Handler = (exchange: Exchange) => Promise<unknown>;
+/** `METHOD /path` → handler. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+/** The one route that is open: it says nothing but that the process runs. */
+const OPEN = 'GET /alive';
+
+/** Answers each request by its route, failures as problem documents; what one request breaks stays with that request. */
+export function createHttpServer(routes: Routes, { token, logger }: { token: string; logger: Logger }): Server {
+  const expected = digest(token);
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, (request, response) => {
+    const context: RequestContext = { traceId: traceIdOf(header(request, 'traceparent')) };
+    runInContext(context, () => void answer(request, response));
+  });
+  return server;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const started = performance.now();
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort(new Error('the caller closed the request'));
+    });
+    response.on('error', () => {});
+    const url = new URL(`http://localhost${request.url?.startsWith('/') ? request.url : '/'}`);
+    const route = `${request.method} ${url.pathname}`;
+    try {
+      if (route !== OPEN && !timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected))
+        throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
+      const handler = Object.hasOwn(routes, route) ? routes[route] : undefined;
+      if (handler === undefined) throw notFound();
+      const body = await handler({ request, response, query: url.searchParams, signal: gone.signal });
+      if (body !== undefined) send(response, 200, 'application/json', body);
+    } catch (error) {
+      if (gone.signal.aborted) response.destroy();
+      else fail(route, response, error);
+    }
+    logger.debug({ route, status: response.statusCode, elapsedMs: performance.now() - started, aborted: gone.signal.aborted }, 'request');
+  }
+
+  function fail(route: string, response: ServerResponse, thrown: unknown): void {
+    const problem = toProblem(thrown, { docsUrl: '' });
+    logger[problem.status >= 500 ? 'error' : 'info']({ err: problem.error, code: problem.error.code, route }, 'request failed');
+    if (response.headersSent) response.destroy();
+    else send(response, problem.status, 'application/problem+json', problem.body);
+  }
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: unknown): void {
+  const text = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': contentType, 'content-length': text.length });
+  response.end(text);
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Of equal length whatever was sent, so that the comparison's time says nothing. */
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}

@@ -1,0 +1,37 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { createLogger } from '@slipway/telemetry';
+import { loadConfig } from './config.js';
+import { createHttpServer } from './http/server.js';
+import { createRoutes } from './routes.js';
+
+const config = loadConfig(process.env);
+const logger = createLogger('action-server', config.LOG_LEVEL);
+
+// One request's failure is its own; a rejection that nobody awaited must not end the agent's terminal.
+process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
+
+const { routes, close } = createRoutes({ workspace: config.WORKSPACE_DIR, stateDirectory: config.STATE_DIR, env: process.env });
+const server = createHttpServer(routes, { token: config.ACTION_SERVER_TOKEN, logger });
+
+server.once('error', (error: NodeJS.ErrnoException) => {
+  logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is taken: stop what uses it, or set PORT` : 'cannot listen');
+  process.exit(1);
+});
+server.listen(config.PORT, config.HOST, () => {
+  const { port } = server.address() as AddressInfo;
+  mkdirSync(config.STATE_DIR, { recursive: true });
+  const file = path.join(config.STATE_DIR, 'action-server.json');
+  writeFileSync(`${file}.new`, JSON.stringify({ port, pid: process.pid }));
+  renameSync(`${file}.new`, file);
+  logger.info({ port }, 'listening');
+});
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    close();
+    process.exit(0);
+  });
+}

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+/** One row of the kernel's table of processes. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** 0 where the system does not say. */
+  readonly session: number;
+  /** Foreground group of its terminal; -1 without one. */
+  readonly foreground: number;
+}
+
+const HAS_PROC = existsSync('/proc/self/stat');
+
+/** The row of one process, or `undefined` when it has ended. A zombie has ended. */
+export function processRow(pid: number): ProcessRow | undefined {
+  if (!HAS_PROC) return allProcesses().find((row) => row.pid === pid);
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every process that this one may see and that has not ended. */
+export function allProcesses(): ProcessRow[] {
+  if (HAS_PROC)
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => processRow(Number(name)) ?? []);
+  const lines = execFileSync('ps', ['-axo', 'pid=,ppid=,pgid=,tpgid='], { encoding: 'utf8', timeout: 2_000 }).trim().split('\n');
+  return lines.map((line) => {
+    const [pid = 0, parent = 0, group = 0, foreground = -1] = line.trim().split(/\s+/).map(Number);
+    return { pid, parent, group, session: 0, foreground: foreground > 0 ? foreground : -1 };
+  });
+}
+
+/** `pid (name, which may hold spaces and brackets) state ppid pgrp session tty tpgid …` */
+function parseStat(stat: string): ProcessRow | undefined {
+  const open = stat.indexOf('(');
+  const close = stat.lastIndexOf(')');
+  const [state, parent, group, session, , foreground] = stat.slice(close + 2).split(' ');
+  if (state === 'Z' || state === 'X') return undefined;
+  return { pid: Number(stat.slice(0, open)), parent: Number(parent), group: Number(group), session: Number(session), foreground: Number(foreground) };
+}
+
+/** Sends to a whole process group; nothing happens when it has ended. */
+export function signalGroup(group: number, signal: NodeJS.Signals): void {
+  // 0 and 1 would mean this process' own group, or everybody.
+  if (group > 1) signalPid(-group, signal);
+}
+
+export function signalPid(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH' && (error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  }
+}
+
+/** Kills a session's leader, everything in its session, and every descendant of those: what a shell started, also in the background. */
+export function killSession(leader: number): void {
+  const rows = allProcesses();
+  const doomed = new Set([leader]);
+  for (let before = 0; before !== doomed.size; ) {
+    before = doomed.size;
+    for (const row of rows) if (row.session === leader || doomed.has(row.parent)) doomed.add(row.pid);
+  }
+  for (const pid of doomed) if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGKILL');
+}

@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slipway/contracts';
+import { parseOrThrow } from '@slipway/errors';
+import { z } from 'zod';
+import { CommandRunner } from './command/command-runner.js';
+import { FileEditor } from './editor/file-editor.js';
+import { createDirectory, searchSubdirectories } from './files/directories.js';
+import { downloadFile } from './files/download.js';
+import { uploadFile } from './files/upload.js';
+import { listChanges } from './git/changes.js';
+import { diffOfFile } from './git/file-diff.js';
+import { streamPatch } from './git/patch.js';
+import { jsonBody } from './http/body.js';
+import type { Routes } from './http/server.js';
+import { ShellEnvironment } from './terminal/shell-environment.js';
+import { Terminal } from './terminal/terminal.js';
+
+const PathQuery = z.object({ path: z.string().min(1).max(4096) });
+/** `ref` is what OpenHands' clients call `base`. */
+const GitQuery = PathQuery.extend({
+  base: z.string().min(1).max(200).optional(),
+  ref: z.string().min(1).max(200).optional(),
+  file: z.string().min(1).max(4096).optional(),
+});
+const SubdirectoriesQuery = PathQuery.extend({
+  page_id: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  include_hidden: z.stringbool().default(false),
+});
+
+export interface ActionRoutes {
+  readonly routes: Routes;
+  /** Ends the terminal and every command, with what they started. */
+  close(): void;
+}
+
+export interface ActionRoutesOptions {
+  readonly workspace: string;
+  readonly stateDirectory: string;
+  /** This process' own environment; a short list of it is passed on to commands. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly quietMs?: number;
+}
+
+/** What action-server does, route by route. */
+export function createRoutes({ workspace, stateDirectory, env, quietMs }: ActionRoutesOptions): ActionRoutes {
+  mkdirSync(workspace, { recursive: true });
+  const environment = new ShellEnvironment(env);
+  const terminal = new Terminal({
+    workspace,
+    outputDirectory: path.join(stateDirectory, 'terminal-output'),
+    environment,
+    ...(quietMs === undefined ? {} : { quietMs }),
+  });
+  const editor = new FileEditor();
+  const repositories = { directory: workspace, environment };
+  const commands = new CommandRunner(workspace, environment);
+  const queryOf = <T extends z.ZodType>(schema: T, query: URLSearchParams): z.output<T> => parseOrThrow(schema, Object.fromEntries(query));
+  return {
+    routes: {
+      'GET /alive': async () => ({ status: 'ok' }),
+      'POST /configure': async ({ request }) => {
+        environment.configure((await jsonBody(request, ConfigureRequest)).env);
+        terminal.renew();
+        return { success: true };
+      },
+      'POST /execute_action': async ({ request, signal }) => {
+        const { action } = await jsonBody(request, ExecuteActionRequest);
+        return { observation: action.kind === 'TerminalAction' ? await terminal.execute(action, signal) : await editor.execute(action) };
+      },
+      'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
+      'GET /git/changes': ({ query, signal }) => {
+        const { path: repository, base, ref } = queryOf(GitQuery, query);
+        return listChanges(repositories, repository, base ?? ref, signal);
+      },
+      'GET /git/diff': ({ query, signal }) => {
+        const { path: file, base, ref } = queryOf(GitQuery, query);
+        return diffOfFile(repositories, file, base ?? ref, signal);
+      },
+      'GET /git/patch': ({ query, response, signal }) => {
+        const { path: repository, base, ref, file } = queryOf(GitQuery, query);
+        return streamPatch(repositories, { path: repository, base: base ?? ref, file }, response, signal);
+      },
+      'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),
+      'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
+      'POST /file/create_directory': ({ query }) => createDirectory(workspace, queryOf(PathQuery, query).path),
+      'GET /file/search_subdirs': ({ query }) => {
+        const { path: directory, page_id: pageId, limit, include_hidden: includeHidden } = queryOf(SubdirectoriesQuery, query);
+        return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
+      },
+    },
+    close: () => {
+      terminal.close();
+      commands.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** What bash says of itself after a command. */
+export interface EndOfCommand {
+  readonly sequence: number;
+  readonly exitCode: number;
+  /** `$-`: one letter for each option that is on. */
+  readonly flags: string;
+  /** Of the last background job; -1 when there is none. */
+  readonly backgroundPid: number;
+  readonly workingDirectory: string;
+  readonly searchPath: string;
+}
+
+export type Scanned = { kind: 'output'; bytes: Buffer } | { kind: 'start'; sequence: number } | ({ kind: 'end' } & EndOfCommand);
+
+/** A mark longer than this is not one. Bytes. */
+const MAX_MARK = 64 * 1024;
+
+/**
+ * Finds the marks that the shell writes between the output of programs. They are looked for as bytes, before anything reads escape
+ * sequences, and carry a random nonce: nothing that a program prints can hide or forge one. Works on any cut of its input.
+ */
+export class MarkerScanner {
+  #opening: Buffer;
+  #closing: Buffer;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(nonce: string) {
+    this.#opening = Buffer.from(`\x1b]7770;${nonce};`);
+    this.#closing = Buffer.from(`;${nonce}\x07`);
+  }
+
+  push(chunk: Buffer): Scanned[] {
+    const found: Scanned[] = [];
+    let rest = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    for (;;) {
+      const at = rest.indexOf(this.#opening);
+      const end = at < 0 ? -1 : rest.indexOf(this.#closing, at + this.#opening.length);
+      if (at < 0 || (end < 0 && rest.length - at > MAX_MARK)) {
+        const keep = at < 0 ? rest.length - this.#partialOpening(rest) : rest.length;
+        if (keep > 0) found.push({ kind: 'output', bytes: rest.subarray(0, keep) });
+        rest = rest.subarray(keep);
+        break;
+      }
+      if (at > 0) found.push({ kind: 'output', bytes: rest.subarray(0, at) });
+      if (end < 0) {
+        rest = rest.subarray(at);
+        break;
+      }
+      const mark = parseMark(rest.subarray(at + this.#opening.length, end).toString());
+      if (mark !== undefined) found.push(mark);
+      rest = rest.subarray(end + this.#closing.length);
+    }
+    this.#held = Buffer.from(rest);
+    return found;
+  }
+
+  /** Length of the longest end of `bytes` that an opening begins with. */
+  #partialOpening(bytes: Buffer): number {
+    for (let length = Math.min(this.#opening.length - 1, bytes.length); length > 0; length--) {
+      if (bytes.subarray(bytes.length - length).equals(this.#opening.subarray(0, length))) return length;
+    }
+    return 0;
+  }
+}
+
+function parseMark(mark: string): Scanned | undefined {
+  const [kind, sequence, exitCode, flags = '', backgroundPid, workingDirectory = '', ...searchPath] = mark.split('\x1f');
+  if (kind === 'start') return { kind, sequence: Number(sequence) };
+  if (kind === 'end')
+    return {
+      kind,
+      sequence: Number(sequence),
+      exitCode: Number(exitCode),
+      flags,
+      backgroundPid: Number(backgroundPid || -1),
+      workingDirectory,
+      searchPath: searchPath.join('\x1f'),
+    };
+  return undefined;
+}

@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto';
+import { type IPty, spawn } from '@lydell/node-pty';
+import { killSession, processRow, signalGroup } from '../process/process-table.js';
+import { type EndOfCommand, MarkerScanner } from './marker-scanner.js';
+
+/** Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted form. UTF-16 code units. */
+const PIECE = 700;
+
+export interface ShellListener {
+  /** Of the command that runs, or between commands (`sequence` 0) of background jobs. */
+  output(sequence: number, bytes: Buffer): void;
+  end(end: EndOfCommand): void;
+  /** The shell is no more; nothing follows. Exit codes as bash gives them: 128 + n for signal n. */
+  exit(exitCode: number): void;
+}
+
+/**
+ * One interactive bash on a pseudo-terminal, so that directory, variables and functions last from command to command, programs see a
+ * terminal, and each program is a process group that can be interrupted without the shell.
+ *
+ * A command goes in as one `eval` of a quoted string: nothing in it can be taken for the frame around it, and a program that reads its
+ * input never eats the next line. The end is a mark that bash writes to its terminal, from the same line or, when that line was
+ * interrupted, from the prompt.
+ */
+export class Shell {
+  readonly #pty: IPty;
+  readonly #scanner: MarkerScanner;
+  /** 0 between commands. */
+  #sequence = 0;
+  #started = false;
+  /** Whether `set -x` is on. */
+  #traced = false;
+  #ended = false;
+
+  constructor(
+    options: { cwd: string; env: Readonly<Record<string, string>> },
+    private readonly listener: ShellListener,
+  ) {
+    const nonce = randomBytes(12).toString('hex');
+    this.#scanner = new MarkerScanner(nonce);
+    this.#pty = spawn('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
+      name: 'dumb',
+      cols: 160,
+      rows: 50,
+      cwd: options.cwd,
+      env: { ...options.env, PS1: '', PS2: '' },
+      encoding: null,
+    });
+    // With `encoding: null` the package gives buffers, though its types say strings.
+    this.#pty.onData((data) => this.#read(data as unknown as Buffer));
+    this.#pty.onExit(({ exitCode, signal }) => {
+      this.#ended = true;
+      this.listener.exit(signal ? 128 + signal : exitCode);
+    });
+    this.#pty.write(setUp(nonce));
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Runs one command; must not be called before the last one has ended. */
+  run(sequence: number, command: string): void {
+    this.#sequence = sequence;
+    this.#started = false;
+    this.#pty.write(frame(sequence, command, this.#traced));
+  }
+
+  /** Goes to the program in the foreground, as if it were typed. */
+  type(bytes: string): void {
+    this.#pty.write(bytes);
+  }
+
+  /** Process group in the foreground, or `undefined` when that is the shell itself. */
+  foregroundGroup(): number | undefined {
+    const row = processRow(this.pid);
+    return row === undefined || row.foreground === row.group || row.foreground <= 0 ? undefined : row.foreground;
+  }
+
+  /** As Ctrl-C, but also for a program that has turned the key off. */
+  interrupt(): void {
+    signalGroup(this.foregroundGroup() ?? this.pid, 'SIGINT');
+  }
+
+  /** The shell and everything that it started. */
+  kill(): void {
+    if (!this.#ended) killSession(this.pid);
+  }
+
+  #read(chunk: Buffer): void {
+    for (const scanned of this.#scanner.push(chunk)) {
+      if (scanned.kind === 'start') this.#started = this.#sequence === scanned.sequence;
+      else if (scanned.kind === 'end') {
+        if (scanned.sequence !== this.#sequence) continue;
+        this.#sequence = 0;
+        this.#traced = scanned.flags.includes('x');
+        this.listener.end(scanned);
+      } else if (this.#sequence === 0 || this.#started) this.listener.output(this.#sequence, scanned.bytes);
+      // Before the start mark come only the terminal's echo and bash's own trace of the frame.
+    }
+  }
+}
+
+/** Sent as the first line. No file is needed for it: a full disk must not keep anybody from deleting files. */
+function setUp(nonce: string): string {
+  const mark = (fields: string) => `builtin printf '\\033]7770;%s;${fields};%s\\007' ${nonce}`;
+  // A command may set a prompt of its own; it lasts until the command's end.
+  const prompt = "builtin unset -v PROMPT_COMMAND; PROMPT_COMMAND='{ __slipway_end; } 2>/dev/null' PS1= PS2=";
+  const lines = [
+    'stty -echo -onlcr 2>/dev/null',
+    'set +o history +o histexpand',
+    'export -n PS1 PS2',
+    'unset HISTFILE MAILCHECK',
+    'shopt -u checkwinsize',
+    '__slipway_sequence= __slipway_status=0',
+    // `$?` of the last command is there for the next one; under `set -e` a failing frame would end the shell.
+    `__slipway_begin() { __slipway_sequence=$1; ${mark('start\\037%s')} "$1" ${nonce} >/dev/tty; [[ $- == *e* ]] || builtin return "$__slipway_status"; }`,
+    `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "$-" "\${!-}" "$PWD" "\${PATH-}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
+    'readonly -f __slipway_begin __slipway_end',
+    prompt,
+  ];
+  return `${lines.join('; ')}\n`;
+}
+
+/** Under `set -x` the start mark stands inside, so that bash's trace of the frame comes before it; else outside, so that bash counts the command's lines from 1. */
+function frame(sequence: number, command: string, traced: boolean): string {
+  const begin = `{ __slipway_begin ${sequence}; } 2>/dev/null`;
+  // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first.
+  const outside = traced ? 'builtin true; ' : `builtin true; ${begin}; `;
+  const inside = traced ? `${begin}\n` : '';
+  const end = '; { __slipway_end "$?"; } 2>/dev/null\n';
+  if (command.length <= PIECE) return `${outside}builtin eval ${quoted(inside + command)}${end}`;
+  const pieces: string[] = [];
+  for (let at = 0; at < command.length; ) {
+    let next = at + PIECE;
+    // A pair of surrogates is one character.
+    if (/[\ud800-\udbff]/.test(command[next - 1] ?? '')) next++;
+    pieces.push(`__slipway_command${at === 0 ? '' : '+'}=${quoted(command.slice(at, next))}\n`);
+    at = next;
+  }
+  return `${pieces.join('')}${outside}builtin eval ${quoted(inside)}"$__slipway_command"${end}`;
+}
+
+/** A bash word that no byte of the text can leave: control characters, which a terminal would act on, are written in octal. */
+function quoted(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal acts on them
+  return `$'${text.replace(/[\\']/g, '\\$&').replace(/[\x00-\x1f\x7f]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`)}'`;
+}

@@ -11,7 +11,7 @@ export class PrincipalService {
   /** @param publicUrl where browsers reach Slipway. */
   constructor(
     private readonly cookie: SessionCookie,
-    private readonly sessions: Sessions,
+    private readonly sessions: Pick<Sessions, 'find'>,
     publicUrl: string,
   ) {
     this.origin = new URL(publicUrl).origin;

@@ -40,6 +40,8 @@ interface Entry {
 export class Sessions {
   private readonly cache = new Map<string, Entry>();
   private readonly refreshes = new Map<string, Promise<boolean>>();
+  /** Counts sign-outs: what was read before one is not remembered after it. */
+  private endings = 0;
 
   constructor(
     private readonly pool: SqlPool,
@@ -77,6 +79,7 @@ export class Sessions {
   /** Ends the session at once in this process, within five seconds in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
   async end(sessionId: string): Promise<string | null> {
     const { rows } = await this.pool.query<{ tokens: Buffer }>('DELETE FROM app.session WHERE id = $1 RETURNING tokens', [sessionId]);
+    this.endings += 1;
     this.cache.delete(sessionId);
     return rows[0] === undefined ? null : (this.open(sessionId, rows[0].tokens)?.idToken ?? null);
   }
@@ -99,6 +102,7 @@ export class Sessions {
     const now = this.clock.now().getTime();
     const known = this.cache.get(sessionId);
     if (known !== undefined && now - known.readAt < CACHE_MS && known.expiresAt.getTime() > now) return known;
+    const endings = this.endings;
     const { rows } = await this.pool.query<SessionRow>({ name: 'find-session', text: 'SELECT * FROM app.find_session($1)', values: [sessionId] });
     this.cache.delete(sessionId);
     const row = rows[0];
@@ -110,6 +114,7 @@ export class Sessions {
       accessExpiresAt: row.access_expires_at,
       expiresAt: row.expires_at,
     };
+    if (this.endings !== endings) return entry;
     const oldest = this.cache.size >= CACHE_SIZE ? this.cache.keys().next() : undefined;
     if (oldest !== undefined && !oldest.done) this.cache.delete(oldest.value);
     this.cache.set(sessionId, entry);

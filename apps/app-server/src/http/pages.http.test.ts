@@ -1,0 +1,56 @@
+import { createServer, type Server } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
+import { expect } from 'expect';
+import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
+
+describe('pages', () => {
+  let database: TestDatabase;
+  let server: TestApp;
+  let web: Server;
+  let webPort: number;
+  const seen: Array<{ url: string | undefined; cookie: string | undefined }> = [];
+
+  before(async () => {
+    database = await createTestDatabase();
+    webPort = await freePort();
+    web = createServer((request, response) => {
+      seen.push({ url: request.url, cookie: request.headers.cookie });
+      response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'text/html' }).end('<h1>a page</h1>');
+    });
+    await new Promise<void>((resolve) => web.listen(webPort, '127.0.0.1', resolve));
+    const identity = { issuerUrl: 'http://127.0.0.1:9/realms/slipway', clientId: 'slipway-web', clientSecret: 'x' };
+    server = await startTestApp(testConfig(await freePort(), database, identity, { WEB_URL: `http://127.0.0.1:${webPort}` }), { features: [] });
+  });
+  after(async () => {
+    await server?.close();
+    web?.close();
+    await database?.close();
+  });
+
+  it('come from the web process as they are, with our security headers and without the session cookie', async () => {
+    const response = await fetch(`${server.url}/orgs/a/conversations/b?tab=diff`, { headers: { cookie: 'theme=dark; keycloak_auth=secret' } });
+    expect([response.status, await response.text()]).toEqual([200, '<h1>a page</h1>']);
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(seen.at(-1)).toEqual({ url: '/orgs/a/conversations/b?tab=diff', cookie: 'theme=dark' });
+    expect((await fetch(`${server.url}/missing`)).status).toBe(404);
+  });
+
+  it('are never looked for under the paths of the server itself', async () => {
+    const before = seen.length;
+    for (const path of ['/api', '/api/x', '/api?x', '/oauth/x', '/ingest/x', '/ingest', '/alive/x']) {
+      const response = await fetch(`${server.url}${path}`);
+      expect([path, response.status, ((await response.json()) as { code: string }).code]).toEqual([path, 404, 'resource.not-found']);
+    }
+    expect(seen.length).toBe(before);
+  });
+
+  it('say what is wrong when the web process is away, while the server goes on', async () => {
+    web.closeAllConnections();
+    await new Promise((resolve) => web.close(resolve));
+    const response = await fetch(`${server.url}/`, { headers: { accept: 'text/html' } });
+    expect([response.status, response.headers.get('content-type')]).toEqual([502, 'text/html; charset=utf-8']);
+    expect(await response.text()).toContain('The pages do not answer');
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { IngestTokens } from '@slipway/auth/ingest-token';
+import { type Conversation, type ConversationEvent, DEMO_MODEL, GatewayModelList, type IngestAck } from '@slipway/contracts';
+import { createPool, type SqlPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import { migrateQueue } from '@slipway/queue/migrate';
+import { createLogger } from '@slipway/telemetry';
+import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
+import pg from 'pg';
+import { startTestApp, type TestApp, testConfig } from './test-app.js';
+
+export interface Person {
+  readonly cookie: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
+export interface Answer<T = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+}
+
+/** app-server on a real database, with people who are signed in, sandboxes' tokens, and a gateway that offers one model. Every replica is a server of its own on the same data. */
+export class ConversationApp {
+  private readonly cookies: SessionCookie;
+  private readonly sessions: Sessions;
+  private readonly tokens: IngestTokens;
+  private people = 0;
+
+  private constructor(
+    readonly database: TestDatabase,
+    /** Owner of the tables: sees past row-level security, for what a test must know. */
+    readonly owner: pg.Pool,
+    readonly pool: SqlPool,
+    readonly replicas: readonly TestApp[],
+    readonly box: SecretBox,
+    private readonly gateway: Server,
+    config: { SESSION_SECRET: string; INGEST_SECRET: string },
+  ) {
+    this.cookies = new SessionCookie(config.SESSION_SECRET);
+    this.tokens = new IngestTokens(config.INGEST_SECRET);
+    this.sessions = new Sessions(
+      pool,
+      box,
+      { refresh: () => Promise.reject(new Error('no issuer')) },
+      systemClock,
+      createIds(systemClock),
+      createLogger('test', 'silent'),
+    );
+  }
+
+  static async start(options: { replicas?: number; env?: Readonly<Record<string, string>> } = {}): Promise<ConversationApp> {
+    const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+    const gateway = createServer((_request, response) => {
+      const models = GatewayModelList.parse({
+        object: 'list',
+        data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],
+      });
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(models));
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    const issuer = { issuerUrl: 'http://127.0.0.1:9/realms/none', clientId: 'none', clientSecret: 'none' };
+    const env = { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, ...options.env };
+    const replicas: TestApp[] = [];
+    for (let index = 0; index < (options.replicas ?? 1); index += 1) replicas.push(await startTestApp(testConfig(await freePort(), database, issuer, env)));
+    const config = testConfig(0, database, issuer, env);
+    const pool = createPool({ url: database.urls.app, max: 5, applicationName: 'test', onError: () => {} });
+    return new ConversationApp(
+      database,
+      new pg.Pool({ connectionString: database.ownerUrl, max: 5 }),
+      pool,
+      replicas,
+      new SecretBox(config.ENCRYPTION_KEY),
+      gateway,
+      config,
+    );
+  }
+
+  get url(): string {
+    return (this.replicas[0] as TestApp).url;
+  }
+
+  async close(): Promise<void> {
+    for (const replica of this.replicas) await replica.close();
+    this.gateway.closeAllConnections();
+    await Promise.all([this.pool.end(), this.owner.end(), new Promise((resolve) => this.gateway.close(resolve))]);
+    await this.database.close();
+  }
+
+  /** Somebody who has signed in, with a personal organization. */
+  async person(name = `Person ${(this.people += 1)}`): Promise<Person> {
+    const tokens = { idToken: 'none', refreshToken: null, accessExpiresAt: new Date(Date.now() + 86_400_000), accessSeconds: 86_400 };
+    const { sessionId, userId, expiresAt } = await this.sessions.start({ issuer: 'test', subject: randomUUID(), name, email: null }, tokens);
+    const cookie = `keycloak_auth=${await this.cookies.sign(sessionId, expiresAt)}`;
+    const { rows } = await this.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [userId]);
+    return { cookie, sessionId, userId, orgId: rows[0]?.org_id ?? '' };
+  }
+
+  async http<T = Record<string, unknown>>(
+    person: Person | null,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer<T>> {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: {
+        ...(person === null ? {} : { cookie: person.cookie }),
+        origin: new URL(this.url).origin,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const text = await response.text();
+    const json = (response.headers.get('content-type') ?? '').includes('json');
+    return { status: response.status, headers: response.headers, body: (json && text !== '' ? JSON.parse(text) : text) as T };
+  }
+
+  path(person: Person, conversationId?: string, rest = ''): string {
+    return `/api/v1/orgs/${person.orgId}/conversations${conversationId === undefined ? '' : `/${conversationId}`}${rest}`;
+  }
+
+  async conversation(person: Person, prompt = 'Do something'): Promise<Conversation> {
+    const answer = await this.http<Conversation>(person, 'POST', this.path(person), { prompt });
+    if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** As the worker would leave it after a start: the sandbox that may write has this epoch. */
+  async started(person: Person, id: string, epoch = 1, sandbox?: { url: string; key: string; workingDir?: string }): Promise<void> {
+    await this.owner.query(
+      `UPDATE app.conversation SET epoch = $2, acked = 0, attempt = $2, lease_until = now() + interval '10 seconds', start_status = 'READY', sandbox_status = $3, sandbox_url = $4, sandbox_key = $5,
+         working_dir = $6, status = 'waiting', status_state = '{"execution":"idle","start":"ready","halt":"none"}' WHERE id = $1`,
+      [
+        id,
+        epoch,
+        sandbox === undefined ? 'PAUSED' : 'RUNNING',
+        sandbox?.url ?? null,
+        sandbox === undefined ? null : this.box.encrypt(sandbox.key, `sandbox-key:${id}`),
+        sandbox?.workingDir ?? '/workspace',
+      ],
+    );
+  }
+
+  token(person: Person, conversation: string, epoch = 1): Promise<string> {
+    return this.tokens.sign({ org: person.orgId, conversation, epoch }, 3_600);
+  }
+
+  async ingest(
+    person: Person,
+    conversation: string,
+    events: ReadonlyArray<{ producerSeq: number; event: ConversationEvent }>,
+    epoch = 1,
+    replica = 0,
+  ): Promise<Answer<IngestAck & { code?: string }>> {
+    const response = await fetch(`${(this.replicas[replica] as TestApp).url}/ingest/v1/conversations/${conversation}/events`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${await this.token(person, conversation, epoch)}` },
+      body: JSON.stringify({ epoch, events }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as IngestAck & { code?: string } };
+  }
+
+  /** The log as the database has it. */
+  async log(id: string): Promise<Array<{ seq: number; event: ConversationEvent }>> {
+    const { rows } = await this.owner.query<{ seq: string; event: ConversationEvent }>(
+      'SELECT seq, event FROM app.event WHERE conversation_id = $1 ORDER BY seq',
+      [id],
+    );
+    return rows.map(({ seq, event }) => ({ seq: Number(seq), event }));
+  }
+}
+
+/** An event that says nothing of the conversation's status. */
+export function thought(text: string, id: string = randomUUID()): ConversationEvent {
+  return {
+    id,
+    kind: 'MessageEvent',
+    timestamp: new Date().toISOString(),
+    source: 'agent',
+    llm_message: { role: 'assistant', content: [{ type: 'text', text }] },
+  };
+}
+
+export function executionStatus(value: string): ConversationEvent {
+  return { id: randomUUID(), kind: 'ConversationStateUpdateEvent', timestamp: new Date().toISOString(), source: 'environment', key: 'execution_status', value };
+}
+
+/** Stands where agent-server would: a process of another program, of which only the answers matter here. */
+export async function startSandbox(
+  answer: (request: IncomingMessage) => { status: number; body?: string } | 'hang',
+): Promise<{ url: string; key: string; asked: string[]; close(): Promise<void> }> {
+  const asked: string[] = [];
+  const key = 'session-key-of-the-sandbox';
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}${request.headers['x-session-api-key'] === key ? '' : ' without key'}`);
+    const given = answer(request);
+    if (given !== 'hang') response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body ?? '{"success":true}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    key,
+    asked,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

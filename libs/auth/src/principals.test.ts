@@ -1,0 +1,67 @@
+import { describe, it } from 'node:test';
+import { ROLE_PERMISSIONS } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { expect } from 'expect';
+import { PrincipalService } from './principals.js';
+import { readCookie, SessionCookie } from './session-cookie.js';
+import type { SignedIn } from './sessions.js';
+
+const cookie = new SessionCookie('a session secret of thirty-two characters');
+const PERSON: SignedIn = {
+  sessionId: 'ses_1',
+  userId: 'usr_1',
+  name: 'Ada',
+  email: null,
+  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer] }],
+};
+const service = new PrincipalService(cookie, { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) }, 'https://slipway.example/');
+
+describe('PrincipalService', () => {
+  it('knows a person by a cookie that this server signed, among others, and by nothing else', async () => {
+    const soon = new Date(Date.now() + 60_000);
+    const valid = await cookie.sign('ses_1', soon);
+    expect(await service.authenticateCookie(`a=b; keycloak_auth=${valid}; c=d`)).toBe(PERSON);
+    const refused = [
+      undefined,
+      '',
+      'keycloak_auth=',
+      'keycloak_auth=ses_1',
+      `other=${valid}`,
+      `keycloak_auth=${valid.slice(0, -2)}`,
+      `keycloak_auth=${await cookie.sign('ses_2', soon)}`,
+      `keycloak_auth=${await cookie.sign('ses_1', new Date(Date.now() - 60_000))}`,
+      `keycloak_auth=${await new SessionCookie('another session secret of 32 characters').sign('ses_1', soon)}`,
+    ];
+    for (const header of refused) expect(await service.authenticateCookie(header)).toBeNull();
+  });
+
+  it('gives the permissions of the role in that organization, by id and by slug, and says of any other that there is none', () => {
+    for (const name of ['org_1', 'ada']) expect([...service.principalFor(PERSON, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
+    for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(PERSON, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
+  });
+
+  it('lets pages of its own origin use the cookie, and no others', () => {
+    expect(service.isAllowedOrigin('https://slipway.example')).toBe(true);
+    for (const origin of [
+      'https://evil.example',
+      'http://slipway.example',
+      'https://slipway.example.evil.example',
+      'https://slipway.example:8443',
+      'null',
+      '',
+    ]) {
+      expect(service.isAllowedOrigin(origin)).toBe(false);
+      expect(() => service.assertSameSite({ origin })).toThrow(SlipwayError);
+    }
+    expect(() => service.assertSameSite({})).toThrow(SlipwayError);
+    expect(() => service.assertSameSite({ 'sec-fetch-site': 'same-origin' })).not.toThrow();
+    for (const site of ['cross-site', 'same-site', 'none']) expect(() => service.assertSameSite({ 'sec-fetch-site': site })).toThrow(SlipwayError);
+  });
+});
+
+describe('readCookie', () => {
+  it('reads one cookie of a header, with whatever stands in its value', () => {
+    expect(readCookie('a=1; keycloak_auth=x=y; b', 'keycloak_auth')).toBe('x=y');
+    expect(readCookie('xkeycloak_auth=1', 'keycloak_auth')).toBeUndefined();
+  });
+});

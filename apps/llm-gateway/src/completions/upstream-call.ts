@@ -82,15 +82,15 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       if (this.length > MAX_REFUSAL) this.refuse();
       return;
     }
-    if (this.length > MAX_ANSWER) return this.fail(new SlipwayError('model.bad-response', 'The answer of the model is larger than 32 MiB.'), 'estimated');
     this.parts.push(chunk);
+    if (this.length > MAX_ANSWER) this.fail(new SlipwayError('model.bad-response', 'The answer of the model is larger than 32 MiB.'), 'estimated');
   }
 
   onResponseEnd(): void {
     if (this.over) return;
-    if (this.mode === 'stream') return this.endStream();
-    if (this.mode === 'refused') return this.refuse();
-    this.endWhole(Buffer.concat(this.parts));
+    if (this.mode === 'stream') this.endStream();
+    else if (this.mode === 'refused') this.refuse();
+    else this.endWhole(Buffer.concat(this.parts));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -109,13 +109,12 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   }
 
   private endStream(): void {
-    const { error, chunks } = this.reader;
+    const { error, chunks, usage } = this.reader;
     this.finish();
     this.response.end();
-    if (error !== null) return this.settleFailed(inStreamErrorOf(error, this.request.apiKey), 'estimated');
-    if (chunks === 0) return this.settleFailed(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), 'estimated');
-    const { usage } = this.reader;
-    this.call.settle({ status: 'ok', usage: usage ?? this.estimate(), source: usage === null ? 'estimated' : 'reported' });
+    if (error !== null) this.settleFailed(inStreamErrorOf(error, this.request.apiKey), 'estimated');
+    else if (chunks === 0) this.settleFailed(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), 'estimated');
+    else this.call.settle({ status: 'ok', usage: usage ?? this.estimate(), source: usage === null ? 'estimated' : 'reported' });
   }
 
   private endWhole(body: Buffer): void {
@@ -126,10 +125,14 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
       value = null;
     }
     const completion = value as { choices?: unknown; usage?: unknown; error?: unknown } | null;
-    if (typeof completion !== 'object' || !Array.isArray(completion?.choices)) {
-      const error = completion?.error;
-      if (typeof error === 'object' && error !== null) return this.fail(inStreamErrorOf(error, this.request.apiKey), 'none');
-      return this.fail(new SlipwayError('model.bad-response', 'The answer of the model is not a completion.'), 'estimated');
+    if (typeof completion !== 'object' || completion === null || !Array.isArray(completion.choices)) {
+      const error = typeof completion === 'object' ? completion?.error : undefined;
+      const isError = typeof error === 'object' && error !== null;
+      this.fail(
+        isError ? inStreamErrorOf(error, this.request.apiKey) : new SlipwayError('model.bad-response', 'The answer of the model is not a completion.'),
+        isError ? 'none' : 'estimated',
+      );
+      return;
     }
     this.reader.characters = JSON.stringify(completion.choices).length;
     const reported = usageOf(completion.usage);

@@ -3,6 +3,14 @@ import { build } from 'esbuild';
 
 const [name] = process.argv.slice(2);
 if (name === undefined) throw new Error('usage: bundle.mjs APP');
+/** Zod carries its messages in fifty languages; a sandbox speaks English. Saves 4 MiB of memory in each. */
+const englishOnly = {
+  name: 'english-only',
+  setup(plugin) {
+    plugin.onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export { default as en } from './en.js';", loader: 'js' }));
+  },
+};
+
 await build({
   entryPoints: ['dist/main.js'],
   outfile: `bundle/${name}.cjs`,
@@ -12,6 +20,7 @@ await build({
   format: 'cjs',
   minify: true,
   keepNames: true,
+  plugins: [englishOnly],
   legalComments: 'external',
   // Native or optional modules stay outside; they are resolved from node_modules at run time.
   external: ['@lydell/node-pty', 'bufferutil', 'utf-8-validate', 'pino-pretty', 'thread-stream'],

@@ -1,0 +1,104 @@
+import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { InitRequest, type InitState } from '@slipway/contracts';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import type { Config } from '../config.js';
+import { ok, type Route, readBody } from '../http/router.js';
+import type { ActivationLatch } from './activation-latch.js';
+import { verifyActivation } from './activation-token.js';
+
+/** Whose sandbox this is: nobody's until one signed claim has closed the latch. */
+export class Activation {
+  constructor(
+    private readonly config: Config,
+    private readonly key: KeyObject,
+    private readonly latch: ActivationLatch,
+    private readonly logger: Logger,
+    /** Called with the sandbox's environment and session keys, at activation or at a start after it (then only the keys' hashes are known). */
+    private readonly onReady: (env: Readonly<Record<string, string>>, keys: readonly string[]) => void,
+  ) {
+    if (latch.state.state === 'closed') onReady(latch.state.record.env, []);
+    if (latch.state.state === 'unreadable') logger.error({ slot_id: config.SLOT_ID }, 'the activation record cannot be read: this sandbox takes no claim');
+  }
+
+  state(): InitState {
+    const { state } = this.latch;
+    return {
+      state: state.state === 'closed' ? 'ready' : 'dormant',
+      slot_id: this.config.SLOT_ID,
+      claim_id: state.state === 'closed' ? state.record.claim_id : null,
+      working_dir: this.config.WORKSPACE_DIR,
+    };
+  }
+
+  /** @throws SlipwayError `sandbox.dormant` or `auth.missing`. Takes the key from the header, a bearer, or `extra`. */
+  authorize(request: IncomingMessage, extra?: string | null): void {
+    if (this.latch.state.state !== 'closed') throw new SlipwayError('sandbox.dormant', 'This sandbox has not been activated.');
+    const header = request.headers['x-session-api-key'];
+    const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (!this.accepts((typeof header === 'string' ? header : undefined) ?? bearer ?? extra ?? ''))
+      throw new SlipwayError('auth.missing', 'The session key is missing or wrong.');
+  }
+
+  /** Compares hashes, in constant time. */
+  accepts(key: string): boolean {
+    const { state } = this.latch;
+    if (state.state !== 'closed' || key === '') return false;
+    const given = createHash('sha256').update(key).digest();
+    let found = false;
+    for (const hash of state.record.session_key_hashes) {
+      const known = Buffer.from(hash, 'base64url');
+      if (known.length === given.length && timingSafeEqual(known, given)) found = true;
+    }
+    return found;
+  }
+
+  routes(): Route[] {
+    return [
+      { method: 'GET', path: '/api/init', access: 'open', handle: () => ok(this.state()) },
+      {
+        method: 'POST',
+        path: '/api/init',
+        access: 'open',
+        handle: async ({ request }) => {
+          const body = await readBody(request);
+          const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
+          if (token === undefined) throw new SlipwayError('auth.missing', 'An activation needs a signed token.');
+          return ok(await this.activate(token, body));
+        },
+      },
+    ];
+  }
+
+  private async activate(token: string, body: Buffer): Promise<InitState> {
+    const claims = verifyActivation(token, body, { key: this.key, slotId: this.config.SLOT_ID, podUid: this.config.POD_UID, nowMs: Date.now() });
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(body.toString('utf8'));
+    } catch (error) {
+      throw new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: error });
+    }
+    const request = parseOrThrow(InitRequest, parsed);
+    const verdict = await this.latch.claim({
+      claim_id: claims.claim_id,
+      body_sha256: claims.body_sha256,
+      epoch: claims.epoch,
+      org: claims.org,
+      session_key_hashes: request.session_api_keys.map((key) => createHash('sha256').update(key).digest('base64url')),
+      env: request.env,
+    });
+    if (verdict === 'refused') {
+      this.logger.error(
+        { claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org },
+        'a second claim was refused: this sandbox has been activated',
+      );
+      throw new SlipwayError('sandbox.already-activated', 'This sandbox was activated by another claim.');
+    }
+    if (verdict === 'accepted') {
+      this.logger.info({ claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org }, 'activated');
+      this.onReady(request.env, request.session_api_keys);
+    }
+    return this.state();
+  }
+}

@@ -1,0 +1,77 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
+import path from 'node:path';
+import { preloadLlm } from '@slipway/llm';
+import { createLogger, type Logger } from '@slipway/telemetry';
+import { Activation } from './activation/activation.js';
+import { ActivationLatch } from './activation/activation-latch.js';
+import { readPublicKey } from './activation/activation-token.js';
+import type { Config } from './config.js';
+import { Conversations } from './conversations/conversations.js';
+import { conversationRoutes } from './conversations/conversations.routes.js';
+import { SecretMask } from './conversations/secret-mask.js';
+import { preloadOutgoing } from './http/outgoing.js';
+import { Router } from './http/router.js';
+import { createHttpServer, listen } from './http/server.js';
+import { ActionServerClient } from './sandbox/action-server-client.js';
+import { bashRoutes } from './sandbox/bash.routes.js';
+import { workspaceRoutes } from './sandbox/workspace.routes.js';
+import { serviceRoutes } from './service.routes.js';
+import { EventSockets } from './sockets/event-sockets.js';
+
+/** How long a stop waits for the app to take the last events. Milliseconds. */
+const FLUSH_MS = 5_000;
+
+export interface AgentServer {
+  readonly port: number;
+  readonly logger: Logger;
+  /** Flushes what is left to the app, closes sockets and conversations. */
+  stop(): Promise<void>;
+}
+
+/** Wires one sandbox's agent-server and starts to listen. */
+export async function startAgentServer(config: Config): Promise<AgentServer> {
+  const logger = createLogger('agent-server', config.LOG_LEVEL);
+  const key = readPublicKey(config.ACTIVATION_PUBLIC_KEY);
+  await mkdir(config.STATE_DIR, { recursive: true });
+  const mask = new SecretMask();
+  mask.add([config.ACTION_SERVER_TOKEN]);
+  const actionServer = new ActionServerClient(config.ACTION_SERVER_URL, config.ACTION_SERVER_TOKEN);
+  const activation = new Activation(config, key, await ActivationLatch.open(config.STATE_DIR), logger, (env, keys) => {
+    mask.add(keys);
+    actionServer.addEnv(env);
+    void Promise.all([preloadOutgoing(), preloadLlm()]);
+  });
+  const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
+  const router = new Router([
+    ...serviceRoutes(),
+    ...activation.routes(),
+    ...conversationRoutes(conversations, actionServer, mask),
+    ...bashRoutes(actionServer, (text) => mask.text(text)),
+    ...workspaceRoutes(actionServer, config.WORKSPACE_DIR),
+  ]);
+  const http = createHttpServer(router, (request) => activation.authorize(request), logger);
+  const sockets = new EventSockets(conversations, activation, logger);
+  sockets.listenOn(http);
+  const port = await listen(http, config.HOST, config.PORT);
+  await announce(config.STATE_DIR, port);
+  logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
+  return { port, logger, stop: () => stop(http, sockets, conversations) };
+}
+
+/** Whole or not at all: who waits for the file reads it as soon as it is there. */
+async function announce(stateDir: string, port: number): Promise<void> {
+  const file = path.join(stateDir, 'listening.json');
+  await writeFile(`${file}.draft`, JSON.stringify({ port, pid: process.pid }));
+  await rename(`${file}.draft`, file);
+}
+
+async function stop(http: Server, sockets: EventSockets, conversations: Conversations): Promise<void> {
+  http.close();
+  const open = await conversations.opened();
+  const signal = AbortSignal.timeout(FLUSH_MS);
+  await Promise.all(open.map((conversation) => conversation.flush(signal)));
+  sockets.close();
+  await Promise.all(open.map((conversation) => conversation.close()));
+  http.closeAllConnections();
+}

@@ -1,0 +1,29 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+const Env = z.object({
+  /** Address to listen on. */
+  HOST: z.string().default('127.0.0.1'),
+  /** 0 takes a free one; which is written to `STATE_DIR/listening.json`. */
+  PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** The slot that this sandbox is, and the incarnation of its machine: an activation for another is refused. */
+  SLOT_ID: z.string().min(1),
+  POD_UID: z.string().min(1),
+  /** Activation latch and conversation logs. Outlives the process. */
+  STATE_DIR: z.string().min(1),
+  /** The agent's project directory, shared with action-server. */
+  WORKSPACE_DIR: z.string().min(1),
+  /** Ed25519, SPKI DER, base64: whose signature activates this sandbox. */
+  ACTIVATION_PUBLIC_KEY: z.string().min(40),
+  ACTION_SERVER_URL: z.url({ protocol: /^https?$/ }),
+  /** Shared with action-server alone. Secret. */
+  ACTION_SERVER_TOKEN: z.string().min(16),
+});
+
+export type Config = Readonly<z.infer<typeof Env>>;
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  return parseConfig(Env, source);
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentLog, AgentPorts, ModelPort, ToolPort } from '@slipway/agent';
+import type { StreamingDelta } from '@slipway/contracts';
+import { type CompletionUsage, costUsd, LLM, priceOf } from '@slipway/llm';
+import type { Logger } from '@slipway/telemetry';
+
+export interface AgentPortsOptions {
+  readonly log: AgentLog;
+  readonly model: ModelPort;
+  readonly tools: ToolPort;
+  readonly onDelta: (delta: StreamingDelta) => void;
+  readonly traceparent: () => string;
+  readonly logger: Logger;
+}
+
+/** The agent's ports on this machine. */
+export function agentPorts(options: AgentPortsOptions): AgentPorts {
+  return {
+    ...options,
+    costOf,
+    clock: { now: () => new Date() },
+    ids: { uuid: () => randomUUID() },
+    random: Math.random,
+    delay: (ms, signal) => wait(ms, undefined, { signal }),
+    onRetry: (failure) => options.logger.warn(failure, 'the model call failed and is tried again'),
+    onFault: (error) => options.logger.error({ err: error }, 'the run ended with a fault'),
+  };
+}
+
+/** Seconds of silence after which a model is given up, when the start does not say. */
+const DEFAULT_TIMEOUT_S = 300;
+
+export function modelOf(llm: {
+  model: string;
+  api_key?: string | null | undefined;
+  base_url?: string | null | undefined;
+  temperature?: number | null | undefined;
+  max_output_tokens?: number | null | undefined;
+  timeout?: number | null | undefined;
+}): LLM {
+  return new LLM({
+    baseUrl: llm.base_url ?? 'https://api.openai.com/v1',
+    apiKey: llm.api_key ?? null,
+    model: llm.model,
+    idleTimeoutMs: (llm.timeout ?? DEFAULT_TIMEOUT_S) * 1000,
+    ...(llm.temperature === null || llm.temperature === undefined ? {} : { temperature: llm.temperature }),
+    ...(llm.max_output_tokens === null || llm.max_output_tokens === undefined ? {} : { maxOutputTokens: llm.max_output_tokens }),
+  });
+}
+
+/** US dollars by our price list, for calls whose cost the gateway does not say; 0 for a model that it lacks. */
+function costOf(model: string, usage: CompletionUsage): number {
+  const price = priceOf(model);
+  return price === null
+    ? 0
+    : costUsd(price, { promptTokens: usage.promptTokens, completionTokens: usage.completionTokens, cachedTokens: usage.cacheReadTokens });
+}

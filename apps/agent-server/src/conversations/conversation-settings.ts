@@ -1,0 +1,53 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { StartConversationRequest } from '@slipway/contracts';
+import { z } from 'zod';
+
+/** What is kept of a start, in `meta.json`. Nothing secret: keys and tokens come again with the next start. */
+const ConversationMeta = z.object({
+  id: z.uuid(),
+  created_at: z.string(),
+  model: z.string(),
+  base_url: z.string().nullable(),
+  working_dir: z.string(),
+  max_iterations: z.int(),
+  stuck_detection: z.boolean(),
+  tags: z.record(z.string(), z.string()),
+  epoch: z.int().nullable(),
+  /** `producerSeq` up to which the app had acknowledged when this was written. */
+  acked: z.int(),
+});
+export type ConversationMeta = z.infer<typeof ConversationMeta>;
+
+const DEFAULT_MAX_ITERATIONS = 500;
+
+export function metaOf(id: string, request: StartConversationRequest, createdAt: string): ConversationMeta {
+  return {
+    id,
+    created_at: createdAt,
+    model: request.agent.llm.model,
+    base_url: request.agent.llm.base_url ?? null,
+    working_dir: request.workspace.working_dir,
+    max_iterations: request.max_iterations ?? DEFAULT_MAX_ITERATIONS,
+    stuck_detection: request.stuck_detection ?? true,
+    tags: request.tags ?? {},
+    epoch: request.slipway?.epoch ?? null,
+    acked: 0,
+  };
+}
+
+export async function readMeta(directory: string): Promise<ConversationMeta | null> {
+  try {
+    return ConversationMeta.parse(JSON.parse(await readFile(path.join(directory, 'meta.json'), 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces the file atomically. Rejects when the disk is full; the old one then stays. */
+export async function writeMeta(directory: string, meta: ConversationMeta): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const file = path.join(directory, 'meta.json');
+  await writeFile(`${file}.draft`, JSON.stringify(meta), { mode: 0o600 });
+  await rename(`${file}.draft`, file);
+}

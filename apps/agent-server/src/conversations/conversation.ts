@@ -1,0 +1,339 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { type AgentLog, lastStatus, runAgent, stamp, statusUpdate, systemPrompt, TOOLS, unansweredActions, untakenMessages } from '@slipway/agent';
+import type { ConversationEvent, ConversationInfo, SendEventRequest, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { LLM } from '@slipway/llm';
+import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
+import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import { agentPorts, modelOf } from './agent-ports.js';
+import { AppLink } from './app-link.js';
+import { conversationInfo } from './conversation-info.js';
+import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversation-settings.js';
+import { DeltaMask } from './delta-mask.js';
+import { boundEvent } from './event-bounds.js';
+import { EventLog } from './event-log.js';
+import type { SecretMask } from './secret-mask.js';
+
+/** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
+const INTERRUPT_MS = 700;
+const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
+const META_EVERY_MS = 1_000;
+const DEFAULT_MODEL_RETRIES = 5;
+
+export interface ConversationDeps {
+  readonly actionServer: ActionServerClient;
+  readonly mask: SecretMask;
+  readonly logger: Logger;
+}
+
+/** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
+interface Started {
+  readonly model: LLM;
+  readonly modelRetries: number;
+  readonly streaming: boolean;
+  readonly link: AppLink | null;
+}
+
+interface ActiveRun {
+  readonly control: AbortController;
+  pause: boolean;
+  done: Promise<void>;
+}
+
+/** One conversation in this sandbox: its log, and at most one run of the agent on it. */
+export class Conversation {
+  private started: Started | undefined;
+  private active: ActiveRun | undefined;
+  /** A message that asked for a run arrived while one was ending. */
+  private runAgain = false;
+  private fenced = false;
+  private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
+  private metaTimer: NodeJS.Timeout | undefined;
+  private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
+  private readonly closers = new Set<() => void>();
+  private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
+
+  private constructor(
+    private readonly directory: string,
+    private meta: ConversationMeta,
+    readonly log: EventLog,
+    private readonly deps: ConversationDeps,
+  ) {}
+
+  get id(): string {
+    return this.meta.id;
+  }
+
+  get running(): boolean {
+    return this.active !== undefined;
+  }
+
+  /** A conversation that an earlier life of this sandbox left in `directory`; `null` when there is none. */
+  static async restore(directory: string, deps: ConversationDeps): Promise<Conversation | null> {
+    const meta = await readMeta(directory);
+    return meta === null ? null : new Conversation(directory, meta, await EventLog.open(directory), deps);
+  }
+
+  static async create(id: string, directory: string, request: StartConversationRequest, deps: ConversationDeps): Promise<Conversation> {
+    return new Conversation(directory, metaOf(id, request, new Date().toISOString()), await EventLog.open(directory), deps);
+  }
+
+  info(): ConversationInfo {
+    return conversationInfo(this.meta, this.log.events, this.started?.link?.outbox.state ?? null);
+  }
+
+  /**
+   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again changes nothing.
+   * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable` when the log cannot be read back.
+   */
+  async start(request: StartConversationRequest): Promise<void> {
+    const { slipway } = request;
+    const epoch = slipway?.epoch ?? null;
+    if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined)) return;
+    if (epoch !== null && this.meta.epoch !== null && epoch < this.meta.epoch)
+      throw new SlipwayError('ingest.stale-epoch', 'A newer start of this conversation was here before.');
+    await this.quiesce();
+    this.deps.mask.add([slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
+    const link = slipway === undefined ? null : await this.linkTo(slipway);
+    this.meta = metaOf(this.id, request, this.meta.created_at);
+    this.fenced = false;
+    this.saveMeta();
+    this.started = {
+      model: modelOf(request.agent.llm),
+      modelRetries: request.agent.llm.num_retries ?? DEFAULT_MODEL_RETRIES,
+      streaming: request.agent.llm['stream'] === true,
+      link,
+    };
+    await this.goOnFromLog(request);
+    if (slipway?.resumeRun === true && !['finished', 'stuck'].includes(lastStatus(this.log.events))) this.startRun();
+    else if (slipway?.resumeRun === true && untakenMessages(this.log.events).length > 0) this.startRun();
+    else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
+    if (request.initial_message !== null && request.initial_message !== undefined) {
+      await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true });
+    }
+  }
+
+  /** @throws SlipwayError `sandbox.disk-full`, `ingest.stale-epoch`. The same `event_id` again is the same message. */
+  async send(message: SendEventRequest): Promise<void> {
+    this.assertOwned();
+    this.traceId = currentContext()?.traceId ?? this.traceId;
+    const id = message.event_id ?? randomUUID();
+    const event: ConversationEvent = {
+      id,
+      timestamp: new Date().toISOString(),
+      source: 'user',
+      kind: 'MessageEvent',
+      llm_message: { role: 'user', content: message.content.map(({ text }) => ({ type: 'text', text })) },
+      ...(message.sender === undefined ? {} : { sender: message.sender }),
+    };
+    await this.log.append([this.deps.mask.event(boundEvent(event))]);
+    if (!message.run || !untakenMessages(this.log.events).some((waiting) => waiting.id === id)) return;
+    if (this.active !== undefined) this.runAgain = true;
+    else this.startRun();
+  }
+
+  /** @throws SlipwayError `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
+  run(): void {
+    this.assertOwned();
+    if (this.active !== undefined) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
+    this.startRun();
+  }
+
+  /** The run ends after its step; without a run the conversation is paused at once. */
+  async pause(): Promise<void> {
+    this.assertOwned();
+    this.runAgain = false;
+    if (this.active !== undefined) this.active.pause = true;
+    else if (lastStatus(this.log.events) === 'idle')
+      await this.log.append([stamp(this.stamps, { kind: 'PauseEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+  }
+
+  /** Stops the run now: the model call is aborted and the command killed. Answers within a second; a run that does not end by then is cut off from the log. */
+  async interrupt(): Promise<void> {
+    this.assertOwned();
+    const { active } = this;
+    this.runAgain = false;
+    if (active === undefined) return;
+    active.control.abort(new Error('interrupted'));
+    if (await settledWithin(active.done, INTERRUPT_MS)) return;
+    this.active = undefined;
+    this.deps.logger.error({ conversation_id: this.id }, 'the run did not stop in time and was cut off');
+    const errors = unansweredActions(this.log.events).map((action) =>
+      stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
+    );
+    await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+  }
+
+  onDelta(listener: (delta: StreamingDelta) => void): () => void {
+    this.deltaListeners.add(listener);
+    return () => this.deltaListeners.delete(listener);
+  }
+
+  /** `listener` is called when the conversation goes away. */
+  onClose(listener: () => void): () => void {
+    this.closers.add(listener);
+    return () => this.closers.delete(listener);
+  }
+
+  /** Ends the run without a word in the log (the next life goes on with it) and sends what is left to the app, for at most as long as `signal` lets it. */
+  async flush(signal: AbortSignal): Promise<void> {
+    await this.halt();
+    await this.started?.link?.outbox.flushed(signal);
+  }
+
+  /** Ends the run and the connection to the app. The log stays on disk. */
+  async close(): Promise<void> {
+    await this.quiesce();
+    clearTimeout(this.metaTimer);
+    for (const closer of this.closers) closer();
+    this.log.close(new SlipwayError('resource.not-found', 'The conversation was closed.'));
+    await this.log.dispose();
+  }
+
+  async delete(): Promise<void> {
+    await this.close();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private async linkTo(slipway: NonNullable<StartConversationRequest['slipway']>): Promise<AppLink> {
+    return AppLink.open(slipway, this.log, {
+      traceparent: () => makeTraceparent(this.traceId),
+      logger: this.deps.logger.child({ conversation_id: this.id }),
+      onFenced: () => this.fence(),
+      onAcked: (acked) => this.noteAcked(acked),
+      signal: AbortSignal.timeout(60_000),
+    });
+  }
+
+  /** The system prompt when the log has none, and an answer for each action that the last life left without one. */
+  private async goOnFromLog(request: StartConversationRequest): Promise<void> {
+    const events: ConversationEvent[] = [];
+    if (!this.log.events.some((event) => event.kind === 'SystemPromptEvent')) {
+      const text = request.agent.system_prompt ?? systemPrompt(this.meta.working_dir, request.slipway?.systemMessageSuffix);
+      events.push(
+        stamp(this.stamps, {
+          kind: 'SystemPromptEvent',
+          source: 'agent',
+          system_prompt: { type: 'text', text },
+          tools: TOOLS.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description })),
+        }),
+      );
+    }
+    for (const action of unansweredActions(this.log.events)) {
+      events.push(
+        stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
+      );
+    }
+    if (events.length > 0) await this.log.append(events.map((event) => this.deps.mask.event(event)));
+  }
+
+  private startRun(): void {
+    const { started } = this;
+    if (started === undefined)
+      throw new SlipwayError('conversation.not-running', 'This sandbox was restarted: start the conversation again with POST /api/conversations.');
+    const active: ActiveRun = { control: new AbortController(), pause: false, done: Promise.resolve() };
+    this.active = active;
+    this.runAgain = false;
+    const deltas = new DeltaMask(this.deps.mask);
+    const ports = agentPorts({
+      log: this.logOf(active, started),
+      model: started.model,
+      tools: this.deps.actionServer,
+      onDelta: (delta) => this.passOn(deltas.next(delta), started),
+      traceparent: () => makeTraceparent(this.traceId),
+      logger: this.deps.logger,
+    });
+    const settings = {
+      model: this.meta.model,
+      maxIterations: this.meta.max_iterations,
+      stuckDetection: this.meta.stuck_detection,
+      modelRetries: started.modelRetries,
+    };
+    const control = { signal: active.control.signal, pauseRequested: () => active.pause };
+    active.done = runInContext({ traceId: this.traceId, conversationId: this.id }, () =>
+      runAgent(ports, settings, control)
+        .then(
+          (outcome) => this.deps.logger.info({ outcome }, 'the run ended'),
+          (error: unknown) => this.deps.logger.error({ err: error }, 'the run ended and could not say so in its log'),
+        )
+        .then(() => this.ended(active)),
+    );
+  }
+
+  private ended(active: ActiveRun): void {
+    if (this.active !== active) return;
+    this.active = undefined;
+    if (this.runAgain && !this.fenced && untakenMessages(this.log.events).length > 0) this.startRun();
+  }
+
+  /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */
+  private logOf(active: ActiveRun, started: Started): AgentLog {
+    const guarded = (events: readonly ConversationEvent[]): ConversationEvent[] => {
+      if (this.active !== active || this.fenced) throw new SlipwayError('ingest.stale-epoch', 'This run was cut off from the conversation.');
+      return events.map((event) => this.deps.mask.event(boundEvent(event)));
+    };
+    return {
+      events: this.log.events,
+      append: async (events) => this.log.append(guarded(events)),
+      appendLast: async (events) => this.log.appendLast(guarded(events)),
+      room: async (signal) => started.link?.outbox.room(signal),
+    };
+  }
+
+  private passOn(delta: StreamingDelta | null, started: Started): void {
+    if (delta === null) return;
+    started.link?.sendDelta(delta);
+    if (started.streaming) for (const listener of this.deltaListeners) listener(delta);
+  }
+
+  /** No run and no connection to the app afterwards; what was written stays. */
+  private async quiesce(): Promise<void> {
+    const { started } = this;
+    this.started = undefined;
+    await this.halt();
+    await started?.link?.close();
+  }
+
+  private async halt(): Promise<void> {
+    const { active } = this;
+    this.runAgain = false;
+    this.active = undefined;
+    active?.control.abort(new Error('the sandbox gives the conversation up'));
+    if (active !== undefined) await settledWithin(active.done, INTERRUPT_MS);
+  }
+
+  private fence(): void {
+    this.fenced = true;
+    this.active?.control.abort(new Error('another sandbox owns the conversation'));
+  }
+
+  private assertOwned(): void {
+    if (this.fenced) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+  }
+
+  private noteAcked(acked: number): void {
+    this.meta = { ...this.meta, acked };
+    this.metaTimer ??= setTimeout(() => {
+      this.metaTimer = undefined;
+      this.saveMeta();
+    }, META_EVERY_MS);
+  }
+
+  /** A full disk costs only the note; the log itself says what matters. */
+  private saveMeta(): void {
+    writeMeta(this.directory, this.meta).catch((error: unknown) =>
+      this.deps.logger.warn({ err: error, conversation_id: this.id }, 'the settings of the conversation could not be saved'),
+    );
+  }
+}
+
+async function settledWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const settled = await Promise.race([work.then(() => true as const), late]);
+  clearTimeout(timer);
+  return settled;
+}

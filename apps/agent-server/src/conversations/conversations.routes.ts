@@ -1,0 +1,88 @@
+import { SendEventRequest, StartConversationRequest } from '@slipway/contracts';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { z } from 'zod';
+import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import type { Conversation } from './conversation.js';
+import { finalResponse } from './conversation-info.js';
+import type { Conversations } from './conversations.js';
+import { countEvents, searchEvents } from './event-search.js';
+import type { SecretMask } from './secret-mask.js';
+
+const MAX_PAGE = 100;
+const SUCCESS = { success: true } as const;
+
+/** A value, or one of OpenHands' wrappers around it. */
+const Secrets = z.looseObject({
+  secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'), z.union([z.string(), z.looseObject({ value: z.string() })])),
+});
+
+/** `/api/conversations…` on OpenHands' wire. */
+export function conversationRoutes(conversations: Conversations, actionServer: ActionServerClient, mask: SecretMask): Route[] {
+  const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
+  const on = (method: Route['method'], path: string, work: (conversation: Conversation, call: Parameters<Handler>[0]) => unknown): Route =>
+    session(method, `/:id${path}`, async (call) => ok(await work(await conversations.get(call.params['id']), call)));
+
+  return [
+    session('POST', '', async ({ request }) => {
+      const { conversation, created } = await conversations.start(parseOrThrow(StartConversationRequest, await readJson(request)));
+      return ok(conversation.info(), created ? 201 : 200);
+    }),
+    session('GET', '/search', async ({ query }) => {
+      const limit = Number(query.get('limit') ?? MAX_PAGE);
+      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
+      const from = Number(query.get('page_id') ?? 0) || 0;
+      const all = (await conversations.list())
+        .map((conversation) => conversation.info())
+        .filter((info) => (query.get('status') ?? info.execution_status) === info.execution_status);
+      all.sort((a, b) => b.created_at.localeCompare(a.created_at));
+      return ok({ items: all.slice(from, from + limit), next_page_id: all.length > from + limit ? String(from + limit) : null });
+    }),
+    session('GET', '/count', async () => ok((await conversations.list()).length)),
+    session('GET', '', async ({ query }) => {
+      const found = query.getAll('ids').map((id) =>
+        conversations
+          .get(id)
+          .then((conversation) => conversation.info())
+          .catch(() => null),
+      );
+      return ok(await Promise.all(found));
+    }),
+    on('GET', '', (conversation) => conversation.info()),
+    session('DELETE', '/:id', async ({ params }) => {
+      await conversations.remove(params['id']);
+      return ok(SUCCESS);
+    }),
+    on('POST', '/run', (conversation) => {
+      conversation.run();
+      return SUCCESS;
+    }),
+    on('POST', '/pause', async (conversation) => {
+      await conversation.pause();
+      return SUCCESS;
+    }),
+    on('POST', '/interrupt', async (conversation) => {
+      await conversation.interrupt();
+      return SUCCESS;
+    }),
+    on('POST', '/secrets', async (_conversation, { request }) => {
+      const { secrets } = parseOrThrow(Secrets, await readJson(request));
+      const env = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, typeof secret === 'string' ? secret : secret.value]));
+      mask.add(Object.values(env));
+      actionServer.addEnv(env);
+      return SUCCESS;
+    }),
+    on('GET', '/agent_final_response', (conversation) => ({ response: finalResponse(conversation.log.events) })),
+    on('GET', '/events/search', (conversation, { query }) => searchEvents(conversation.log, query)),
+    on('GET', '/events/count', (conversation, { query }) => countEvents(conversation.log, query)),
+    on('GET', '/events/:event', (conversation, { params }) => {
+      const event = conversation.log.events[conversation.log.indexOf(params['event'] ?? '')];
+      if (event === undefined) throw notFound();
+      return event;
+    }),
+    on('POST', '/events', async (conversation, { request }) => {
+      await conversation.send(parseOrThrow(SendEventRequest, await readJson(request)));
+      return SUCCESS;
+    }),
+  ];
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { StartConversationRequest } from '@slipway/contracts';
+import { notFound } from '@slipway/errors';
+import { Conversation, type ConversationDeps } from './conversation.js';
+
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+
+/** The conversations of this sandbox: those that were started, and those that an earlier life left on disk. */
+export class Conversations {
+  private readonly open = new Map<string, Promise<Conversation>>();
+  /** Starts of one conversation wait for each other. */
+  private readonly starting = new Map<string, Promise<unknown>>();
+  private found: Promise<void> | undefined;
+
+  constructor(
+    private readonly directory: string,
+    private readonly deps: ConversationDeps,
+  ) {}
+
+  /** @returns the conversation, and whether it is new here. */
+  async start(request: StartConversationRequest): Promise<{ conversation: Conversation; created: boolean }> {
+    const id = request.conversation_id?.toLowerCase() ?? randomUUID();
+    const before = this.starting.get(id);
+    const turn = (async () => {
+      await before?.catch(() => undefined);
+      await this.discover();
+      const created = !this.open.has(id);
+      if (created) this.open.set(id, Conversation.create(id, path.join(this.directory, id), request, this.deps));
+      const conversation = (await this.open.get(id)) as Conversation;
+      try {
+        await conversation.start(request);
+        return { conversation, created };
+      } catch (error) {
+        if (created) {
+          this.open.delete(id);
+          await conversation.close();
+        }
+        throw error;
+      }
+    })();
+    this.starting.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.starting.get(id) === turn) this.starting.delete(id);
+    }
+  }
+
+  /** @throws SlipwayError `resource.not-found`. */
+  async get(id: string | undefined): Promise<Conversation> {
+    if (id === undefined || !UUID.test(id)) throw notFound();
+    await this.discover();
+    const plain = id.toLowerCase().replaceAll('-', '');
+    const conversation = await this.open.get(plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
+    if (conversation === undefined) throw notFound();
+    return conversation;
+  }
+
+  async list(): Promise<Conversation[]> {
+    await this.discover();
+    return Promise.all(this.open.values());
+  }
+
+  async remove(id: string | undefined): Promise<void> {
+    const conversation = await this.get(id);
+    this.open.delete(conversation.id);
+    await conversation.delete();
+  }
+
+  /** Those that were touched in this life; nothing is read from disk. */
+  async opened(): Promise<Conversation[]> {
+    const settled = await Promise.allSettled(this.open.values());
+    return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  }
+
+  /** Reads, once, what is on disk. */
+  private discover(): Promise<void> {
+    this.found ??= (async () => {
+      const names = await readdir(this.directory).catch(() => []);
+      for (const name of names.filter((name) => UUID.test(name))) {
+        const restored = await Conversation.restore(path.join(this.directory, name), this.deps);
+        if (restored !== null) this.open.set(name, Promise.resolve(restored));
+      }
+    })();
+    return this.found;
+  }
+}

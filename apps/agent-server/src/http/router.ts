@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { notFound, SlipwayError } from '@slipway/errors';
+
+/** Largest JSON body. Bytes. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/** One request on its way through a handler. */
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Aborted when the client goes away before the answer is complete. */
+  readonly signal: AbortSignal;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** `undefined`: the handler has written the response itself. */
+export type Handler = (call: Call) => Reply | undefined | Promise<Reply | undefined>;
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Segments that begin with `:` are parameters. */
+  readonly path: string;
+  /** `open` needs nothing, `session` an activated sandbox and its session key. */
+  readonly access: 'open' | 'session';
+  readonly handle: Handler;
+}
+
+export function ok(body: unknown, status = 200): Reply {
+  return { status, body };
+}
+
+/** Finds the route of a path, and its parameters. Built once; a lookup walks the segments. */
+export class Router {
+  private readonly routes: ReadonlyArray<Route & { readonly segments: readonly string[] }>;
+
+  constructor(routes: readonly Route[]) {
+    this.routes = routes.map((route) => ({ ...route, segments: route.path.split('/') }));
+  }
+
+  /** @throws SlipwayError `resource.not-found`. */
+  match(method: string, path: string): { route: Route; params: Record<string, string> } {
+    const segments = path.length > 1 && path.endsWith('/') ? path.slice(0, -1).split('/') : path.split('/');
+    for (const route of this.routes) {
+      if (route.method !== method || route.segments.length !== segments.length) continue;
+      const params = paramsOf(route.segments, segments);
+      if (params !== null) return { route, params };
+    }
+    throw notFound();
+  }
+}
+
+function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  const params: Record<string, string> = {};
+  for (const [index, part] of pattern.entries()) {
+    const given = segments[index] ?? '';
+    if (part.startsWith(':')) {
+      if (given === '') return null;
+      try {
+        params[part.slice(1)] = decodeURIComponent(given);
+      } catch {
+        return null;
+      }
+    } else if (part !== given) return null;
+  }
+  return params;
+}
+
+/** The body's bytes. @throws SlipwayError `request.too-large`. */
+export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
+  const tooLarge = (): SlipwayError => new SlipwayError('request.too-large', `The body is larger than ${limit} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+}
+
+/** The body as JSON; an empty one is `undefined`. @throws SlipwayError `request.not-json`, `request.too-large`. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const body = await readBody(request);
+  if (body.length === 0) return undefined;
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch (error) {
+    throw new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: error });
+  }
+}

@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { SlipwayError, toProblem } from '@slipway/errors';
+import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
+import type { Reply, Router } from './router.js';
+
+/** Throws when the request may not pass. */
+export type Guard = (request: IncomingMessage, query: URLSearchParams) => void;
+
+const DOCS_URL = '/docs';
+
+/** Serves the routes: context, access, answer, problem. A handler's error never ends the process. */
+export function createHttpServer(router: Router, guard: Guard, logger: Logger): Server {
+  const server = createServer((request, response) => {
+    const traceparent = request.headers['traceparent'];
+    runInContext({ traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, () => void serve(request, response, router, guard, logger));
+  });
+  // A command may run for an hour; clients that send nothing are cut off by the headers' limit.
+  server.requestTimeout = 0;
+  server.headersTimeout = 20_000;
+  server.keepAliveTimeout = 65_000;
+  return server;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, router: Router, guard: Guard, logger: Logger): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new Error('the client went away')));
+  try {
+    const url = request.url ?? '/';
+    const cut = url.indexOf('?');
+    const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
+    const { route, params } = router.match(request.method ?? 'GET', cut === -1 ? url : url.slice(0, cut));
+    if (route.access === 'session') guard(request, query);
+    const reply = await route.handle({ request, response, params, query, signal: gone.signal });
+    if (reply !== undefined) send(response, reply);
+  } catch (error) {
+    fail(request, response, error, logger);
+  }
+}
+
+function send(response: ServerResponse, reply: Reply): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(JSON.stringify(reply.body));
+  response.writeHead(reply.status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
+}
+
+function fail(request: IncomingMessage, response: ServerResponse, thrown: unknown, logger: Logger): void {
+  const problem = toProblem(thrown, { docsUrl: DOCS_URL });
+  if (problem.status >= 500 && !response.destroyed && problem.error.code !== 'sandbox.dormant')
+    logger.error({ err: problem.error, cause: problem.error.more.cause, code: problem.error.code, path: request.url?.split('?')[0] }, problem.error.message);
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const body = Buffer.from(JSON.stringify(problem.body));
+  // A body that was not read to its end cannot be followed by another request.
+  const close: Record<string, string> = request.complete ? {} : { connection: 'close' };
+  response.writeHead(problem.status, { ...problem.headers, ...close, 'content-type': 'application/problem+json', 'content-length': body.length });
+  response.end(body);
+}
+
+/** @throws SlipwayError `config.invalid` that names the port when it is taken. */
+export function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'EADDRINUSE'
+          ? new SlipwayError('config.invalid', `Port ${port} on ${host} is taken. Set PORT to another one, or to 0 for any.`, { cause: error })
+          : error,
+      ),
+    );
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(address !== null && typeof address === 'object' ? address.port : port);
+    });
+  });
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ToolPort } from '@slipway/agent';
+import { ExecuteActionResponse, type RunCommandRequest, RunCommandResponse, type SandboxAction, type SandboxObservation } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { makeTraceparent } from '@slipway/telemetry';
+import { callJson, callOut, wasNeverSent } from '../http/outgoing.js';
+import type { Call } from '../http/router.js';
+
+/** How long a tool call waits for the tool process to come back. Milliseconds. */
+const COME_BACK_MS = 15_000;
+const LOOK_EVERY_MS = 100;
+const CONFIGURE_TIMEOUT_MS = 5_000;
+/** No action takes longer: its own limit is an hour at most. Milliseconds. */
+const ACTION_CEILING_MS = 3_660_000;
+
+/**
+ * The sandbox's tool process. It may die and come back at any time; it is then given the environment again before it is asked anything.
+ * Aborting a call closes its connection, which kills what the call had started.
+ */
+export class ActionServerClient implements ToolPort {
+  private env: Readonly<Record<string, string>> = {};
+  /** Resolves when the process has the current `env`; `undefined` when it has to be told. */
+  private configured: Promise<void> | undefined;
+
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+    private readonly comeBackMs = COME_BACK_MS,
+  ) {}
+
+  /** Adds to the environment of every shell that is started from now on. */
+  addEnv(env: Readonly<Record<string, string>>): void {
+    this.env = { ...this.env, ...env };
+    this.configured = undefined;
+    // Told ahead of the first call; a failure shows there.
+    this.configure().catch(() => {});
+  }
+
+  /** @throws SlipwayError `sandbox.tool-unavailable` with a sentence for the model, or the signal's reason. */
+  async execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation> {
+    const answer = await this.post('/execute_action', { action }, context.signal, context.traceparent, ACTION_CEILING_MS);
+    const parsed = ExecuteActionResponse.safeParse(answer);
+    if (!parsed.success)
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read. Try again.', { internal: parsed.error.message });
+    return parsed.data.observation;
+  }
+
+  /** One command outside the agent's shell. @throws as `execute`. */
+  async runCommand(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
+    const answer = await this.post('/bash/execute', request, signal, makeTraceparent(), (request.timeout + 30) * 1000);
+    const parsed = RunCommandResponse.safeParse(answer);
+    if (!parsed.success)
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process answered something that could not be read.', { internal: parsed.error.message });
+    return parsed.data;
+  }
+
+  /** Hands a request on as it is, body and answer streamed, to `path` there with the same query. */
+  async forward(call: Call, path: string): Promise<undefined> {
+    const query = call.query.toString();
+    const { request, response } = call;
+    const headers: Record<string, string> = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    for (const name of ['content-type', 'content-length', 'accept', 'range'] as const) {
+      const value = request.headers[name];
+      if (value !== undefined) headers[name] = value;
+    }
+    let answer: Awaited<ReturnType<typeof callOut>>;
+    try {
+      await this.configure();
+      const method = request.method === 'POST' ? 'POST' : 'GET';
+      answer = await callOut({
+        method,
+        url: `${this.url}${path}${query === '' ? '' : `?${query}`}`,
+        headers,
+        ...(method === 'POST' ? { body: request } : {}),
+        signal: call.signal,
+      });
+    } catch (error) {
+      this.configured = undefined;
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
+    }
+    const passed: Record<string, string | string[]> = {};
+    for (const name of ['content-type', 'content-length', 'content-disposition', 'content-range', 'accept-ranges', 'retry-after', 'etag']) {
+      const value = answer.headers[name];
+      if (value !== undefined) passed[name] = value;
+    }
+    response.writeHead(answer.statusCode, passed);
+    // Not `pipeline`: a source that breaks off must break the answer too, and never look like its end.
+    answer.body.once('error', () => response.destroy());
+    answer.body.pipe(response);
+    await once(response, 'close');
+    return undefined;
+  }
+
+  private async post(path: string, body: unknown, signal: AbortSignal, traceparent: string, timeoutMs: number): Promise<unknown> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const until = performance.now() + this.comeBackMs;
+    for (;;) {
+      const answer = await this.attempt(path, body, limit, traceparent).catch((error: unknown) => {
+        signal.throwIfAborted();
+        this.configured = undefined;
+        if (!wasNeverSent(error))
+          throw new SlipwayError(
+            'sandbox.tool-unavailable',
+            'The tool process stopped while it was at work; what was asked may or may not have had its effect. It is being restarted.',
+            { cause: error },
+          );
+        return null;
+      });
+      if (answer !== null && answer.status < 300) return answer.body;
+      if (answer !== null && answer.status !== 503) {
+        const detail = (answer.body as { detail?: unknown } | null)?.detail;
+        throw new SlipwayError('sandbox.tool-unavailable', typeof detail === 'string' ? detail : `The tool process answered with status ${answer.status}.`);
+      }
+      if (performance.now() > until)
+        throw new SlipwayError(
+          'sandbox.tool-unavailable',
+          `The tool process of the sandbox did not answer for ${Math.round(this.comeBackMs / 1000)} s; nothing was done. Try again later.`,
+        );
+      await wait(LOOK_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  private async attempt(path: string, body: unknown, signal: AbortSignal, traceparent: string): Promise<{ status: number; body: unknown }> {
+    await this.configure();
+    return callJson({
+      method: 'POST',
+      url: `${this.url}${path}`,
+      headers: { 'content-type': 'application/json', 'x-session-api-key': this.token, traceparent },
+      body: JSON.stringify(body),
+      signal,
+    });
+  }
+
+  private configure(): Promise<void> {
+    this.configured ??= this.sendEnv(this.env).catch((error: unknown) => {
+      this.configured = undefined;
+      throw error;
+    });
+    return this.configured;
+  }
+
+  private async sendEnv(env: Readonly<Record<string, string>>): Promise<void> {
+    const answer = await callJson({
+      method: 'POST',
+      url: `${this.url}/configure`,
+      headers: { 'content-type': 'application/json', 'x-session-api-key': this.token },
+      body: JSON.stringify({ env }),
+      signal: AbortSignal.timeout(CONFIGURE_TIMEOUT_MS),
+    });
+    if (answer.status >= 300) throw Object.assign(new Error(`configure answered with status ${answer.status}`), { code: 'ECONNREFUSED' });
+  }
+}

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { SendEventRequest, type StreamingDelta } from '@slipway/contracts';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
+import type { RawData, WebSocket, WebSocketServer } from 'ws';
+import type { Activation } from '../activation/activation.js';
+import type { Conversation } from '../conversations/conversation.js';
+import type { Conversations } from '../conversations/conversations.js';
+import { firstSince, utcTime } from '../conversations/event-search.js';
+import { MAX_BODY_BYTES } from '../http/router.js';
+import { Subscriber } from './subscriber.js';
+
+/** A client says who it is within this time. Milliseconds. */
+const AUTH_MS = 10_000;
+const MAX_SUBSCRIBERS = 1_000;
+const LOOK_FOR_STALLED_MS = 5_000;
+const PING_MS = 30_000;
+/** With this much unsent a socket gets no more pieces of text; the event itself comes all the same. Bytes. */
+const MAX_BUFFERED_FOR_DELTAS = 64 * 1024;
+
+const CLOSE = { auth: 4001, unknown: 4004, busy: 1013, away: 1001 } as const;
+const PATH = /^\/sockets\/events\/([^/?]+)\/?$/;
+
+/** `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live; what the client sends are messages that start a run. */
+export class EventSockets {
+  private server: Promise<WebSocketServer> | undefined;
+  private readonly subscribers = new Map<string, Set<Subscriber>>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly conversations: Conversations,
+    private readonly activation: Activation,
+    private readonly logger: Logger,
+  ) {}
+
+  listenOn(http: Server): void {
+    http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+      stream.on('error', () => stream.destroy());
+      this.upgrade(request, stream, head).catch((error: unknown) => {
+        this.logger.error({ err: error }, 'a socket could not be opened');
+        stream.destroy();
+      });
+    });
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+    for (const set of this.subscribers.values()) for (const { socket } of set) socket.close(CLOSE.away, 'the sandbox is stopping');
+  }
+
+  private async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
+    const url = request.url ?? '/';
+    const cut = url.indexOf('?');
+    const id = PATH.exec(cut === -1 ? url : url.slice(0, cut))?.[1];
+    if (id === undefined) return refuse(stream, '404 Not Found');
+    if (this.activation.state().state !== 'ready') return refuse(stream, '503 Service Unavailable');
+    this.server ??= import('ws').then(
+      ({ WebSocketServer }) => new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_BODY_BYTES, clientTracking: false }),
+    );
+    const server = await this.server;
+    const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
+    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, id, query));
+  }
+
+  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, id: string, query: URLSearchParams): Promise<void> {
+    socket.on('error', () => socket.terminate());
+    try {
+      const conversation = await this.authenticate(socket, request, id, query);
+      if (conversation === null) return;
+      const count = this.subscribers.get(conversation.id)?.size ?? 0;
+      if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
+      this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
+    } catch (error) {
+      if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
+      if (error instanceof SlipwayError) return socket.close(1008, error.detail.slice(0, 120));
+      this.logger.error({ err: error }, 'a socket failed');
+      socket.close(1011, 'something broke on our side');
+    }
+  }
+
+  /** Who is there, then which conversation: one that may not be seen is not told apart. */
+  private async authenticate(socket: WebSocket, request: IncomingMessage, id: string, query: URLSearchParams): Promise<Conversation | null> {
+    const given = headerOf(request, 'x-session-api-key') ?? /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? query.get('session_api_key');
+    const key = given ?? (await firstFrameKey(socket));
+    if (key === null || !this.activation.accepts(key)) {
+      socket.close(CLOSE.auth, 'the session key is missing or wrong');
+      return null;
+    }
+    return this.conversations.get(id);
+  }
+
+  private subscribe(socket: WebSocket, stream: Duplex, conversation: Conversation, query: URLSearchParams, traceId: string): void {
+    const { log } = conversation;
+    const from = startOf(conversation, query);
+    // The first frame tells the client that its subscription stands; every event after it comes, from `from` on.
+    socket.send(
+      JSON.stringify({
+        id: randomUUID(),
+        timestamp: new Date().toISOString(),
+        source: 'environment',
+        kind: 'ConversationStateUpdateEvent',
+        key: 'full_state',
+        value: conversation.info(),
+      }),
+    );
+    const subscriber = new Subscriber(socket, stream, log, from);
+    const set = this.subscribers.get(conversation.id) ?? new Set();
+    set.add(subscriber);
+    this.subscribers.set(conversation.id, set);
+    this.timer ??= setInterval(() => this.closeStalled(), LOOK_FOR_STALLED_MS).unref();
+    const stopDeltas = conversation.onDelta((delta) => sendDelta(subscriber, delta));
+    const stopClosing = conversation.onClose(() => socket.close(CLOSE.unknown, 'the conversation was deleted'));
+    const ping = setInterval(() => socket.ping(), PING_MS).unref();
+    socket.on('message', (data: RawData, isBinary: boolean) => {
+      if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, data));
+    });
+    socket.once('close', () => {
+      clearInterval(ping);
+      stopDeltas();
+      stopClosing();
+      subscriber.close();
+      set.delete(subscriber);
+    });
+  }
+
+  private async receive(socket: WebSocket, conversation: Conversation, data: RawData): Promise<void> {
+    try {
+      const frame = parseFrame(data);
+      if ((frame as { type?: unknown } | null)?.type === 'auth') return;
+      await conversation.send(parseOrThrow(SendEventRequest, { ...(frame as object), run: true }));
+    } catch (error) {
+      const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
+      if (known !== error) this.logger.error({ err: error }, 'a message from a socket failed');
+      if (socket.readyState === socket.OPEN)
+        socket.send(
+          JSON.stringify({
+            id: randomUUID(),
+            timestamp: new Date().toISOString(),
+            source: 'environment',
+            kind: 'ServerErrorEvent',
+            code: known.code,
+            detail: known.detail,
+          }),
+        );
+    }
+  }
+
+  private closeStalled(): void {
+    const now = performance.now();
+    for (const set of this.subscribers.values()) {
+      for (const subscriber of set) {
+        if (!subscriber.stalled(now)) continue;
+        subscriber.socket.close(CLOSE.busy, 'the client reads too slowly; connect again');
+        subscriber.socket.terminate();
+      }
+    }
+  }
+}
+
+/** `resend_mode=all` is everything, `since` from a time on, nothing only what is new. */
+function startOf(conversation: Conversation, query: URLSearchParams): number {
+  const { log } = conversation;
+  const mode = query.get('resend_mode') ?? (query.get('resend_all') === 'true' ? 'all' : null);
+  const after = query.get('after_timestamp');
+  if (mode === 'all') return 0;
+  if (mode === 'since') return after === null ? 0 : firstSince(log, utcTime(after, 'after_timestamp'));
+  return log.entries.length;
+}
+
+/** The key of `{"type":"auth","session_api_key":…}`, or `null` when the first frame is something else or does not come. */
+function firstFrameKey(socket: WebSocket): Promise<string | null> {
+  return new Promise((resolve) => {
+    const end = (key: string | null): void => {
+      clearTimeout(timer);
+      socket.off('message', read);
+      socket.off('close', gone);
+      resolve(key);
+    };
+    const gone = (): void => end(null);
+    const read = (data: RawData): void => {
+      end(keyOf(data));
+    };
+    const timer = setTimeout(() => end(null), AUTH_MS);
+    socket.on('message', read);
+    socket.on('close', gone);
+  });
+}
+
+/** Not JSON is not a proof either. */
+function keyOf(data: RawData): string | null {
+  try {
+    const frame = parseFrame(data) as { type?: unknown; session_api_key?: unknown } | null;
+    return frame?.type === 'auth' && typeof frame.session_api_key === 'string' ? frame.session_api_key : null;
+  } catch {
+    return null;
+  }
+}
+
+function parseFrame(data: RawData): unknown {
+  const text = Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data as Buffer).toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SlipwayError('request.not-json', 'The frame could not be read as JSON.', { cause: error });
+  }
+}
+
+/** Pieces of text go only to who has every event before them, and reads. */
+function sendDelta(subscriber: Subscriber, delta: StreamingDelta): void {
+  const { socket } = subscriber;
+  if (!subscriber.caughtUp || socket.bufferedAmount > MAX_BUFFERED_FOR_DELTAS || socket.readyState !== socket.OPEN) return;
+  socket.send(
+    JSON.stringify({
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      source: 'agent',
+      kind: 'StreamingDeltaEvent',
+      ...(delta.channel === 'content' ? { content: delta.text } : { reasoning_content: delta.text }),
+    }),
+  );
+}
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function refuse(stream: Duplex, status: string): void {
+  stream.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+}

@@ -1,0 +1,111 @@
+import 'reflect-metadata';
+import type { KeyObject } from 'node:crypto';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { SecretBox } from '@slipway/auth/secret-box';
+import { createPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import { ProblemFilter } from '@slipway/errors/nest';
+import type { SandboxBackend } from '@slipway/sandbox';
+import type { Logger } from '@slipway/telemetry';
+import { Counter, createMetrics, Gauge, Histogram, installTelemetry } from '@slipway/telemetry/http';
+import { type Failpoints, noFailpoints } from './failpoints.js';
+import { countReady } from './pool/pool.queries.js';
+import { PoolController } from './pool/pool-controller.js';
+import type { PoolContext } from './pool/pool-context.js';
+import { Activator } from './runtimes/activator.js';
+import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
+import { Claims } from './runtimes/claims.js';
+import { RuntimesController } from './runtimes/runtimes.controller.js';
+import { RuntimesService } from './runtimes/runtimes.service.js';
+
+export interface RuntimeApiOptions {
+  readonly databaseUrl: string;
+  readonly apiKey: string;
+  readonly encryptionKey: string;
+  readonly activationKey: KeyObject;
+  readonly backend: SandboxBackend;
+  readonly poolTarget: number;
+  readonly orgSandboxLimit: number;
+  readonly replicaId: string;
+  readonly logger: Logger;
+  readonly failpoints?: Failpoints;
+}
+
+/** The one kind of sandbox of this installation. */
+export const POOL = { poolId: 'default', image: 'slipway-sandbox', maxAgeSeconds: 4 * 3_600 } as const;
+/** Problem types are paths of the documentation. */
+const DOCS_URL = '';
+/** Largest body: an environment of 256 KiB with room. Bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface RuntimeApi {
+  readonly app: NestFastifyApplication;
+  /** Begins to keep the pool. */
+  readonly pool: PoolController;
+  /** Stops answering, leading and its connections, in this order. Sandboxes go on. */
+  close(): Promise<void>;
+}
+
+/** The whole service, not yet listening, its pool not yet kept. */
+export async function createRuntimeApi(options: RuntimeApiOptions): Promise<RuntimeApi> {
+  const { logger, backend } = options;
+  const db = createPool({
+    url: options.databaseUrl,
+    max: 20,
+    applicationName: `slipway-runtime-api ${options.replicaId}`.slice(0, 63),
+    onError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+  });
+  const context: PoolContext = { db, backend, ids: createIds(systemClock), logger, failpoints: options.failpoints ?? noFailpoints, pool: { ...POOL, target: options.poolTarget } };
+  const registry = createMetrics('runtime-api');
+  const metrics = {
+    claims: new Counter({ name: 'pool_claim_total', help: 'Answers of the claim, by result', labelNames: ['result'], registers: [registry] }),
+    durations: new Histogram({
+      name: 'pool_claim_duration_seconds',
+      help: 'From request to activated sandbox',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 20],
+      registers: [registry],
+    }),
+  };
+  new Gauge({
+    name: 'pool_ready_slots',
+    help: 'Blank sandboxes that a claim can take now',
+    registers: [registry],
+    async collect() {
+      this.set(await countReady(db, POOL.poolId));
+    },
+  });
+  const pool = new PoolController(context);
+  const box = new SecretBox(options.encryptionKey);
+  const claims = new Claims(context, pool, new Activator(context, box, options.activationKey, systemClock), box, options.orgSandboxLimit, metrics);
+
+  @Module({
+    controllers: [RuntimesController],
+    providers: [
+      { provide: RUNTIME_API_KEY, useValue: options.apiKey },
+      { provide: RuntimesService, useValue: new RuntimesService(context, claims, pool, box) },
+    ],
+  })
+  class RuntimeApiModule {}
+
+  const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 500 } });
+  installTelemetry(adapter.getInstance(), {
+    registry,
+    logger,
+    ready: async () => {
+      await db.query('SELECT 1');
+    },
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: ['error', 'fatal', 'warn'], abortOnError: false });
+  app.useGlobalFilters(new ProblemFilter(logger, DOCS_URL));
+  return {
+    app,
+    pool,
+    close: async () => {
+      await app.close();
+      await pool.close();
+      await db.end();
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** Steps between which a process may die. Tests end it there; in a running service nothing happens. */
+export type Step =
+  | 'pool.planned'
+  | 'pool.creating'
+  | 'pool.created'
+  | 'pool.probed'
+  | 'pool.ready'
+  | 'pool.removing'
+  | 'pool.removed'
+  | 'claim.bound'
+  | 'claim.attached'
+  | 'claim.activated'
+  | 'claim.marked'
+  | 'claim.released'
+  | 'reap.released';
+
+export type Failpoints = (step: Step) => Promise<void> | void;
+export const noFailpoints: Failpoints = () => {};

@@ -1,0 +1,163 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { creationBackoffMs } from '@slipway/domain';
+import { leadWhile } from './leadership.js';
+import { type Slot, slotsIn, upsertPool } from './pool.queries.js';
+import type { PoolContext } from './pool-context.js';
+import { checkWarm, renewPool } from './pool-renewal.js';
+import { Reaper } from './reaper.js';
+import { planPool, provisionSlot } from './slot-provisioning.js';
+import { removableSlots, removeSlot } from './slot-removal.js';
+
+/** Longest time between two looks at the pool. Milliseconds; claims and changes in sandboxes bring the next one forward. */
+const TICK_MS = 250;
+const TEND_MS = 500;
+const REAP_MS = 3_000;
+const RENEW_MS = 2_000;
+const FORGET_MS = 3_600_000;
+/** Sandboxes that start at the same time: more only take each other's processor. */
+const STARTS_AT_ONCE = 4;
+
+/** Keeps the pool at its target, removes what is over, and repairs. Every replica has one; one leads. */
+export class PoolController {
+  private readonly stop = new AbortController();
+  private readonly busy = new Set<string>();
+  private readonly readyListeners = new Set<() => void>();
+  private readonly reaper: Reaper;
+  private running: Promise<void> | undefined;
+  private wake: () => void = () => {};
+  private woken = false;
+  private reapSoon = false;
+  private starting = 0;
+  private failures = 0;
+  private notBefore = 0;
+
+  constructor(private readonly context: PoolContext) {
+    this.reaper = new Reaper(context);
+  }
+
+  start(): void {
+    this.running ??= leadWhile(this.context.db, this.context.logger, this.stop.signal, (signal) => this.lead(signal));
+  }
+
+  /** Ends leading. Sandboxes go on; the next leader takes them over. */
+  async close(): Promise<void> {
+    this.stop.abort();
+    await this.running;
+  }
+
+  /** A slot was taken or a sandbox changed: look now. Nothing happens in a replica that does not lead. */
+  kick(): void {
+    this.woken = true;
+    this.wake();
+  }
+
+  /** Answers when a slot may have become ready: at once when this replica makes it so, after `timeoutMs` at the latest. */
+  nextReady(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.readyListeners.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      this.readyListeners.add(done);
+    });
+  }
+
+  private async lead(signal: AbortSignal): Promise<void> {
+    const { db, backend, pool } = this.context;
+    await upsertPool(db, { ...pool, template: backend.template });
+    const unlisten = backend.onChange(() => {
+      this.reapSoon = true;
+      this.kick();
+    });
+    const due = { tend: 0, reap: 0, renew: 0, check: 0, forget: performance.now() + FORGET_MS };
+    const isDue = (what: keyof typeof due, everyMs: number, now: boolean): boolean => {
+      if (!now && performance.now() < due[what]) return false;
+      due[what] = performance.now() + everyMs;
+      return true;
+    };
+    try {
+      while (!signal.aborted) {
+        const changed = this.reapSoon;
+        this.woken = false;
+        this.reapSoon = false;
+        // Each apart from the others: a sandbox that hangs must not keep the pool from filling.
+        if (isDue('tend', TEND_MS, changed)) this.apart('tending', () => backend.tend(signal));
+        if (isDue('reap', REAP_MS, changed)) this.apart('reaping', () => this.reaper.pass(signal));
+        if (isDue('renew', RENEW_MS, false)) this.apart('renewing', () => renewPool(this.context));
+        if (isDue('check', RENEW_MS, false)) this.apart('checking', () => checkWarm(this.context, signal));
+        if (isDue('forget', FORGET_MS, false)) this.apart('forgetting', () => this.reaper.forget());
+        await this.fill(signal).catch((error: unknown) => this.report('filling', error));
+        await this.pause(signal);
+      }
+    } finally {
+      unlisten();
+    }
+  }
+
+  /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
+  private async fill(signal: AbortSignal): Promise<void> {
+    if (performance.now() >= this.notBefore) await planPool(this.context);
+    for (const slot of await removableSlots(this.context)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
+    for (const slot of await slotsIn(this.context.db, this.context.pool.poolId, ['intent', 'provisioning'])) {
+      if (this.starting >= STARTS_AT_ONCE) break;
+      this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
+    }
+  }
+
+  private async startSlot(slot: Slot, signal: AbortSignal): Promise<void> {
+    this.starting += 1;
+    try {
+      const result = await provisionSlot(this.context, slot, signal);
+      if (result === 'failed') {
+        this.failures += 1;
+        this.notBefore = performance.now() + creationBackoffMs(this.failures);
+      }
+      if (result === 'ready') {
+        this.failures = 0;
+        for (const listener of [...this.readyListeners]) listener();
+      }
+    } finally {
+      this.starting -= 1;
+    }
+  }
+
+  /** Runs a task beside the loop, once at a time for each name, and looks at the pool again when it has done something. */
+  private apart(name: string, task: () => Promise<unknown>): void {
+    if (this.busy.has(name)) return;
+    this.busy.add(name);
+    void task().then(
+      () => {
+        this.busy.delete(name);
+        if (name.includes(' ')) this.kick();
+      },
+      (error: unknown) => {
+        this.busy.delete(name);
+        this.report(name, error);
+      },
+    );
+  }
+
+  private report(what: string, error: unknown): void {
+    if (!this.stop.signal.aborted) this.context.logger.warn({ err: error }, `${what} failed; it is tried again`);
+  }
+
+  private async pause(signal: AbortSignal): Promise<void> {
+    if (this.woken) {
+      // Many kicks in a row are one look.
+      await wait(10, undefined, { signal }).catch(() => {});
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, TICK_MS);
+      this.wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      signal.addEventListener('abort', this.wake, { once: true });
+    });
+    signal.removeEventListener('abort', this.wake);
+    this.wake = () => {};
+  }
+}

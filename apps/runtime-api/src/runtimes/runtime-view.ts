@@ -1,0 +1,23 @@
+import type { SecretBox } from '@slipway/auth/secret-box';
+import type { Runtime } from '@slipway/contracts';
+import type { SessionRow } from './runtimes.queries.js';
+import { keyContext } from './sealing.js';
+
+/** OpenHands' SDK reads `pod_status`, its app server `status`: both say the same here. */
+const POD_STATUS: Record<SessionRow['status'], Runtime['pod_status']> = { starting: 'pending', running: 'ready', paused: 'not found', stopped: 'not found', error: 'failed' };
+
+export function toRuntime(orgId: string, row: SessionRow, box: SecretBox): Runtime {
+  return {
+    runtime_id: row.runtimeId,
+    session_id: row.sessionId,
+    url: row.url,
+    session_api_key: box.decrypt(row.sealedKey, keyContext(orgId, row.sessionId)),
+    status: row.status,
+    pod_status: POD_STATUS[row.status],
+    restart_count: row.restartCount,
+    restart_reasons: row.restartReasons,
+    working_dir: row.workingDir,
+    ...(row.statusDetail === null ? {} : { status_detail: row.statusDetail }),
+    work_hosts: {},
+  };
+}

@@ -1,0 +1,56 @@
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { type Runtime, RuntimeId } from '@slipway/contracts';
+import { parseOrThrow } from '@slipway/errors';
+import { ApiKeyGuard, OrgId } from './api-key.guard.js';
+import { RuntimesService } from './runtimes.service.js';
+
+/** OpenHands' Runtime API. POST answers 200: nothing here is a created document. */
+@Controller()
+@UseGuards(ApiKeyGuard)
+export class RuntimesController {
+  constructor(@Inject(RuntimesService) private readonly runtimes: RuntimesService) {}
+
+  @Post('start')
+  @HttpCode(200)
+  start(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
+    return this.runtimes.start(orgId, body);
+  }
+
+  @Post('stop')
+  @HttpCode(200)
+  stop(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
+    return this.runtimes.stop(orgId, parseOrThrow(RuntimeId, body).runtime_id);
+  }
+
+  @Post('pause')
+  @HttpCode(200)
+  pause(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
+    return this.runtimes.pause(orgId, parseOrThrow(RuntimeId, body).runtime_id);
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  resume(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
+    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id);
+  }
+
+  @Get('sessions/batch')
+  batch(@OrgId() orgId: string, @Query('ids') ids: string | string[] | undefined): Promise<Runtime[]> {
+    return this.runtimes.batch(orgId, ids === undefined ? [] : Array.isArray(ids) ? ids : [ids]);
+  }
+
+  @Get('sessions/:session')
+  session(@OrgId() orgId: string, @Param('session') session: string): Promise<Runtime> {
+    return this.runtimes.session(orgId, session);
+  }
+
+  @Get('list')
+  list(@OrgId() orgId: string): Promise<{ runtimes: Runtime[] }> {
+    return this.runtimes.list(orgId);
+  }
+
+  @Get('runtime/:runtime')
+  runtime(@OrgId() orgId: string, @Param('runtime') runtime: string): Promise<Runtime> {
+    return this.runtimes.runtime(orgId, runtime);
+  }
+}

@@ -1,0 +1,102 @@
+import type { SecretBox } from '@slipway/auth/secret-box';
+import type { Runtime } from '@slipway/contracts';
+import { notFound, SlipwayError } from '@slipway/errors';
+import type { PoolContext } from '../pool/pool-context.js';
+import { STOPPED_SECONDS } from '../pool/reaper.js';
+import { removeSandbox } from '../pool/slot-removal.js';
+import type { Claims, SlotSupply } from './claims.js';
+import { toRuntime } from './runtime-view.js';
+import { listSessions, releaseClaim, type SessionRow, sessionByRuntimeId, sessionsById, setSessionStatus, unremovedSandboxes } from './runtimes.queries.js';
+import { readStartRequest } from './start-request.js';
+
+/** Most sessions of one batch or list answer. */
+const MAX_LISTED = 1_000;
+/** How long /pause and /stop wait for the sandbox's processes to end. Milliseconds; the pool goes on with it after that. */
+const REMOVE_WAIT_MS = 10_000;
+
+export class RuntimesService {
+  constructor(
+    private readonly context: PoolContext,
+    private readonly claims: Claims,
+    private readonly supply: SlotSupply,
+    private readonly box: SecretBox,
+  ) {}
+
+  async start(orgId: string, body: unknown): Promise<Runtime> {
+    const request = readStartRequest(body, [this.context.pool.image]);
+    await this.claims.obtain(orgId, request.sessionId, request);
+    return this.session(orgId, request.sessionId);
+  }
+
+  /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key. */
+  async resume(orgId: string, runtimeId: string): Promise<Runtime> {
+    const row = await this.byRuntimeId(orgId, runtimeId);
+    await this.claims.obtain(orgId, row.sessionId, null);
+    return this.session(orgId, row.sessionId);
+  }
+
+  /** Ends the sandbox and keeps its workspace. When it answers, nothing of the sandbox runs. */
+  pause(orgId: string, runtimeId: string): Promise<Runtime> {
+    return this.end(orgId, runtimeId, 'paused');
+  }
+
+  /** Ends the sandbox. Its workspace is deleted an hour later, unless the session is started again. */
+  stop(orgId: string, runtimeId: string): Promise<Runtime> {
+    return this.end(orgId, runtimeId, 'stopped');
+  }
+
+  async session(orgId: string, sessionId: string): Promise<Runtime> {
+    const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
+    if (row === undefined) throw notFound();
+    return toRuntime(orgId, row, this.box);
+  }
+
+  /** Those that exist; the others are left out. */
+  async batch(orgId: string, sessionIds: readonly string[]): Promise<Runtime[]> {
+    if (sessionIds.length > MAX_LISTED) throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
+    return (await sessionsById(this.context.db, orgId, sessionIds)).map((row) => toRuntime(orgId, row, this.box));
+  }
+
+  async list(orgId: string): Promise<{ runtimes: Runtime[] }> {
+    const rows = await listSessions(this.context.db, orgId, MAX_LISTED, STOPPED_SECONDS);
+    return { runtimes: rows.map((row) => toRuntime(orgId, row, this.box)) };
+  }
+
+  async runtime(orgId: string, runtimeId: string): Promise<Runtime> {
+    return toRuntime(orgId, await this.byRuntimeId(orgId, runtimeId), this.box);
+  }
+
+  private async end(orgId: string, runtimeId: string, status: 'paused' | 'stopped'): Promise<Runtime> {
+    const { db } = this.context;
+    for (let look = 0; look < 5; look += 1) {
+      const row = await this.byRuntimeId(orgId, runtimeId);
+      if (row.status === 'stopped' && status === 'paused') throw notFound();
+      const ended =
+        row.status === status ||
+        (await releaseClaim(db, orgId, row.claimId, { only: 'bound-or-active', end: 'released', session: status, detail: null })) ||
+        (await setSessionStatus(db, orgId, row.sessionId, row.claimId, status));
+      await this.context.failpoints('claim.released');
+      // Otherwise a start has come between: look again.
+      if (!ended) continue;
+      await this.removeEnded(orgId, row.sessionId);
+      return this.session(orgId, row.sessionId);
+    }
+    throw new SlipwayError('service.unavailable', 'The session keeps changing.', { retryAfterSeconds: 1 });
+  }
+
+  private async removeEnded(orgId: string, sessionId: string): Promise<void> {
+    const signal = AbortSignal.timeout(REMOVE_WAIT_MS);
+    try {
+      for (const sandbox of await unremovedSandboxes(this.context.db, orgId, sessionId)) await removeSandbox(this.context, sandbox, signal);
+    } catch (error) {
+      this.context.logger.warn({ err: error, org_id: orgId }, 'a sandbox was not removed at once; the pool goes on with it');
+    }
+    this.supply.kick();
+  }
+
+  private async byRuntimeId(orgId: string, runtimeId: string): Promise<SessionRow> {
+    const row = await sessionByRuntimeId(this.context.db, orgId, runtimeId);
+    if (row === undefined) throw notFound();
+    return row;
+  }
+}

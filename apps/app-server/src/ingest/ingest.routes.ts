@@ -1,12 +1,12 @@
 import type { IngestTokens } from '@slipway/auth/ingest-token';
-import { IngestBatch, IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts';
+import { IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts';
 import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
-import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';
+import { currentContext, type Logger } from '@slipway/telemetry';
 import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DeltaCoalescer } from './delta-coalescer.js';
-import type { IngestService } from './ingest.service.js';
+import { assertOwnEpoch, type IngestService } from './ingest.service.js';
 
 export interface IngestRoutesOptions {
   readonly ingest: IngestService;
@@ -71,13 +71,8 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     scope.post('/ingest/v1/conversations/:conversation/events', { bodyLimit: MAX_INGEST_BYTES }, async (request) => {
       const claims = await claimsOf(request);
       const started = performance.now();
-      const batch = parseOrThrow(IngestBatch, request.body);
-      if (batch.epoch !== claims.epoch)
-        throw new SlipwayError('request.invalid', 'The epoch is not that of the token.', { fields: [{ path: 'epoch', message: 'is not that of the token' }] });
-      const context = currentContext();
-      if (context !== undefined && batch.traceparent !== undefined) context.traceId = traceIdOf(batch.traceparent);
       deltas.flush(claims.conversation);
-      const ack = await ingest.ingest(claims, batch);
+      const ack = await ingest.ingest(claims, request.body);
       seconds.observe((performance.now() - started) / 1000);
       stored.inc(ack.stored);
       return { ackedProducerSeq: ack.ackedProducerSeq, head: ack.head };
@@ -86,8 +81,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     scope.post('/ingest/v1/conversations/:conversation/deltas', { bodyLimit: MAX_INGEST_BYTES }, async (request, reply) => {
       const claims = await claimsOf(request);
       const body = parseOrThrow(IngestDeltas, request.body);
-      if (body.epoch !== claims.epoch)
-        throw new SlipwayError('request.invalid', 'The epoch is not that of the token.', { fields: [{ path: 'epoch', message: 'is not that of the token' }] });
+      assertOwnEpoch(claims, body);
       ingest.assertCurrent(claims);
       deltas.add(claims.org, claims.conversation, body.deltas);
       return reply.code(204).send();

@@ -1,7 +1,7 @@
-import { type ConversationEvent, type IngestAck, type IngestBatch, type IngestClaims } from '@slipway/contracts';
+import { type ConversationEvent, type IngestAck, IngestBatch, type IngestClaims } from '@slipway/contracts';
 import type { PoolClient, SqlPool } from '@slipway/db/sql';
-import { notFound, SlipwayError } from '@slipway/errors';
-import type { Logger } from '@slipway/telemetry';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';
 import { readHead, readLines } from '../events/event-log.queries.js';
 import { Hubs } from '../events/hubs.js';
 import { eventPage, type LogLine, logLine } from '../events/log-line.js';
@@ -36,9 +36,15 @@ export class IngestService {
    * @throws SlipwayError `ingest.stale-epoch` when another sandbox owns the conversation, `ingest.gap` when a batch before this one is missing (both carry
    *   `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`, or `service.unavailable` when the database does not answer: then nothing, or all of it, was stored.
    */
-  async ingest(claims: IngestClaims, batch: IngestBatch): Promise<IngestAck & { stored: number }> {
+  async ingest(claims: IngestClaims, body: unknown): Promise<IngestAck & { stored: number }> {
     const { org: orgId, conversation: conversationId } = claims;
-    const events = batch.events.map(({ producerSeq, event }) => incoming(event, producerSeq));
+    const batch = parseOrThrow(IngestBatch, body);
+    assertOwnEpoch(claims, batch);
+    const context = currentContext();
+    if (context !== undefined && batch.traceparent !== undefined) context.traceId = traceIdOf(batch.traceparent);
+    // What is decided goes by the checked event; what is stored is what was sent, with every key that the schema does not know.
+    const sent = (body as { events: Array<{ event: unknown }> }).events;
+    const events = batch.events.map(({ producerSeq, event }, index) => incoming(event, producerSeq, sent[index]?.event));
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
@@ -118,9 +124,15 @@ export class IngestService {
   }
 }
 
-function incoming(event: ConversationEvent, producerSeq: number | null): IncomingEvent {
+/** @throws SlipwayError `request.invalid`: a token is for one epoch. */
+export function assertOwnEpoch(claims: IngestClaims, body: { epoch: number }): void {
+  if (body.epoch !== claims.epoch)
+    throw new SlipwayError('request.invalid', 'epoch: is not that of the token', { fields: [{ path: 'epoch', message: 'is not that of the token' }] });
+}
+
+function incoming(event: ConversationEvent, producerSeq: number | null, sent: unknown = event): IncomingEvent {
   try {
-    return { producerSeq, event, ...moveOutBlobs(JSON.stringify(event)) };
+    return { producerSeq, event, ...moveOutBlobs(JSON.stringify(sent)) };
   } catch (error) {
     throw new SlipwayError('request.invalid', 'An event is nested too deeply.', { cause: error });
   }

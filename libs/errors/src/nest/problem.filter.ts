@@ -24,7 +24,8 @@ export class ProblemFilter implements ExceptionFilter {
 /** What Nest and Fastify throw by themselves, in our codes. */
 function fromFramework(thrown: unknown): unknown {
   if (thrown instanceof SlipwayError) return thrown;
-  const code = (thrown as { code?: unknown } | null)?.code;
+  // Nest wraps Fastify's errors, with the original as cause.
+  const code = (thrown as { code?: unknown } | null)?.code ?? (thrown as { cause?: { code?: unknown } } | null)?.cause?.code;
   const status = thrown instanceof HttpException ? thrown.getStatus() : (thrown as { statusCode?: unknown } | null)?.statusCode;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413)
     return new SlipwayError('request.too-large', 'The body is larger than this route takes.', { cause: thrown });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import os from 'node:os';
@@ -27,7 +27,7 @@ export async function startPostgresServer(directory: string, port = 0, flags: re
   const asRoot = os.userInfo().uid === 0;
   const fresh = !existsSync(path.join(directory, 'PG_VERSION'));
   await mkdir(path.dirname(directory), { recursive: true });
-  if (asRoot) await chmod(path.dirname(directory), 0o755);
+  if (asRoot) await letOthersReach(directory);
   const lines: string[] = [];
   const postgres = new EmbeddedPostgres({
     databaseDir: directory,
@@ -49,6 +49,20 @@ export async function startPostgresServer(directory: string, port = 0, flags: re
     throw new Error(`Postgres did not start in ${directory}: ${lines.slice(-5).join(' ').trim() || String(error)}`, { cause: error });
   }
   return { url: `postgresql://slipway:slipway@127.0.0.1:${listenPort}/postgres`, stop: () => postgres.stop() };
+}
+
+/**
+ * Postgres refuses to run as root, so root's server runs as the user `postgres`, who must be able to walk to the data. Temporary folders are opened for that.
+ * @throws Error that names the folder in the way, when it is not a temporary one.
+ */
+async function letOthersReach(directory: string): Promise<void> {
+  for (let folder = path.dirname(directory); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    const { mode } = await stat(folder);
+    if ((mode & 0o001) !== 0) continue;
+    if (!folder.startsWith(`${os.tmpdir()}${path.sep}`))
+      throw new Error(`as root, Postgres runs as the user postgres, who may not enter ${folder}. Put the data elsewhere (SLIPWAY_DATA_DIR), or run as an ordinary user.`);
+    await chmod(folder, mode | 0o011);
+  }
 }
 
 export async function freePort(): Promise<number> {

@@ -1,0 +1,42 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+const secret = z.string().min(32);
+const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
+
+const Env = z.object({
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3001),
+  /** As role `slipway_app`. Secret. */
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** Absent: Postgres carries queue and hints. Secret. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  /** Seals the sandbox's session key at rest; the same as app-server's. */
+  ENCRYPTION_KEY: secret,
+  /** Signs what a sandbox shows at ingest; the same as app-server's. */
+  INGEST_SECRET: secret,
+  RUNTIME_API_URL: httpUrl,
+  RUNTIME_API_KEY: secret,
+  LLM_GATEWAY_URL: httpUrl,
+  LLM_GATEWAY_MASTER_KEY: secret,
+  /** app-server as a sandbox reaches it. */
+  SANDBOX_INGEST_URL: httpUrl,
+  /** llm-gateway as a sandbox reaches it. */
+  SANDBOX_LLM_URL: httpUrl,
+  /** Seconds. */
+  CLONE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(3_600).default(300),
+  /** Seconds. */
+  SETUP_SCRIPT_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(3_600).default(600),
+  /** A sandbox whose conversation does nothing for this long is paused. Seconds. */
+  SANDBOX_IDLE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(604_800).default(1_200),
+  /** Steps that an agent may take for one message. */
+  MAX_ITERATIONS: z.coerce.number().int().min(1).max(100_000).default(500),
+});
+export type Config = Readonly<z.infer<typeof Env>>;
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  return parseConfig(Env, source);
+}

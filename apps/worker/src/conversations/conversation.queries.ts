@@ -1,0 +1,198 @@
+import type { ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus, StartStep } from '@slipway/contracts';
+import { asSystem, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { ConversationStatusState } from '@slipway/domain';
+
+/** What the worker itself remembers of a start between its steps. */
+export interface Checkpoint {
+  /** Who may write: the holder of the conversation's lock. */
+  readonly owner?: string;
+  /** Steps of this attempt that are done; a worker that takes over goes on after them. */
+  readonly done?: readonly StartStatus[];
+  /** Failures of this attempt that were tried again. */
+  readonly failures?: number;
+  /** The sandbox did not answer: it is given up before another is asked for. */
+  readonly suspect?: boolean;
+  /** The sandbox's directory for workspaces, as this attempt's sandbox sees it. */
+  readonly root?: string;
+  /** Whether the agent goes on running by itself in this attempt. */
+  readonly resumeRun?: boolean;
+}
+
+export interface ConversationRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly createdBy: string;
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly model: string;
+  readonly status: ConversationStatus;
+  readonly executionStatus: ExecutionStatus;
+  readonly sandboxStatus: SandboxStatus;
+  readonly startStatus: StartStatus;
+  readonly statusState: Partial<ConversationStatusState>;
+  readonly desired: 'run' | 'rest';
+  readonly attempt: number;
+  readonly epoch: number;
+  readonly head: number;
+  readonly leaseFresh: boolean;
+  readonly steps: readonly StartStep[];
+  readonly checkpoint: Checkpoint;
+  readonly runtimeId: string | null;
+  readonly sandboxUrl: string | null;
+  readonly sandboxKey: Buffer | null;
+  readonly workingDir: string | null;
+  readonly baseCommit: string | null;
+  readonly traceparent: string | null;
+}
+
+export interface InboxRow {
+  readonly id: string;
+  readonly text: string;
+  readonly createdByLabel: string;
+}
+
+const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", repository, branch, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
+  start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
+  runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
+
+/** Makes `owner` the only writer and reads the row; `null` when there is no such conversation. */
+export function takeConversation(pool: SqlPool, orgId: string, id: string, owner: string): Promise<ConversationRow | null> {
+  return inOrg(pool, orgId, async (client) => {
+    const result = await client.query<ConversationRow>({
+      name: 'take-conversation',
+      text: `UPDATE app.conversation SET checkpoint = checkpoint || jsonb_build_object('owner', $2::text) WHERE id = $1 RETURNING ${COLUMNS}`,
+      values: [id, owner],
+    });
+    return result.rows[0] ?? null;
+  });
+}
+
+/** The row, locked until the transaction ends. */
+export async function lockConversation(client: PoolClient, id: string): Promise<ConversationRow | null> {
+  const result = await client.query<ConversationRow>({
+    name: 'lock-conversation',
+    text: `SELECT ${COLUMNS} FROM app.conversation WHERE id = $1 FOR UPDATE`,
+    values: [id],
+  });
+  return result.rows[0] ?? null;
+}
+
+export function readConversation(pool: SqlPool, orgId: string, id: string): Promise<ConversationRow | null> {
+  return inOrg(pool, orgId, async (client) => {
+    const result = await client.query<ConversationRow>({
+      name: 'read-conversation',
+      text: `SELECT ${COLUMNS} FROM app.conversation WHERE id = $1`,
+      values: [id],
+    });
+    return result.rows[0] ?? null;
+  });
+}
+
+/** The lease holds for `leaseMs` more: somebody has seen the sandbox alive. */
+export function renewLease(pool: SqlPool, orgId: string, id: string, leaseMs: number): Promise<void> {
+  return inOrg(pool, orgId, async (client) => {
+    await client.query(`UPDATE app.conversation SET lease_until = greatest(lease_until, now() + $2 * interval '1 millisecond') WHERE id = $1`, [id, leaseMs]);
+  });
+}
+
+/** Messages that no log has yet, in order. Those still `queued` are claimed: from here on nobody can withdraw them. */
+export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ messages: InboxRow[]; claimed: number }> {
+  return inOrg(pool, orgId, async (client) => {
+    const claimed = await client.query({
+      name: 'claim-inbox',
+      text: `UPDATE app.inbox_message SET state = 'delivered' WHERE conversation_id = $1 AND state = 'queued'`,
+      values: [id],
+    });
+    const messages = await client.query<InboxRow>({
+      name: 'read-inbox',
+      text: `SELECT id, text, created_by_label AS "createdByLabel" FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
+      values: [id],
+    });
+    return { messages: messages.rows, claimed: claimed.rowCount ?? 0 };
+  });
+}
+
+/** Queues whose wish is the same: a sandbox that runs, with the inbox in it. */
+const RUN_QUEUES = ['conversation-start', 'conversation-deliver'];
+
+/** Whether somebody has asked since the last start ended. */
+export function hasWish(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+  return inOrg(pool, orgId, async (client) => {
+    const result = await client.query<{ wished: boolean }>('SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = ANY($1) AND key = $2) AS wished', [
+      RUN_QUEUES,
+      id,
+    ]);
+    return result.rows[0]?.wished ?? false;
+  });
+}
+
+class StillWanted extends Error {}
+
+/**
+ * Takes the wish for `desired` away, if it is fulfilled at that moment: looked at after the wish is gone, so one that comes meanwhile stays.
+ * False: there is more to do.
+ */
+export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 'run' | 'rest'): Promise<boolean> {
+  try {
+    return await inOrg(pool, orgId, async (client) => {
+      await client.query({
+        name: 'fulfil-all',
+        text: 'DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2',
+        values: [desired === 'run' ? RUN_QUEUES : ['conversation-pause'], id],
+      });
+      const now = await client.query<{ desired: string }>({ name: 'read-desired', text: 'SELECT desired FROM app.conversation WHERE id = $1', values: [id] });
+      const current = now.rows[0]?.desired ?? desired;
+      // A wish to rest is void as soon as the sandbox is wanted again.
+      if (desired === 'rest') return current === 'rest';
+      if (current !== 'run' || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
+      return true;
+    });
+  } catch (error) {
+    if (error instanceof StillWanted) return false;
+    throw error;
+  }
+}
+
+/** Takes a wish for a sandbox away because none is wanted any more. False when one is wanted again. */
+export function dropRunWish(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+  return inOrg(pool, orgId, async (client) => {
+    const row = await lockConversation(client, id);
+    if (row !== null && row.desired === 'run') return false;
+    await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [RUN_QUEUES, id]);
+    return true;
+  });
+}
+
+export async function hasInbox(client: PoolClient, id: string, states: ReadonlyArray<'queued' | 'delivered'>): Promise<boolean> {
+  const result = await client.query<{ waits: boolean }>({
+    name: 'has-inbox',
+    text: `SELECT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state = ANY($2)) AS waits`,
+    values: [id, states],
+  });
+  return result.rows[0]?.waits ?? false;
+}
+
+/** Whether messages wait that no log has yet. */
+export function hasInboxOf(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+  return inOrg(pool, orgId, (client) => hasInbox(client, id, ['queued', 'delivered']));
+}
+
+export interface SnapshotRow {
+  readonly changes: unknown;
+  readonly patch: string;
+}
+
+export function saveSnapshot(pool: SqlPool, orgId: string, id: string, snapshot: SnapshotRow): Promise<void> {
+  return inOrg(pool, orgId, async (client) => {
+    await client.query(
+      `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch, taken_at) VALUES ($1, $2, $3, $4, now())
+       ON CONFLICT (conversation_id) DO UPDATE SET changes = EXCLUDED.changes, patch = EXCLUDED.patch, taken_at = EXCLUDED.taken_at`,
+      // NUL is no character of a Postgres text.
+      [id, orgId, JSON.stringify(snapshot.changes), snapshot.patch.replaceAll('\0', '')],
+    );
+  });
+}
+
+export function system<T>(pool: SqlPool, reason: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return asSystem(pool, 'slipway_app_system', reason, work);
+}

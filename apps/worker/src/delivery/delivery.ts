@@ -1,0 +1,31 @@
+import type { SqlPool } from '@slipway/db/sql';
+import { claimInbox } from '../conversations/conversation.queries.js';
+import type { ConversationLog } from '../conversations/conversation-log.js';
+import type { HeldConversation } from '../conversations/held-conversation.js';
+import type { AgentServerClient } from '../peers/agent-server.client.js';
+
+/** Hands the inbox to the agent: in order, each message under its own id, so that handing it over twice is handing it over once. */
+export class Delivery {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly log: ConversationLog,
+  ) {}
+
+  /**
+   * Ends when nothing is left that has not been handed over. A message is claimed (no longer withdrawable) before it is sent.
+   * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next delivery.
+   */
+  async deliver(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<void> {
+    const sent = new Set<string>();
+    for (;;) {
+      const { messages, claimed } = await claimInbox(this.pool, held.orgId, held.id);
+      if (claimed > 0) this.log.inboxChanged(held.orgId, held.id);
+      const next = messages.filter((message) => !sent.has(message.id));
+      if (next.length === 0) return;
+      for (const message of next) {
+        await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel }, signal);
+        sent.add(message.id);
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { BashOutput, ConversationInfo, GitChange, type StartConversationRequest } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { z } from 'zod';
+import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
+
+export interface Sandbox {
+  readonly url: string;
+  readonly sessionKey: string;
+}
+
+const CALL_TIMEOUT_MS = 5_000;
+/** The history of a long conversation is read back before this answers. Milliseconds. */
+const CREATE_TIMEOUT_MS = 60_000;
+/** git over a large work tree. Milliseconds. */
+const GIT_TIMEOUT_MS = 30_000;
+/** What the network may add to a command's own limit. Milliseconds. */
+const BASH_MARGIN_MS = 10_000;
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** agent-server in one sandbox. No answer is `sandbox.unreachable`. */
+export class AgentServerClient {
+  constructor(private readonly sandbox: Sandbox) {}
+
+  /** Runs one command beside the agent's shell. `exit_code` is -1 when it was killed at `timeoutSeconds`. Aborting kills it. */
+  bash(command: string, options: { cwd?: string; timeoutSeconds: number }, signal: AbortSignal): Promise<BashOutput> {
+    return callJson(
+      {
+        ...this.call('POST', '/api/bash/execute_bash_command', signal, options.timeoutSeconds * 1000 + BASH_MARGIN_MS),
+        body: { command, timeout: options.timeoutSeconds, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) },
+      },
+      BashOutput,
+    );
+  }
+
+  /** Repeatable: the same conversation with the same or a newer epoch is taken over by this request. */
+  createConversation(request: StartConversationRequest, signal: AbortSignal): Promise<ConversationInfo> {
+    return callJson({ ...this.call('POST', '/api/conversations', signal, CREATE_TIMEOUT_MS), body: request }, ConversationInfo);
+  }
+
+  conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {
+    return callJson(this.call('GET', `/api/conversations/${id}`, signal, CALL_TIMEOUT_MS), ConversationInfo);
+  }
+
+  /** Repeatable: `message.id` becomes the event's id, and the same id again is the same message. */
+  async sendMessage(conversationId: string, message: { id: string; text: string; sender: string }, signal: AbortSignal): Promise<void> {
+    await callText({
+      ...this.call('POST', `/api/conversations/${conversationId}/events`, signal, CALL_TIMEOUT_MS),
+      body: { role: 'user', content: [{ type: 'text', text: message.text }], run: true, event_id: message.id, sender: message.sender },
+    });
+  }
+
+  /** Halts at the end of the step under way. */
+  async pause(conversationId: string, signal: AbortSignal): Promise<void> {
+    await callText(this.call('POST', `/api/conversations/${conversationId}/pause`, signal, CALL_TIMEOUT_MS));
+  }
+
+  /** Halts at once. */
+  async interrupt(conversationId: string, signal: AbortSignal): Promise<void> {
+    await callText(this.call('POST', `/api/conversations/${conversationId}/interrupt`, signal, CALL_TIMEOUT_MS));
+  }
+
+  changes(directory: string, signal: AbortSignal): Promise<GitChange[]> {
+    return callJson(this.call('GET', `/api/git/changes?path=${encodeURIComponent(directory)}`, signal, GIT_TIMEOUT_MS), z.array(GitChange));
+  }
+
+  patch(directory: string, signal: AbortSignal): Promise<string> {
+    return callText(this.call('GET', `/api/git/patch?path=${encodeURIComponent(directory)}`, signal, GIT_TIMEOUT_MS));
+  }
+
+  /**
+   * Does this sandbox have the conversation? `dead` only on proof: nothing listens there, the key is not its own, or it knows no such conversation. A slow one is `silent`.
+   * @throws the signal's reason only.
+   */
+  async probe(conversationId: string, signal: AbortSignal): Promise<'alive' | 'silent' | 'dead'> {
+    try {
+      await callText(this.call('GET', `/api/conversations/${conversationId}`, signal, PROBE_TIMEOUT_MS));
+      return 'alive';
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (silenceOfError(error) === 'refused') return 'dead';
+      if (error instanceof SlipwayError && (error.code === 'resource.not-found' || error.code === 'auth.missing' || error.code === 'sandbox.dormant'))
+        return 'dead';
+      const status = statusOfError(error);
+      return status === 401 || status === 403 || status === 404 ? 'dead' : 'silent';
+    }
+  }
+
+  private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number): PeerCall {
+    return {
+      method,
+      url: `${this.sandbox.url.replace(/\/+$/, '')}${path}`,
+      headers: { 'x-session-api-key': this.sandbox.sessionKey },
+      timeoutMs,
+      signal,
+      peer: 'The sandbox',
+      unreachable: 'sandbox.unreachable',
+    };
+  }
+}

@@ -1,0 +1,133 @@
+import { ERROR_CODES, type ErrorCode, Problem } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { makeTraceparent } from '@slipway/telemetry';
+import { Agent, request } from 'undici';
+import type { z } from 'zod';
+
+/** Connections to peers are kept. Undici's own limits are off: every call brings its own, and a setup script may be silent for many minutes. */
+const dispatcher = new Agent({ connect: { timeout: 2_000 }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, connections: 256 });
+/** Largest answer that is read. Bytes. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+export interface PeerCall {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Milliseconds, from the first byte out to the last byte in. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** What the caller's log and a person read when it does not answer. */
+  readonly peer: string;
+  /** The code for no answer at all. */
+  readonly unreachable: ErrorCode;
+}
+
+/** How a peer that gave no answer failed: `refused` means that nothing listens there. */
+export type Silence = 'refused' | 'timeout' | 'broken';
+
+/**
+ * One JSON call. Fails closed: an answer that is not what `schema` says is an error.
+ *
+ * @throws SlipwayError with the peer's own code and detail when it answers a problem of ours; with `unreachable` when it does not answer (`more.extensions.silence` says how).
+ *   The signal's reason when the signal ended it.
+ */
+export async function callJson<T extends z.ZodType>(call: PeerCall, schema: T): Promise<z.output<T>> {
+  const text = await callText(call);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new SlipwayError(call.unreachable, `${call.peer} answered something that is not JSON.`, { cause: error });
+  }
+  const parsed = schema.safeParse(value);
+  if (!parsed.success)
+    throw new SlipwayError('internal.unexpected', `${call.peer} answered in an unknown form.`, {
+      cause: parsed.error,
+      internal: `${call.method} ${call.url}: ${parsed.error.message}`,
+    });
+  return parsed.data;
+}
+
+/** As `callJson`, for an answer that is plain text or of no interest. */
+export async function callText(call: PeerCall): Promise<string> {
+  call.signal.throwIfAborted();
+  const limit = AbortSignal.timeout(call.timeoutMs);
+  let status: number;
+  let text: string;
+  try {
+    const response = await request(call.url, {
+      dispatcher,
+      method: call.method,
+      signal: AbortSignal.any([call.signal, limit]),
+      headers: { ...call.headers, traceparent: makeTraceparent(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    });
+    status = response.statusCode;
+    text = await readBounded(response.body, call.peer);
+  } catch (error) {
+    if (call.signal.aborted) throw call.signal.reason;
+    if (error instanceof SlipwayError) throw error;
+    const silence = silenceOf(error, limit.aborted);
+    throw new SlipwayError(
+      call.unreachable,
+      silence === 'timeout' ? `${call.peer} did not answer within ${Math.ceil(call.timeoutMs / 1000)} s.` : `${call.peer} does not answer.`,
+      {
+        cause: error,
+        internal: `${call.method} ${call.url}: ${(error as Error).message}`,
+        extensions: { silence },
+      },
+    );
+  }
+  if (status >= 200 && status < 300) return text;
+  throw problemOf(call, status, text);
+}
+
+/** How it was silent, when a thrown value of this file says that the peer gave no answer. */
+export function silenceOfError(error: unknown): Silence | null {
+  return error instanceof SlipwayError ? ((error.more.extensions?.['silence'] as Silence | undefined) ?? null) : null;
+}
+
+/** The status of an answer that was a failure without one of our codes. */
+export function statusOfError(error: unknown): number | null {
+  return error instanceof SlipwayError ? ((error.more.extensions?.['status'] as number | undefined) ?? null) : null;
+}
+
+function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
+  const problem = Problem.safeParse(parseOrNull(text));
+  const internal = `${call.method} ${call.url} answered ${status}`;
+  const known = problem.success ? ERROR_CODES.find((code) => code === problem.data.code) : undefined;
+  if (problem.success && known !== undefined)
+    return new SlipwayError(known, problem.data.detail, { internal: `${internal} ${known}: ${problem.data.detail}`, extensions: { status } });
+  if (status === 404) return new SlipwayError('resource.not-found', `${call.peer} does not know it.`, { internal, extensions: { status } });
+  return new SlipwayError(status >= 500 || status === 429 ? call.unreachable : 'internal.unexpected', `${call.peer} answered with status ${status}.`, {
+    internal: `${internal}: ${text.slice(0, 500)}`,
+    extensions: { status },
+  });
+}
+
+async function readBounded(body: AsyncIterable<Buffer>, peer: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new SlipwayError('request.too-large', `${peer} answered more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function silenceOf(error: unknown, timedOut: boolean): Silence {
+  if (timedOut) return 'timeout';
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'ECONNREFUSED') return 'refused';
+  return code === 'UND_ERR_CONNECT_TIMEOUT' ? 'timeout' : 'broken';
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,65 @@
+import { ORG_HEADER, Runtime } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { callJson, callText, type PeerCall } from './peer-call.js';
+
+/** A claim may wait for an activation call to the sandbox. Milliseconds. */
+const START_TIMEOUT_MS = 20_000;
+const CALL_TIMEOUT_MS = 5_000;
+
+/** runtime-api. No answer is `service.unavailable`; no room is `sandbox.no-capacity` or `sandbox.quota`, with its own sentence. */
+export class RuntimeApiClient {
+  constructor(private readonly options: { url: string; apiKey: string }) {}
+
+  /** The conversation's sandbox: the one that runs, or a new claim. Repeatable. It may still be `starting` or `paused`. */
+  start(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime> {
+    return callJson({ ...this.call('POST', '/start', signal, START_TIMEOUT_MS, orgId), body: { session_id: sessionId } }, Runtime);
+  }
+
+  resume(orgId: string, runtimeId: string, signal: AbortSignal): Promise<Runtime> {
+    return callJson({ ...this.call('POST', '/resume', signal, START_TIMEOUT_MS, orgId), body: { runtime_id: runtimeId } }, Runtime);
+  }
+
+  /** Gives the sandbox back and keeps its workspace. A runtime that is gone is no error. */
+  pause(orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {
+    return this.end('/pause', orgId, runtimeId, signal);
+  }
+
+  /** Gives the sandbox back with its workspace. A runtime that is gone is no error. */
+  stop(orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {
+    return this.end('/stop', orgId, runtimeId, signal);
+  }
+
+  /** `null` when it never was, or is gone. */
+  async session(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime | null> {
+    try {
+      return await callJson(this.call('GET', `/sessions/${encodeURIComponent(sessionId)}`, signal, CALL_TIMEOUT_MS, orgId), Runtime);
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+
+  private async end(path: '/pause' | '/stop', orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {
+    try {
+      await callText({ ...this.call('POST', path, signal, START_TIMEOUT_MS, orgId), body: { runtime_id: runtimeId } });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  }
+
+  private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number, orgId: string): PeerCall {
+    return {
+      method,
+      url: `${this.options.url}${path}`,
+      headers: { 'x-api-key': this.options.apiKey, [ORG_HEADER]: orgId },
+      timeoutMs,
+      signal,
+      peer: 'The sandbox service',
+      unreachable: 'service.unavailable',
+    };
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof SlipwayError && error.code === 'resource.not-found';
+}

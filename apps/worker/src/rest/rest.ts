@@ -1,0 +1,114 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Runtime } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import { INITIAL_STATUS } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import type { Queue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import { fulfil } from '../conversations/conversation.queries.js';
+import type { PlatformEvent } from '../conversations/conversation-log.js';
+import type { HeldConversation } from '../conversations/held-conversation.js';
+import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import type { StartSteps } from '../start/start-steps.js';
+import type { Snapshots } from './snapshot.js';
+
+/** A step under way may end within this; then the run is interrupted. Milliseconds. */
+const HALT_MS = 10_000;
+/** After an interrupt everything has stopped within a second; twice that. Milliseconds. */
+const INTERRUPT_MS = 2_000;
+/** What the agent said last comes into the log within this, or when the sandbox is back. Milliseconds. */
+const SETTLE_MS = 3_000;
+const POLL_MS = 100;
+
+/** Brings one conversation to rest: the agent halted, its changes kept, the sandbox given back with its workspace. */
+export class Rest {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly queue: Queue,
+    private readonly runtime: RuntimeApiClient,
+    private readonly steps: StartSteps,
+    private readonly snapshots: Snapshots,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async putToRest(held: HeldConversation): Promise<void> {
+    const { row } = held;
+    const failedWithSandbox = row.startStatus === 'ERROR' && row.runtimeId !== null;
+    if (row.desired === 'rest' || failedWithSandbox) {
+      const session = await this.runtime.session(held.orgId, held.id, held.signal);
+      if (session !== null && (session.status === 'running' || session.status === 'starting')) await this.giveBack(held, session);
+      await this.record(held);
+    }
+    if (await fulfil(this.pool, held.orgId, held.id, 'rest')) return;
+    // Wanted again meanwhile: whoever asked has a job for it, but may have found the old sandbox still there.
+    await this.queue.add('conversation-start', { orgId: held.orgId, conversationId: held.id }, { key: held.id });
+  }
+
+  private async giveBack(held: HeldConversation, session: Runtime): Promise<void> {
+    const agent = this.steps.agentOf(held.row);
+    if (agent !== null && held.row.startStatus === 'READY' && (await agent.probe(held.id, held.signal)) === 'alive') {
+      await this.bestEffort('the agent was not halted', held, () => this.halt(held, agent));
+      const directory = held.row.workingDir;
+      if (directory !== null)
+        await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.orgId, held.id, agent, directory, held.signal));
+    }
+    await this.runtime.pause(held.orgId, session.runtime_id, held.signal);
+  }
+
+  private async halt(held: HeldConversation, agent: AgentServerClient): Promise<void> {
+    await agent.pause(held.id, held.signal);
+    if (!(await this.halted(held, agent, HALT_MS))) {
+      await agent.interrupt(held.id, held.signal);
+      await this.halted(held, agent, INTERRUPT_MS);
+    }
+    const end = performance.now() + SETTLE_MS;
+    while (performance.now() < end) {
+      await held.refresh();
+      if (held.row.executionStatus !== 'running') return;
+      await wait(POLL_MS, undefined, { signal: held.signal });
+    }
+  }
+
+  private async halted(held: HeldConversation, agent: AgentServerClient, withinMs: number): Promise<boolean> {
+    const end = performance.now() + withinMs;
+    while (performance.now() < end) {
+      const info = await agent.conversation(held.id, held.signal);
+      if (info.execution_status !== 'running') return true;
+      await wait(POLL_MS, undefined, { signal: held.signal });
+    }
+    return false;
+  }
+
+  /** What the log has to say once the sandbox is away. */
+  private async record(held: HeldConversation): Promise<void> {
+    await held.write((row) => {
+      const state = { ...INITIAL_STATUS, ...row.statusState };
+      const events: PlatformEvent[] = [];
+      if (row.startStatus !== 'READY' && row.startStatus !== 'ERROR') {
+        const now = this.clock.now().toISOString();
+        events.push({
+          kind: 'start-step',
+          step: { attempt: Math.max(row.attempt, 1), status: 'READY', state: 'skipped', startedAt: now, elapsedMs: 0, detail: 'Halted before it was ready.' },
+        });
+        if (state.halt === 'none') events.push({ kind: 'paused' });
+      }
+      if (row.executionStatus === 'running')
+        events.push({ kind: 'execution-status', status: 'paused' }, ...(state.halt === 'none' ? [{ kind: 'paused' as const }] : []));
+      const away = row.startStatus === 'ERROR' ? 'ERROR' : 'PAUSED';
+      if (row.sandboxStatus !== away) events.push({ kind: 'sandbox-status', status: away });
+      return { events, columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null, leaseMs: null, checkpoint: {} } };
+    });
+  }
+
+  private async bestEffort(what: string, held: HeldConversation, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
+      this.logger.warn({ err: error }, what);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { LEASE_MS } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { SlipwayError } from '@slipway/errors';
+import { renewLease } from '../conversations/conversation.queries.js';
+import type { HeldConversation } from '../conversations/held-conversation.js';
+import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+
+/** Probes before a sandbox is given up. One refused connection may be a restart of its process. */
+const PROBES = 3;
+const PAUSE_MS = 300;
+
+/**
+ * Does the sandbox that the row names still have the conversation?
+ *
+ * Answers `alive` as soon as agent-server does, whatever the lease says: then app-server is the one that is away. A sandbox that is `silent` is dead
+ * only when the lease is over as well: two sandboxes for one conversation cost more than a late one.
+ *
+ * @throws the signal's reason only.
+ */
+export async function probeSandbox(
+  held: HeldConversation,
+  agent: AgentServerClient,
+  runtime: RuntimeApiClient,
+  pool: SqlPool,
+  signal: AbortSignal,
+): Promise<'alive' | 'dead'> {
+  for (let probe = 1; ; probe += 1) {
+    const answer = await agent.probe(held.id, signal);
+    if (answer === 'alive') {
+      await renewLease(pool, held.orgId, held.id, LEASE_MS);
+      return 'alive';
+    }
+    if (answer === 'dead' && !(await saysRunning(held, runtime, signal))) return 'dead';
+    if (probe >= PROBES) {
+      if (answer === 'dead') return 'dead';
+      await held.refresh();
+      return held.row.leaseFresh ? 'alive' : 'dead';
+    }
+    await wait(PAUSE_MS, undefined, { signal });
+  }
+}
+
+async function saysRunning(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<boolean> {
+  try {
+    const session = await runtime.session(held.orgId, held.id, signal);
+    return session?.status === 'running';
+  } catch (error) {
+    if (error instanceof SlipwayError) return true;
+    throw error;
+  }
+}

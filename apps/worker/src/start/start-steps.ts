@@ -1,0 +1,214 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { IngestTokens } from '@slipway/auth/ingest-token';
+import type { SecretBox } from '@slipway/auth/secret-box';
+import type { Runtime, StartConversationRequest } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { ConversationRow } from '../conversations/conversation.queries.js';
+import type { ColumnChanges } from '../conversations/conversation-log.js';
+import type { HeldConversation } from '../conversations/held-conversation.js';
+import type { Delivery } from '../delivery/delivery.js';
+import { AgentServerClient } from '../peers/agent-server.client.js';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import { cloneTimeout, gitFailure } from './git-failure.js';
+import { cut, type StartAttempt } from './start-attempt.js';
+import {
+  finishScript,
+  parseReport,
+  prepareScript,
+  repositoryName,
+  setupScript,
+  systemMessageSuffix,
+  type WorkspacePlan,
+  type WorkspaceReport,
+} from './workspace-script.js';
+
+export interface StartSettings {
+  readonly cloneTimeoutSeconds: number;
+  readonly setupTimeoutSeconds: number;
+  readonly maxIterations: number;
+  readonly ingestUrl: string;
+  readonly llmUrl: string;
+}
+
+/** A sandbox that is starting is looked at this often. Milliseconds; a warm one is ready in the first answer. */
+const POLL_MS = 200;
+/** Longest wait for a sandbox that is starting, before it is tried anew. Milliseconds. */
+const SANDBOX_TIMEOUT_MS = 180_000;
+/** Hook and skills are a few small files. Seconds. */
+const FINISH_TIMEOUT_SECONDS = 30;
+/** Longer than any sandbox lives: the epoch fences an old one, not the clock. Seconds. */
+const INGEST_TOKEN_SECONDS = 30 * 86_400;
+/** Output of a failed setup script that people see. Characters. */
+const OUTPUT_TAIL = 3_500;
+
+/** Where a sealed session key belongs; app-server opens it under the same name. */
+export const sandboxKeyContext = (conversationId: string): string => `sandbox-key:${conversationId}`;
+
+/** The steps of one start, in order. Each may be repeated: a worker that takes an attempt over runs the unfinished one again. */
+export class StartSteps {
+  constructor(
+    private readonly runtime: RuntimeApiClient,
+    private readonly gateway: LlmGatewayClient,
+    private readonly delivery: Delivery,
+    private readonly box: SecretBox,
+    private readonly tokens: IngestTokens,
+    private readonly settings: StartSettings,
+  ) {}
+
+  /** The agent-server that the row names, or `null`. */
+  agentOf(row: ConversationRow): AgentServerClient | null {
+    if (row.sandboxUrl === null || row.sandboxKey === null) return null;
+    return new AgentServerClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, sandboxKeyContext(row.id)) });
+  }
+
+  async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<void> {
+    // The key is asked for while the workspace is made; a failure waits until it is needed.
+    const key = this.gateway.generateKey(held.row, signal);
+    key.catch(() => {});
+    const { agent, root } = await this.sandbox(held, attempt, signal);
+    const plan: WorkspacePlan = {
+      directory: `${root.replace(/\/+$/, '')}/${held.row.repository === null ? 'project' : repositoryName(held.row.repository)}`,
+      repository: held.row.repository,
+      branch: held.row.branch,
+    };
+    const report = await this.workspace(held, attempt, agent, plan, signal);
+    await this.conversation(held, attempt, agent, plan, report, key, signal);
+    await attempt.ready();
+  }
+
+  private async sandbox(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<{ agent: AgentServerClient; root: string }> {
+    const known = this.agentOf(held.row);
+    const root = held.row.checkpoint.root;
+    if (attempt.isDone('WAITING_FOR_SANDBOX') && known !== null && root !== undefined) return { agent: known, root };
+    await attempt.begin('WAITING_FOR_SANDBOX', { show: true, sandbox: 'STARTING' });
+    if (held.row.checkpoint.suspect === true) await this.giveUp(held, signal);
+    const runtime = await this.claim(held, attempt, signal);
+    attempt.end('done');
+    const columns: ColumnChanges = {
+      runtimeId: runtime.runtime_id,
+      sandboxUrl: runtime.url,
+      sandboxKey: this.box.encrypt(runtime.session_api_key, sandboxKeyContext(held.id)),
+      checkpoint: { root: runtime.working_dir, suspect: false },
+    };
+    await attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
+    return { agent: new AgentServerClient({ url: runtime.url, sessionKey: runtime.session_api_key }), root: runtime.working_dir };
+  }
+
+  /** A sandbox that did not answer is paused: its workspace is kept for the next one. */
+  private async giveUp(held: HeldConversation, signal: AbortSignal): Promise<void> {
+    const session = await this.runtime.session(held.orgId, held.id, signal);
+    if (session === null || (session.status !== 'running' && session.status !== 'starting')) return;
+    await this.runtime.pause(held.orgId, session.runtime_id, signal);
+  }
+
+  private async claim(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<Runtime> {
+    const end = performance.now() + SANDBOX_TIMEOUT_MS;
+    let runtime = await this.runtime.start(held.orgId, held.id, signal);
+    for (;;) {
+      switch (runtime.status) {
+        case 'running':
+          return runtime;
+        case 'paused':
+          runtime = await this.runtime.resume(held.orgId, runtime.runtime_id, signal);
+          if (runtime.status === 'paused') throw new SlipwayError('sandbox.start-failed', 'The sandbox stayed paused.');
+          break;
+        case 'starting': {
+          if (performance.now() > end) throw new SlipwayError('sandbox.start-failed', `The sandbox was not ready within ${SANDBOX_TIMEOUT_MS / 1000} s.`);
+          await attempt.report(runtime.status_detail ?? 'The sandbox is starting.');
+          await wait(POLL_MS, undefined, { signal });
+          const session = await this.runtime.session(held.orgId, held.id, signal);
+          if (session === null) throw new SlipwayError('sandbox.start-failed', 'The sandbox went away while it started.');
+          runtime = session;
+          break;
+        }
+        case 'stopped':
+        case 'error':
+          throw new SlipwayError('sandbox.start-failed', runtime.status_detail ?? 'The sandbox did not start.');
+      }
+    }
+  }
+
+  private async workspace(
+    held: HeldConversation,
+    attempt: StartAttempt,
+    agent: AgentServerClient,
+    plan: WorkspacePlan,
+    signal: AbortSignal,
+  ): Promise<WorkspaceReport> {
+    await attempt.begin('PREPARING_REPOSITORY', { show: false });
+    const limit = this.settings.cloneTimeoutSeconds;
+    const made = await agent.bash(prepareScript(plan), { timeoutSeconds: limit }, signal);
+    if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit);
+    if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
+    let report = parseReport(made.stdout ?? '');
+    attempt.end('done');
+    // A workspace that was lost and made again begins anew; one that came back keeps where it began.
+    const base: ColumnChanges = {
+      workingDir: plan.directory,
+      ...((report.fresh || held.row.baseCommit === null) && report.base !== null ? { baseCommit: report.base } : {}),
+    };
+    attempt.remember(base);
+    await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
+    if (report.setup !== null) {
+      await this.setup(agent, plan, report.setup, signal);
+      const rest = await agent.bash(finishScript(plan.directory), { timeoutSeconds: FINISH_TIMEOUT_SECONDS }, signal);
+      report = { ...parseReport(rest.stdout ?? ''), base: report.base, fresh: report.fresh };
+      attempt.end('done');
+    } else {
+      attempt.end('skipped');
+    }
+    await attempt.begin('SETTING_UP_GIT_HOOKS', { show: false });
+    attempt.end(report.hook === 'none' ? 'skipped' : 'done');
+    await attempt.begin('SETTING_UP_SKILLS', { show: false });
+    if (report.files.length === 0) attempt.end('skipped');
+    else attempt.end('done', report.files.map((file) => file.path).join(', '));
+    return report;
+  }
+
+  private async setup(agent: AgentServerClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<void> {
+    const limit = this.settings.setupTimeoutSeconds;
+    const ran = await agent.bash(setupScript(script), { cwd: plan.directory, timeoutSeconds: limit }, signal);
+    if (ran.exit_code === 0) return;
+    const output = `${ran.stdout ?? ''}\n${ran.stderr ?? ''}`.trim();
+    const tail = output === '' ? 'It printed nothing.' : `Its last output:\n${output.slice(-OUTPUT_TAIL)}`;
+    if (/No space left on device/i.test(output)) throw new SlipwayError('sandbox.disk-full', cut(`${script} filled the disk of the sandbox. ${tail}`));
+    if (ran.exit_code === -1) throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));
+    throw new SlipwayError('setup.failed', cut(`${script} ended with status ${ran.exit_code}. ${tail}`));
+  }
+
+  private async conversation(
+    held: HeldConversation,
+    attempt: StartAttempt,
+    agent: AgentServerClient,
+    plan: WorkspacePlan,
+    report: WorkspaceReport,
+    key: Promise<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await attempt.begin('STARTING_CONVERSATION', { show: true });
+    const { row } = held;
+    const [apiKey, ingestToken] = await Promise.all([
+      key,
+      this.tokens.sign({ org: held.orgId, conversation: held.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
+    ]);
+    const request: StartConversationRequest = {
+      conversation_id: held.id,
+      agent: { llm: { model: row.model, api_key: apiKey, base_url: `${this.settings.llmUrl}/v1` } },
+      workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
+      max_iterations: this.settings.maxIterations,
+      slipway: {
+        epoch: row.epoch,
+        ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${held.id}`,
+        ingestToken,
+        // Before the second epoch no agent has written anything: there is nothing to read back.
+        head: row.epoch === 1 ? 0 : row.head,
+        resumeRun: row.checkpoint.resumeRun ?? false,
+        systemMessageSuffix: systemMessageSuffix(plan, report),
+      },
+    };
+    await agent.createConversation(request, signal);
+    await this.delivery.deliver(held, agent, signal);
+    attempt.end('done');
+  }
+}

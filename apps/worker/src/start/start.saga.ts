@@ -1,0 +1,176 @@
+import { ERRORS, type QueueName } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import type { Queue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import { type ConversationRow, dropRunWish, fulfil, hasInboxOf, hasWish, readConversation } from '../conversations/conversation.queries.js';
+import { LostConversation } from '../conversations/conversation-log.js';
+import type { HeldConversation } from '../conversations/held-conversation.js';
+import type { Delivery } from '../delivery/delivery.js';
+import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import { probeSandbox } from './sandbox-liveness.js';
+import { NoLongerWanted, StartAttempt } from './start-attempt.js';
+import type { StartSteps } from './start-steps.js';
+
+/** Failures of one attempt that are tried again; with the pauses below this spans about half a minute. */
+const MAX_FAILURES = 8;
+const RETRY_BASE_MS = 500;
+const RETRY_CAP_MS = 5_000;
+/** How often a full pool is asked again. Milliseconds. */
+const CAPACITY_RETRY_MS = 1_000;
+/** How often a running start looks whether it is still wanted. Milliseconds. */
+const WATCH_MS = 500;
+/** Longest that giving a failed start's sandbox back may take. Milliseconds; the sweep does what is left. */
+const RELEASE_MS = 10_000;
+
+type Outcome = { kind: 'ready' } | { kind: 'failed' } | { kind: 'rest' } | { kind: 'later'; delayMs: number };
+
+/**
+ * Brings one conversation to where it is wanted: a sandbox that runs, with the inbox in it. Reads what is, does what is missing, and may begin again at any point.
+ * An attempt is one sandbox and one epoch; a worker that dies in it is followed by another that goes on after the last finished step.
+ */
+export class StartSaga {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly queue: Queue,
+    private readonly runtime: RuntimeApiClient,
+    private readonly steps: StartSteps,
+    private readonly delivery: Delivery,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async bringUp(held: HeldConversation): Promise<void> {
+    for (;;) {
+      held.signal.throwIfAborted();
+      if (held.row.desired !== 'run') {
+        if (await dropRunWish(this.pool, held.orgId, held.id)) return this.enqueue('conversation-pause', held);
+        await held.refresh();
+        continue;
+      }
+      if (held.row.startStatus === 'ERROR' && !(await hasWish(this.pool, held.orgId, held.id))) return;
+      const outcome: Outcome = (await this.deliverToRunning(held)) ? { kind: 'ready' } : await this.attempt(held);
+      if (outcome.kind === 'failed') return;
+      if (outcome.kind === 'later') return this.enqueue('conversation-start', held, outcome.delayMs);
+      if (outcome.kind === 'ready' && (await fulfil(this.pool, held.orgId, held.id, 'run'))) return;
+      await held.refresh();
+    }
+  }
+
+  /** False when there is no sandbox that has the conversation. */
+  private async deliverToRunning(held: HeldConversation): Promise<boolean> {
+    const { row } = held;
+    if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING') return false;
+    const agent = this.steps.agentOf(row);
+    if (agent === null) return false;
+    if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
+    try {
+      await this.delivery.deliver(held, agent, held.signal);
+      return true;
+    } catch (error) {
+      if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
+      if ((await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
+      throw error;
+    }
+  }
+
+  private async attempt(held: HeldConversation): Promise<Outcome> {
+    const goesOn = held.row.startStatus !== 'READY' && held.row.startStatus !== 'ERROR' && held.row.checkpoint.done?.includes('WORKING') === true;
+    const attempt = new StartAttempt(held, this.clock, goesOn ? held.row.attempt : held.row.attempt + 1);
+    try {
+      if (!goesOn) await this.beginAttempt(held, attempt);
+      await this.watched(held, attempt, (signal) => this.steps.run(held, attempt, signal));
+      return { kind: 'ready' };
+    } catch (error) {
+      if (error instanceof LostConversation || held.signal.aborted) throw error;
+      if (error instanceof NoLongerWanted) return { kind: 'rest' };
+      const failure = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The start broke on our side.', { cause: error });
+      this.logger.warn({ err: failure, code: failure.code, attempt: held.row.attempt }, 'a start step failed');
+      return this.afterFailure(held, attempt, failure);
+    }
+  }
+
+  /** WORKING: a new attempt with a new epoch, so that whatever an older sandbox still sends is refused. */
+  private async beginAttempt(held: HeldConversation, attempt: StartAttempt): Promise<void> {
+    const { row } = held;
+    const inbox = await hasInboxOf(this.pool, held.orgId, held.id);
+    await attempt.begin('WORKING', { show: false });
+    attempt.end('done');
+    await attempt.begin('WAITING_FOR_SANDBOX', {
+      show: true,
+      sandbox: 'STARTING',
+      columns: {
+        attempt: row.attempt + 1,
+        epoch: row.epoch + 1,
+        leaseMs: null,
+        checkpoint: { resumeRun: goesOnRunning(row, inbox), suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING', failures: 0 },
+      },
+    });
+  }
+
+  private async afterFailure(held: HeldConversation, attempt: StartAttempt, failure: SlipwayError): Promise<Outcome> {
+    if (failure.code === 'sandbox.no-capacity' || failure.code === 'sandbox.quota') {
+      await attempt.report(failure.detail);
+      return { kind: 'later', delayMs: CAPACITY_RETRY_MS };
+    }
+    const failures = (held.row.checkpoint.failures ?? 0) + 1;
+    if (ERRORS[failure.code].retry === 'never' || failures > MAX_FAILURES) {
+      await attempt.failed(failure);
+      await this.release(held);
+      return { kind: 'failed' };
+    }
+    const suspect = failure.code.startsWith('sandbox.');
+    await attempt.retrying(`${failure.detail} Trying again (${failures} of ${MAX_FAILURES}).`, {
+      ...held.row.checkpoint,
+      failures,
+      ...(suspect ? { suspect: true, done: ['WORKING'] } : {}),
+    });
+    return { kind: 'later', delayMs: Math.min(RETRY_BASE_MS * 2 ** (failures - 1), RETRY_CAP_MS) };
+  }
+
+  /** A failed start keeps no sandbox: one that never held work is given up, another is paused with its workspace. */
+  private async release(held: HeldConversation): Promise<void> {
+    const { runtimeId, baseCommit } = held.row;
+    if (runtimeId === null) return;
+    const signal = AbortSignal.any([held.signal, AbortSignal.timeout(RELEASE_MS)]);
+    try {
+      await (baseCommit === null ? this.runtime.stop(held.orgId, runtimeId, signal) : this.runtime.pause(held.orgId, runtimeId, signal));
+      await held.write(() => ({ events: [], columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null } }));
+    } catch (error) {
+      this.logger.warn({ err: error }, 'the sandbox of a failed start was not given back; the sweep tries again');
+    }
+  }
+
+  /** Runs `work` with a signal that also ends when the conversation shall rest. */
+  private async watched(held: HeldConversation, attempt: StartAttempt, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const unwanted = new AbortController();
+    const timer = setInterval(() => {
+      readConversation(this.pool, held.orgId, held.id)
+        .then((row) => {
+          if (row === null || row.desired !== 'run') unwanted.abort(new NoLongerWanted('the conversation shall rest'));
+          else return attempt.reportSilence();
+        })
+        // A database that is away stops the step itself at its next write.
+        .catch(() => {});
+    }, WATCH_MS);
+    try {
+      await work(AbortSignal.any([held.signal, unwanted.signal]));
+    } catch (error) {
+      if (unwanted.signal.aborted && !held.signal.aborted) throw unwanted.signal.reason;
+      throw error;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  private enqueue(name: QueueName, held: HeldConversation, delayMs?: number): Promise<void> {
+    return this.queue.add(name, { orgId: held.orgId, conversationId: held.id }, { key: held.id, ...(delayMs === undefined ? {} : { delayMs }) });
+  }
+}
+
+/** The agent goes on by itself when it worked as its sandbox was lost, or when a paused run is resumed without a new message. A stopped run waits for a person. */
+function goesOnRunning(row: ConversationRow, inbox: boolean): boolean {
+  if (row.attempt === 0) return false;
+  return row.executionStatus === 'running' || (row.sandboxStatus === 'PAUSED' && row.executionStatus === 'paused' && !inbox);
+}

@@ -1,0 +1,161 @@
+/** Shell text for the workspace, and what it prints. The sandbox is not ours any more once an agent ran in it: nothing that comes back is trusted beyond being shown. */
+
+/** Most text of AGENTS.md and skills that is read. Bytes. */
+const MAX_SKILL_BYTES = 50_000;
+const MAX_SKILL_FILES = 50;
+
+export interface WorkspacePlan {
+  /** Absolute, in the sandbox. */
+  readonly directory: string;
+  readonly repository: string | null;
+  readonly branch: string | null;
+}
+
+export interface WorkspaceReport {
+  /** Commit (or the empty tree) that the work begins from; `null` when git cannot say. */
+  readonly base: string | null;
+  /** True when the workspace was made just now. */
+  readonly fresh: boolean;
+  /** Setup script that has yet to run. */
+  readonly setup: string | null;
+  /** `none`: the repository brings no hook. */
+  readonly hook: 'none' | 'installed' | 'kept';
+  readonly files: ReadonlyArray<{ path: string; text: string }>;
+  /** True when files were left out or cut. */
+  readonly cut: boolean;
+  /** True when hook and skills were looked at, which waits for the setup script. */
+  readonly complete: boolean;
+}
+
+/** One argument of a POSIX shell, whatever it holds. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Name of the directory for a repository: the last segment of its path, made harmless. */
+export function repositoryName(url: string): string {
+  const last = new URL(url).pathname.split('/').filter(Boolean).at(-1) ?? '';
+  const name = decode(last)
+    .replace(/\.git$/i, '')
+    .replaceAll(/[^A-Za-z0-9._-]/g, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 100);
+  return name === '' ? 'repository' : name;
+}
+
+/**
+ * Makes the workspace if it is not there, and reports on it. Repeatable at any point: a clone goes to a directory beside it and is moved in one step,
+ * so what stands at `directory` is whole. Exits with git's own status when git fails, with its words on stderr.
+ */
+export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
+  const make =
+    repository === null
+      ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid commit -q --allow-empty -m 'Empty workspace' || exit $?`
+      : `git -c credential.helper= -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?`;
+  return `set -u
+export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
+dir=${quote(directory)}
+tmp="\${dir%/*}/.slipway-new-\${dir##*/}"
+if [ ! -e "$dir" ]; then
+  mkdir -p -- "\${dir%/*}" && rm -rf -- "$tmp" || exit 1
+  ${make}
+  git -C "$tmp" config user.name >/dev/null || git -C "$tmp" config user.name 'Slipway agent'
+  git -C "$tmp" config user.email >/dev/null || git -C "$tmp" config user.email agent@slipway.invalid
+  git -C "$tmp" update-ref refs/slipway/base HEAD 2>/dev/null || :
+  mv -- "$tmp" "$dir" && echo slipway:fresh=1 || exit 1
+fi
+cd -- "$dir" || exit 1
+printf 'slipway:base=%s\\n' "$(git rev-parse --verify -q HEAD || git hash-object -t tree /dev/null)"
+setup=
+for each in .openhands/setup.sh .slipway/setup.sh; do [ -z "$setup" ] && [ -f "$each" ] && setup=$each; done
+if [ -n "$setup" ] && [ ! -e .git/slipway-setup-done ]; then printf 'slipway:setup=%s\\n' "$setup"; exit 0; fi
+${FINISH}`;
+}
+
+/** Hook and skills, after the setup script. */
+export function finishScript(directory: string): string {
+  return `set -u\nexport LC_ALL=C\ncd -- ${quote(directory)} || exit 1\n${FINISH}`;
+}
+
+/** Runs once for a workspace; a mark in .git says that it has. */
+export function setupScript(script: string): string {
+  return `bash ${quote(script)}; code=$?; if [ "$code" -eq 0 ] && [ -d .git ]; then : > .git/slipway-setup-done; fi; exit "$code"`;
+}
+
+const HOOK = `#!/bin/sh
+# slipway: the repository's own check, then the hook that was here before.
+set -e
+[ ! -f .openhands/pre-commit.sh ] || bash .openhands/pre-commit.sh
+before="$(git rev-parse --git-path hooks/pre-commit.local)"
+[ ! -x "$before" ] || exec "$before" "$@"
+`;
+
+const FINISH = `if [ -f .openhands/pre-commit.sh ] && [ -d .git ]; then
+  mkdir -p .git/hooks
+  if grep -q '^# slipway:' .git/hooks/pre-commit 2>/dev/null; then echo slipway:hook=kept
+  else
+    [ ! -e .git/hooks/pre-commit ] || mv -f .git/hooks/pre-commit .git/hooks/pre-commit.local
+    printf '%s' ${quote(HOOK)} > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && echo slipway:hook=installed
+  fi
+fi
+left=${MAX_SKILL_BYTES}
+emit() {
+  if [ "$left" -le 0 ]; then echo slipway:cut=1; return 0; fi
+  size=$(wc -c < "$1") || return 0
+  if [ "$size" -gt "$left" ]; then size=$left; echo slipway:cut=1; fi
+  printf 'slipway:file=%s %s\\n' "$(printf %s "$1" | base64 | tr -d '\\n')" "$(head -c "$size" "$1" | base64 | tr -d '\\n')"
+  left=$((left - size))
+}
+[ ! -f AGENTS.md ] || emit AGENTS.md
+for skills in .openhands/skills .agents/skills; do
+  [ -d "$skills" ] && find "$skills" -type f -name '*.md' | sort | head -n ${MAX_SKILL_FILES} > .git/slipway-skills 2>/dev/null || continue
+  while IFS= read -r file; do emit "$file"; done < .git/slipway-skills
+done
+rm -f .git/slipway-skills
+echo slipway:complete=1`;
+
+/** What `prepareScript` or `finishScript` printed. Lines that are not theirs are passed over. */
+export function parseReport(stdout: string): WorkspaceReport {
+  const lines = stdout.split('\n').flatMap((line) => {
+    const match = /^slipway:([a-z]+)=(.*)$/.exec(line);
+    return match ? [[match[1] as string, match[2] as string] as const] : [];
+  });
+  const last = (key: string): string | null => lines.findLast(([name]) => name === key)?.[1] ?? null;
+  const hook = last('hook');
+  const base = last('base');
+  return {
+    base: base !== null && /^[0-9a-f]{40,64}$/.test(base) ? base : null,
+    fresh: last('fresh') !== null,
+    setup: last('setup'),
+    hook: hook === 'installed' || hook === 'kept' ? hook : 'none',
+    files: lines.flatMap(([name, value]) => {
+      if (name !== 'file') return [];
+      const [file = '', content = ''] = value.split(' ');
+      return [{ path: Buffer.from(file, 'base64').toString('utf8'), text: Buffer.from(content, 'base64').toString('utf8') }];
+    }),
+    cut: last('cut') !== null,
+    complete: last('complete') !== null,
+  };
+}
+
+/** What the agent is told of the workspace beside its own system prompt. */
+export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport): string {
+  const where =
+    plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
+  const files = report.files.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
+  if (files.length === 0) return where;
+  return [
+    where,
+    'The repository brings these instructions and skills:',
+    ...files,
+    ...(report.cut ? ['(More of them were left out for their length; read the files.)'] : []),
+  ].join('\n\n');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

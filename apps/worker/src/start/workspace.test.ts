@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
+import { expect } from 'expect';
+import { openScene, type Scene } from '../testing/scene.js';
+import { quote, repositoryName } from './workspace-script.js';
+
+describe('workspace of a repository', () => {
+  let scene: Scene;
+  let git: GitServer;
+  let directory: string;
+  let commit: string;
+  const failureOf = async (repository: string, branch?: string) => {
+    const { id } = await scene.create({ repository, ...(branch === undefined ? {} : { branch }) });
+    await scene.start(id);
+    return (await scene.row(id)).steps.find((step) => step.status === 'ERROR');
+  };
+  before(async () => {
+    directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-'));
+    commit = await createSampleRepository(directory, 'plain.git', { 'README.md': 'hello\n' });
+    await createSampleRepository(directory, 'secret.git', { 'README.md': 'hello\n' });
+    await createSampleRepository(directory, 'rich.git', {
+      'AGENTS.md': 'Be kind.\n',
+      '.openhands/setup.sh': 'echo made > made.txt; echo once >> count.txt\n',
+      '.openhands/pre-commit.sh': 'test ! -e forbidden.txt\n',
+      '.openhands/skills/a.md': 'Skill A\n',
+      '.agents/skills/b/SKILL.md': 'x'.repeat(60_000),
+    });
+    await createSampleRepository(directory, 'bad-setup.git', { '.openhands/setup.sh': 'echo working; echo broken >&2; exit 7\n' });
+    await createSampleRepository(directory, 'slow-setup.git', { '.openhands/setup.sh': 'echo begun; sleep 60\n' });
+    git = await startGitServer(directory, { privateNames: ['secret.git'] });
+    scene = await openScene({ setupTimeoutSeconds: 1 });
+  });
+  after(async () => {
+    await scene.close();
+    await git.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('is a clone of the branch, with the commit that the work begins from', async () => {
+    const { id } = await scene.create({ repository: `${git.url}/plain.git`, branch: 'main' });
+    await scene.start(id);
+    const row = await scene.row(id);
+    expect({ start: row.startStatus, base: row.baseCommit, name: path.basename(row.workingDir ?? '') }).toEqual({
+      start: 'READY',
+      base: commit,
+      name: 'plain',
+    });
+    expect(await readFile(path.join(row.workingDir ?? '', 'README.md'), 'utf8')).toBe('hello\n');
+    expect(scene.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
+  });
+
+  it('is set up once, with its hook installed and its skills told to the agent within their bound', async () => {
+    const { id } = await scene.create({ repository: `${git.url}/rich.git` });
+    await scene.start(id);
+    const row = await scene.row(id);
+    const workspace = row.workingDir ?? '';
+    expect(row.steps.map((step) => [step.status, step.state])).toEqual(
+      [
+        'WORKING',
+        'WAITING_FOR_SANDBOX',
+        'PREPARING_REPOSITORY',
+        'RUNNING_SETUP_SCRIPT',
+        'SETTING_UP_GIT_HOOKS',
+        'SETTING_UP_SKILLS',
+        'STARTING_CONVERSATION',
+        'READY',
+      ].map((status) => [status, 'done']),
+    );
+    const suffix = scene.peers.sessions.get(id)?.sandbox?.conversation?.suffix ?? '';
+    expect(suffix).toContain('Be kind.');
+    expect(suffix).toContain('Skill A');
+    expect(suffix.length).toBeLessThan(52_000);
+    await writeFile(path.join(workspace, 'forbidden.txt'), '');
+    expect(() => execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'no'], { stdio: 'ignore' })).toThrow();
+    await rm(path.join(workspace, 'forbidden.txt'));
+    execFileSync('git', ['-C', workspace, 'commit', '--allow-empty', '-m', 'yes'], { stdio: 'ignore' });
+    scene.peers.loseSandbox(id);
+    await scene.send(id, 'again');
+    await scene.start(id);
+    const after = await scene.row(id);
+    expect({ attempt: after.attempt, base: after.baseCommit }).toEqual({ attempt: 2, base: row.baseCommit });
+    expect(await readFile(path.join(workspace, 'count.txt'), 'utf8')).toBe('once\n');
+    expect(after.steps.find((step) => step.status === 'RUNNING_SETUP_SCRIPT')?.state).toBe('skipped');
+  });
+
+  it('that does not exist is repository.not-found', async () => {
+    expect(await failureOf(`${git.url}/missing.git`)).toMatchObject({ code: 'repository.not-found', state: 'failed' });
+  });
+
+  it('that asks for a password is repository.private, without waiting for one', async () => {
+    expect(await failureOf(`${git.url}/secret.git`)).toMatchObject({ code: 'repository.private' });
+  });
+
+  it('without the branch is repository.branch-not-found, and names it', async () => {
+    const step = await failureOf(`${git.url}/plain.git`, 'no-such-branch');
+    expect(step).toMatchObject({ code: 'repository.branch-not-found' });
+    expect(step?.detail).toContain('no-such-branch');
+  });
+
+  it('with a setup script that fails is setup.failed, with the end of its output', async () => {
+    const step = await failureOf(`${git.url}/bad-setup.git`);
+    expect(step).toMatchObject({ code: 'setup.failed' });
+    expect(step?.detail).toMatch(/status 7[\s\S]*working[\s\S]*broken/);
+  });
+
+  it('with a setup script that hangs is setup.timeout, and the script is killed', async () => {
+    const step = await failureOf(`${git.url}/slow-setup.git`);
+    expect(step).toMatchObject({ code: 'setup.timeout' });
+    expect(step?.detail).toContain('begun');
+  });
+
+  it('has a harmless name, whatever the URL says', () => {
+    expect(repositoryName('https://host/a/b.git')).toBe('b');
+    expect(repositoryName("https://host/a/%2e%2e%2f$(touch x)'")).not.toMatch(/[^A-Za-z0-9._-]/);
+    expect(repositoryName('https://host/')).toBe('repository');
+    expect(execFileSync('sh', ['-c', `printf %s ${quote(`a'b$(echo c)"\``)}`]).toString()).toBe(`a'b$(echo c)"\``);
+  });
+});

@@ -1,0 +1,94 @@
+import { QUEUES, type QueueName } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { lockConversation, system } from '../conversations/conversation.queries.js';
+
+export interface Found {
+  readonly orgId: string;
+  readonly id: string;
+}
+
+/** A wish that nobody queued, or whose job was lost, is queued again after this. Seconds. */
+const OUTBOX_AGE_SECONDS = 5;
+/** A start that says nothing for this long may have no job. Seconds; its job, when there is one, is not disturbed. */
+const START_AGE_SECONDS = 10;
+const BATCH = 500;
+
+/** Wishes to be queued again; their time is renewed. */
+export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; orgId: string; key: string }>> {
+  return system(pool, 'outbox sweep', async (client) => {
+    const result = await client.query<{ queue: string; orgId: string; key: string }>(
+      `UPDATE app.outbox SET enqueued_at = clock_timestamp() WHERE id IN
+         (SELECT id FROM app.outbox WHERE enqueued_at < now() - $1 * interval '1 second' ORDER BY enqueued_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+       RETURNING queue, org_id AS "orgId", key`,
+      [OUTBOX_AGE_SECONDS, BATCH],
+    );
+    return result.rows.flatMap((row) => (row.queue in QUEUES ? [{ ...row, queue: row.queue as QueueName }] : []));
+  });
+}
+
+/** Conversations that should have a running sandbox and, by the lease, have none; and starts that nobody seems to work on. */
+export function lostConversations(pool: SqlPool): Promise<Found[]> {
+  return system(pool, 'recovery sweep', async (client) => {
+    const result = await client.query<Found>(
+      `SELECT id, org_id AS "orgId" FROM app.conversation WHERE desired = 'run' AND (
+         (start_status = 'READY' AND (lease_until IS NULL OR lease_until < now()))
+         OR (start_status NOT IN ('READY', 'ERROR') AND updated_at < now() - $1 * interval '1 second')) LIMIT $2`,
+      [START_AGE_SECONDS, BATCH],
+    );
+    return result.rows;
+  });
+}
+
+/** Conversations that do nothing although they have a sandbox. */
+export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<Found[]> {
+  return system(pool, 'idle sweep', async (client) => {
+    const result = await client.query<Found>(
+      `SELECT id, org_id AS "orgId" FROM app.conversation c
+       WHERE desired = 'run' AND start_status = 'READY' AND sandbox_status = 'RUNNING' AND execution_status <> 'running' AND updated_at < now() - $1 * interval '1 second'
+         AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered')) LIMIT $2`,
+      [idleSeconds, BATCH],
+    );
+    return result.rows;
+  });
+}
+
+/** Starts that failed and could not give their sandbox back. */
+export function failedWithSandbox(pool: SqlPool): Promise<Found[]> {
+  return system(pool, 'failed start sweep', async (client) => {
+    const result = await client.query<Found>(
+      `SELECT id, org_id AS "orgId" FROM app.conversation WHERE start_status = 'ERROR' AND runtime_id IS NOT NULL AND updated_at < now() - interval '30 seconds' LIMIT $1`,
+      [BATCH],
+    );
+    return result.rows;
+  });
+}
+
+/** Wants an idle conversation at rest, unless it is not idle any more. */
+export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outboxId: string): Promise<boolean> {
+  return system(pool, 'idle sweep', async (client) => {
+    const row = await lockConversation(client, found.id);
+    if (row === null || row.desired !== 'run' || row.executionStatus === 'running' || row.startStatus !== 'READY') return false;
+    // Looked at under the row's lock: a message that came meanwhile is seen.
+    const idle = await client.query<{ idle: boolean }>(
+      `SELECT updated_at < now() - $2 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered')) AS idle
+       FROM app.conversation WHERE id = $1`,
+      [found.id, idleSeconds],
+    );
+    if (idle.rows[0]?.idle !== true) return false;
+    await client.query(`UPDATE app.conversation SET desired = 'rest' WHERE id = $1`, [found.id]);
+    await client.query(
+      `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'conversation-pause', $3, $4) ON CONFLICT (queue, key) DO UPDATE SET enqueued_at = clock_timestamp()`,
+      [outboxId, found.orgId, found.id, JSON.stringify({ orgId: found.orgId, conversationId: found.id })],
+    );
+    return true;
+  });
+}
+
+/** Answers kept for repeated requests, for a day; and sign-ins that have ended. */
+export function removeExpired(pool: SqlPool): Promise<number> {
+  return system(pool, 'retention', async (client) => {
+    const keys = await client.query(`DELETE FROM app.idempotency_key WHERE created_at < now() - interval '24 hours'`);
+    const sessions = await client.query('DELETE FROM app.session WHERE expires_at < now()');
+    return (keys.rowCount ?? 0) + (sessions.rowCount ?? 0);
+  });
+}

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { IngestTokens } from '@slipway/auth/ingest-token';
+import { SecretBox } from '@slipway/auth/secret-box';
+import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/queue';
+import { migrateQueue } from '@slipway/queue/migrate';
+import { createLogger } from '@slipway/telemetry';
+import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
+import { ConversationLocks } from '../conversations/conversation-locks.js';
+import { ConversationLog } from '../conversations/conversation-log.js';
+import { ConversationHolder } from '../conversations/held-conversation.js';
+import { Delivery } from '../delivery/delivery.js';
+import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import { Rest } from '../rest/rest.js';
+import { Snapshots } from '../rest/snapshot.js';
+import { StartSaga } from '../start/start.saga.js';
+import { StartSteps } from '../start/start-steps.js';
+import { StandIns } from './stand-ins.js';
+
+export const ORG = 'org_test';
+export const SECRET = 'a-secret-for-tests-of-at-least-32-characters';
+const logger = createLogger('worker-test', process.env['LOG_LEVEL'] ?? 'silent');
+
+/** The worker's own parts on a real database, with stand-ins for its peers; jobs are run by the test itself. */
+export interface Scene {
+  readonly database: TestDatabase;
+  readonly peers: StandIns;
+  readonly pool: SqlPool;
+  readonly queue: Queue;
+  /** A conversation with its first message and its wish, as app-server writes them. */
+  create(options?: { repository?: string; branch?: string; prompt?: string }): Promise<{ id: string; message: string }>;
+  send(conversation: string, text: string): Promise<string>;
+  wish(queue: string, conversation: string): Promise<void>;
+  desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
+  start(conversation: string, signal?: AbortSignal): Promise<void>;
+  rest(conversation: string, signal?: AbortSignal): Promise<void>;
+  row(conversation: string): Promise<ConversationRow>;
+  log(conversation: string): Promise<Array<{ seq: number; id: string; kind: string; key?: string; value?: unknown }>>;
+  /** Queues of the wishes that are left. */
+  wishes(conversation: string): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export function queueDatabase(): Promise<TestDatabase> {
+  return createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
+}
+
+export async function openScene(settings: { cloneTimeoutSeconds?: number; setupTimeoutSeconds?: number } = {}): Promise<Scene> {
+  const database = await queueDatabase();
+  const connection = { databaseUrl: database.urls.app, applicationName: 'worker-test', logger };
+  const peers = await StandIns.open(database.urls.app);
+  const pool = createPool({ url: database.urls.app, max: 8, applicationName: 'worker-test', onError: () => {} });
+  const queue = await createQueue(connection);
+  const hints: HintBus = createHintBus(connection);
+  const locks = new ConversationLocks(connection);
+  const ids = createIds(systemClock);
+  const log = new ConversationLog(pool, hints, ids, systemClock, 'worker-test');
+  const runtime = new RuntimeApiClient({ url: peers.runtimeUrl, apiKey: SECRET });
+  const delivery = new Delivery(pool, log);
+  const steps = new StartSteps(
+    runtime,
+    new LlmGatewayClient({ url: peers.gatewayUrl, masterKey: SECRET }),
+    delivery,
+    new SecretBox(SECRET),
+    new IngestTokens(SECRET),
+    {
+      cloneTimeoutSeconds: settings.cloneTimeoutSeconds ?? 20,
+      setupTimeoutSeconds: settings.setupTimeoutSeconds ?? 20,
+      maxIterations: 10,
+      ingestUrl: 'http://127.0.0.1:1',
+      llmUrl: 'http://127.0.0.1:1',
+    },
+  );
+  const holder = new ConversationHolder(pool, locks, log, ids, logger);
+  const saga = new StartSaga(pool, queue, runtime, steps, delivery, systemClock, logger);
+  const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
+  const never = new AbortController().signal;
+  const insertMessage = async (conversation: string, text: string): Promise<string> => {
+    const id = randomUUID();
+    await inOrg(pool, ORG, (client) =>
+      client.query(`INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, 'usr_a', 'A')`, [
+        id,
+        ORG,
+        conversation,
+        text,
+      ]),
+    );
+    return id;
+  };
+  const wish = async (name: string, conversation: string): Promise<void> => {
+    await inOrg(pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (queue, key) DO UPDATE SET enqueued_at = clock_timestamp()`,
+        [randomUUID(), ORG, name, conversation, JSON.stringify({ orgId: ORG, conversationId: conversation })],
+      ),
+    );
+  };
+  return {
+    database,
+    peers,
+    pool,
+    queue,
+    create: async ({ repository, branch, prompt = 'Do it.' } = {}) => {
+      const id = randomUUID();
+      await inOrg(pool, ORG, (client) =>
+        client.query(
+          `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, repository, branch, model) VALUES ($1, $2, 'usr_a', 'A', 'T', $3, $4, 'demo')`,
+          [id, ORG, repository ?? null, branch ?? null],
+        ),
+      );
+      const message = await insertMessage(id, prompt);
+      await wish('conversation-start', id);
+      return { id, message };
+    },
+    send: insertMessage,
+    wish,
+    desire: async (conversation, desired) => {
+      await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]));
+    },
+    start: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
+    rest: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.putToRest(held)),
+    row: async (conversation) => {
+      const row = await readConversation(pool, ORG, conversation);
+      if (row === null) throw new Error('no such conversation');
+      return row;
+    },
+    log: async (conversation) =>
+      (
+        await inOrg(pool, ORG, (client) =>
+          client.query<{ seq: number; event: { id: string; kind: string; key?: string; value?: unknown } }>(
+            'SELECT seq, event FROM app.event WHERE conversation_id = $1 ORDER BY seq',
+            [conversation],
+          ),
+        )
+      ).rows.map(({ seq, event }) => ({ seq, ...event })),
+    wishes: async (conversation) =>
+      (await inOrg(pool, ORG, (client) => client.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1', [conversation]))).rows.map(
+        (row) => row.queue,
+      ),
+    close: async () => {
+      await queue.close();
+      await Promise.all([hints.close(), locks.close(), peers.close(), pool.end()]);
+      await database.close();
+    },
+  };
+}

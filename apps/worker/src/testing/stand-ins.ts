@@ -1,0 +1,250 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import os from 'node:os';
+import path from 'node:path';
+import type { SqlPool } from '@slipway/db/sql';
+import { inOrg } from '@slipway/db/sql';
+import pg from 'pg';
+
+/** One request to a stand-in, as the log of a test shows it: `runtime POST /start`. */
+export type OnRequest = (request: string, moment: 'before' | 'after') => void | Promise<void>;
+
+type Handler = (method: string, path: string, body: Record<string, unknown>) => Promise<{ status: number; body: unknown }>;
+
+interface Sandbox {
+  readonly runtimeId: string;
+  readonly key: string;
+  readonly server: Server;
+  readonly url: string;
+  conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string } | null;
+  /** Ids of messages in the order in which this sandbox took them in. */
+  readonly messages: string[];
+}
+
+interface Session {
+  readonly directory: string;
+  readonly orgId: string;
+  status: 'running' | 'paused';
+  sandbox: Sandbox | null;
+}
+
+/**
+ * Small real HTTP servers in the place of runtime-api, agent-server and llm-gateway: sandboxes with a port, a key and a directory each, whose shell is real
+ * and whose events go through the real `app.append_events` with their epoch. Counts what a test wants to know.
+ */
+export class StandIns {
+  readonly sessions = new Map<string, Session>();
+  readonly requests: string[] = [];
+  onRequest: OnRequest = () => {};
+  /** How many sandboxes were ever claimed for a session. */
+  readonly claims = new Map<string, number>();
+  /** Answers `POST /start` with a problem while it is set. */
+  refuseStart: { status: number; code: string; detail: string } | null = null;
+  private readonly servers: Server[] = [];
+  runtimeUrl = '';
+  gatewayUrl = '';
+
+  private constructor(
+    private readonly pool: SqlPool,
+    private readonly root: string,
+  ) {}
+
+  static async open(databaseUrl: string): Promise<StandIns> {
+    const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
+    pool.on('error', () => {});
+    const own = new StandIns(pool, await mkdtemp(path.join(os.tmpdir(), 'slipway-worker-')));
+    own.runtimeUrl = (await own.serve('runtime', (...call) => own.runtime(...call))).url;
+    own.gatewayUrl = (
+      await own.serve('gateway', async () => ({ status: 200, body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() } }))
+    ).url;
+    return own;
+  }
+
+  /** The sandbox's process dies; its workspace stays and nobody has told runtime-api. */
+  loseSandbox(sessionId: string): void {
+    const sandbox = this.sessions.get(sessionId)?.sandbox;
+    sandbox?.server.closeAllConnections();
+    sandbox?.server.close();
+  }
+
+  /** Messages as the newest life of the conversation's sandbox took them in. */
+  messagesOf(sessionId: string): readonly string[] {
+    return this.sessions.get(sessionId)?.sandbox?.messages ?? [];
+  }
+
+  async close(): Promise<void> {
+    for (const server of this.servers) {
+      server.closeAllConnections();
+      server.close();
+    }
+    await this.pool.end();
+    await rm(this.root, { recursive: true, force: true });
+  }
+
+  private async serve(name: string, handler: Handler): Promise<{ server: Server; url: string }> {
+    const server = createServer((request, response) => void this.answer(name, handler, request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.servers.push(server);
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    return { server, url: `http://127.0.0.1:${address.port}` };
+  }
+
+  private async answer(name: string, handler: Handler, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://stand-in');
+    const label = `${name} ${request.method} ${url.pathname.replaceAll(/[0-9a-f-]{36}/g, ':id')}`;
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const text = Buffer.concat(chunks).toString('utf8');
+      this.requests.push(label);
+      await this.onRequest(label, 'before');
+      const { status, body } = await handler(request.method ?? 'GET', url.pathname, text === '' ? {} : (JSON.parse(text) as Record<string, unknown>));
+      await this.onRequest(label, 'after');
+      if (typeof body === 'string') response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
+      else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    } catch {
+      response.destroy();
+    }
+  }
+
+  private async runtime(method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
+    if (method === 'GET') {
+      const id = where.split('/').at(-1) ?? '';
+      const session = this.sessions.get(id);
+      return session === undefined ? problem(404, 'resource.not-found', 'No such session.') : { status: 200, body: runtimeOf(id, session) };
+    }
+    if (where === '/start') {
+      if (this.refuseStart !== null) return problem(this.refuseStart.status, this.refuseStart.code, this.refuseStart.detail);
+      const id = String(body['session_id']);
+      const session = this.sessions.get(id) ?? { directory: path.join(this.root, id), orgId: 'org_test', status: 'paused' as const, sandbox: null };
+      this.sessions.set(id, session);
+      if (session.sandbox === null) await this.claim(id, session);
+      return { status: 200, body: runtimeOf(id, session) };
+    }
+    const entry = [...this.sessions].find(([, session]) => session.sandbox?.runtimeId === body['runtime_id']);
+    if (entry === undefined) return problem(404, 'resource.not-found', 'No such runtime.');
+    const [id, session] = entry;
+    this.loseSandbox(id);
+    session.sandbox = null;
+    session.status = 'paused';
+    if (where === '/stop') this.sessions.delete(id);
+    return { status: 200, body: {} };
+  }
+
+  private async claim(id: string, session: Session): Promise<void> {
+    await mkdir(session.directory, { recursive: true });
+    this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
+    const key = randomUUID();
+    const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
+    session.sandbox = { runtimeId: randomUUID(), key, server, url, conversation: null, messages: [] };
+    session.status = 'running';
+  }
+
+  private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
+    const sandbox = session.sandbox;
+    if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
+    if (where === '/api/bash/execute_bash_command')
+      return { status: 200, body: await bash(String(body['command']), session.directory, Number(body['timeout'] ?? 300), body['cwd']) };
+    if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
+    if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
+    if (where === '/api/conversations') {
+      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string };
+      if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch)
+        sandbox.conversation = { epoch: slipway.epoch, head: slipway.head, resumeRun: slipway.resumeRun, produced: 0, suffix: slipway.systemMessageSuffix };
+      return { status: 201, body: info(id, session) };
+    }
+    if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
+    if (where.endsWith('/events')) {
+      await this.takeIn(id, session, sandbox, body);
+      return { status: 200, body: { success: true } };
+    }
+    return { status: 200, body: method === 'GET' ? info(id, session) : { success: true } };
+  }
+
+  /** A message into the sandbox's own list, once an id, and then through the real ingest function. */
+  private async takeIn(id: string, session: Session, sandbox: Sandbox, body: Record<string, unknown>): Promise<void> {
+    const eventId = String(body['event_id']);
+    const conversation = sandbox.conversation;
+    if (conversation === null || sandbox.messages.includes(eventId)) return;
+    sandbox.messages.push(eventId);
+    conversation.produced += 1;
+    const event = {
+      id: eventId,
+      timestamp: new Date().toISOString(),
+      source: 'user',
+      kind: 'MessageEvent',
+      llm_message: { role: 'user', content: body['content'] },
+    };
+    await inOrg(this.pool, session.orgId, (client) =>
+      client.query(`SELECT outcome FROM app.append_events($1, $2, $3, 10000, $4, $5, $6, $7, '{}')`, [
+        session.orgId,
+        id,
+        conversation.epoch,
+        [conversation.produced],
+        [eventId],
+        ['MessageEvent'],
+        [JSON.stringify(event)],
+      ]),
+    );
+  }
+}
+
+function runtimeOf(id: string, session: Session): Record<string, unknown> {
+  return {
+    runtime_id: session.sandbox?.runtimeId ?? 'none',
+    session_id: id,
+    url: session.sandbox?.url ?? 'http://127.0.0.1:1',
+    session_api_key: session.sandbox?.key ?? 'none',
+    status: session.status,
+    pod_status: session.status === 'running' ? 'ready' : 'not found',
+    restart_count: 0,
+    restart_reasons: [],
+    working_dir: session.directory,
+    work_hosts: {},
+  };
+}
+
+function info(id: string, session: Session): Record<string, unknown> {
+  const now = new Date().toISOString();
+  return {
+    id,
+    execution_status: 'idle',
+    workspace: { working_dir: session.directory, kind: 'LocalWorkspace' },
+    stats: {},
+    title: null,
+    tags: {},
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+function problem(status: number, code: string, detail: string): { status: number; body: unknown } {
+  return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later' } };
+}
+
+function bash(command: string, directory: string, timeoutSeconds: number, cwd: unknown): Promise<Record<string, unknown>> {
+  return new Promise((resolve) => {
+    const options = {
+      cwd: typeof cwd === 'string' ? cwd : directory,
+      timeout: timeoutSeconds * 1000,
+      killSignal: 'SIGKILL' as const,
+      maxBuffer: 8 * 1024 * 1024,
+    };
+    const child = execFile('bash', ['-c', command], options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : child.killed ? -1 : typeof error.code === 'number' ? error.code : 1;
+      resolve({
+        id: randomUUID(),
+        kind: 'BashOutput',
+        command_id: randomUUID(),
+        order: 0,
+        exit_code: code,
+        stdout,
+        stderr,
+        timestamp: new Date().toISOString(),
+      });
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { IngestTokens } from '@slipway/auth/ingest-token';
+import { SecretBox } from '@slipway/auth/secret-box';
+import { createPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import { createHintBus, createQueue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import type { Config } from './config.js';
+import { ConversationLocks } from './conversations/conversation-locks.js';
+import { ConversationLog } from './conversations/conversation-log.js';
+import { ConversationHolder } from './conversations/held-conversation.js';
+import { Delivery } from './delivery/delivery.js';
+import { handleJobs } from './jobs.js';
+import { LlmGatewayClient } from './peers/llm-gateway.client.js';
+import { RuntimeApiClient } from './peers/runtime-api.client.js';
+import { Rest } from './rest/rest.js';
+import { Snapshots } from './rest/snapshot.js';
+import { SnapshotJob } from './rest/snapshot-job.js';
+import { StartSaga } from './start/start.saga.js';
+import { StartSteps } from './start/start-steps.js';
+import { Sweeps } from './sweeps/sweeps.js';
+
+/** Connections for queries. Jobs wait for peers most of their time and hold none then. */
+const POOL_SIZE = 16;
+
+export interface Worker {
+  /** Rejects with the reason when jobs cannot be done. */
+  ready(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Everything of the worker but its HTTP server; takes jobs from the moment it resolves. @throws when the database or its queue schema is not there. */
+export async function startWorker(config: Config, logger: Logger): Promise<Worker> {
+  const connection = { databaseUrl: config.DATABASE_URL, applicationName: 'worker', logger };
+  const queue = await createQueue({ ...connection, redisUrl: config.REDIS_URL });
+  const hints = createHintBus({ ...connection, redisUrl: config.REDIS_URL });
+  const pool = createPool({
+    url: config.DATABASE_URL,
+    max: POOL_SIZE,
+    applicationName: 'worker',
+    onError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+  });
+  const locks = new ConversationLocks(connection);
+  const clock = systemClock;
+  const ids = createIds(clock);
+  const log = new ConversationLog(pool, hints, ids, clock, `worker-${ids.uuid()}`);
+  const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY });
+  const gateway = new LlmGatewayClient({ url: config.LLM_GATEWAY_URL, masterKey: config.LLM_GATEWAY_MASTER_KEY });
+  const delivery = new Delivery(pool, log);
+  const steps = new StartSteps(runtime, gateway, delivery, new SecretBox(config.ENCRYPTION_KEY), new IngestTokens(config.INGEST_SECRET), {
+    cloneTimeoutSeconds: config.CLONE_TIMEOUT_SECONDS,
+    setupTimeoutSeconds: config.SETUP_SCRIPT_TIMEOUT_SECONDS,
+    maxIterations: config.MAX_ITERATIONS,
+    ingestUrl: config.SANDBOX_INGEST_URL,
+    llmUrl: config.SANDBOX_LLM_URL,
+  });
+  const snapshots = new Snapshots(pool, logger);
+  const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
+  handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
+    saga: new StartSaga(pool, queue, runtime, steps, delivery, clock, logger),
+    rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
+    snapshots: new SnapshotJob(pool, steps, snapshots),
+  });
+  sweeps.start();
+  return {
+    ready: async (signal) => {
+      await pool.query('SELECT 1');
+      await queue.ping(signal);
+    },
+    close: async () => {
+      await sweeps.close();
+      await queue.close();
+      await Promise.all([locks.close(), hints.close(), pool.end()]);
+    },
+  };
+}

@@ -5,6 +5,7 @@ export { cn } from './class-names.js';
 export { AfterDelay, EmptyState, ErrorState, Skeleton } from './feedback.js';
 export { Field, Input, Textarea } from './field.js';
 export { Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from './menu.js';
+export { ScrollBox } from './scroll-box.js';
 export { Select, type SelectOption } from './select.js';
 export { Dialog, Sheet } from './sheet.js';
 export { Spinner } from './spinner.js';

@@ -3,12 +3,23 @@ import type { FileDiffOptions } from '@pierre/diffs/react';
 import { PatchDiff } from '@pierre/diffs/react';
 import { AfterDelay, Button, Skeleton } from '@slipway/ui';
 import { useTheme } from 'next-themes';
-import { Component, type ReactNode, useMemo, useState } from 'react';
+import { Component, type CSSProperties, type ReactNode, useMemo, useState } from 'react';
 import { Failed } from '../frame/failed.tsx';
 import { useFilePatch } from './use-changes.ts';
 
 /** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
 const LARGE = 200_000;
+
+/** Line numbers keep 4.5:1 on the tinted lines; the surface is the page's own. */
+const LOOK = {
+  '--diffs-fg-number-override': 'var(--ink-muted)',
+  '--diffs-fg-number-addition-override': 'var(--ok)',
+  '--diffs-fg-number-deletion-override': 'var(--bad)',
+  '--diffs-font-size': '12px',
+  '--diffs-line-height': '18px',
+  '--diffs-font-family': 'var(--font-mono)',
+  '--diffs-header-font-family': 'var(--font-sans)',
+} as CSSProperties;
 
 /** The diff of one file, coloured for the theme of the page. */
 export function FilePatch({ path }: { path: string }) {
@@ -17,7 +28,7 @@ export function FilePatch({ path }: { path: string }) {
   const [shown, setShown] = useState(false);
   const options = useMemo<FileDiffOptions<undefined, undefined>>(
     () => ({
-      theme: { light: 'pierre-light', dark: 'pierre-dark' },
+      theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
       themeType: resolvedTheme === 'dark' ? 'dark' : 'light',
       diffStyle: 'unified',
       overflow: 'scroll',
@@ -46,7 +57,7 @@ export function FilePatch({ path }: { path: string }) {
     );
   return (
     <PlainOnFailure key={patch.data} patch={patch.data}>
-      <PatchDiff patch={patch.data} options={options} className="block text-xs" disableWorkerPool />
+      <PatchDiff patch={patch.data} options={options} className="block" style={LOOK} disableWorkerPool />
     </PlainOnFailure>
   );
 }

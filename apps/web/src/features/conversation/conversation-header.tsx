@@ -22,8 +22,8 @@ export function ConversationHeader() {
   }, [title]);
   const active = status === 'working' || status === 'starting';
   return (
-    <header className="flex shrink-0 items-center gap-3 border-b border-line bg-surface px-4 py-2 md:px-6">
-      <div className="min-w-0 flex-1">
+    <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
+      <div className="min-w-0 flex-1 max-md:basis-full">
         <div className="flex min-w-0 items-center gap-2.5">
           <h1 className="truncate text-base font-semibold" title={title}>
             {title}
@@ -35,7 +35,7 @@ export function ConversationHeader() {
           <Spent />
         </div>
       </div>
-      <div className="flex shrink-0 items-center gap-1.5">
+      <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
         {active ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stop.isPending}>
             {stop.isPending ? null : <Square aria-hidden />} Stop
@@ -51,9 +51,9 @@ export function ConversationHeader() {
             {resume.isPending ? null : <Play aria-hidden />} Resume
           </Button>
         ) : null}
-        <IconButton label="Show changes" className="md:hidden" onClick={() => setTab('changes', 'push')}>
-          <FileDiff aria-hidden />
-        </IconButton>
+        <Button tone="quiet" className="ml-auto md:hidden" onClick={() => setTab('changes', 'push')}>
+          <FileDiff aria-hidden /> Changes
+        </Button>
         <Menu
           trigger={
             <Button tone="quiet" size="icon" aria-label="More actions">

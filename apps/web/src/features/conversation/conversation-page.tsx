@@ -16,7 +16,13 @@ export function ConversationPage({ id }: { id: string }) {
     gcTime: 0,
   });
   if (data !== undefined) return <ConversationScreen snapshot={data} />;
-  if (error) return <Failed error={error} retry={() => refetch()} className="m-4 max-w-xl md:m-6" />;
+  if (error)
+    return (
+      <>
+        <h1 className="sr-only">Conversation</h1>
+        <Failed error={error} retry={() => refetch()} className="m-4 max-w-xl md:m-6" />
+      </>
+    );
   return (
     <div role="status" aria-label="Loading the conversation" className="p-4 md:p-6">
       <AfterDelay>

@@ -24,12 +24,13 @@ export class ConversationStore {
   private deltas: StreamingDelta[] = [];
   private scheduled = false;
 
-  constructor(
-    snapshot: Conversation,
-    private readonly schedule: Schedule,
-    /** Called when an event is missing: subscribe again after `view.lastSeq`. */
-    private readonly onGap: () => void = () => {},
-  ) {
+  private readonly schedule: Schedule;
+  /** Called when an event is missing: subscribe again after `view.lastSeq`. */
+  private readonly onGap: () => void;
+
+  constructor(snapshot: Conversation, schedule: Schedule, onGap: () => void) {
+    this.schedule = schedule;
+    this.onGap = onGap;
     this.view = new Slice(openView(snapshot));
     this.queue = new Slice<readonly QueuedMessage[]>(snapshot.queued);
   }
@@ -78,7 +79,11 @@ export class ConversationStore {
 /** One value with its listeners, in the shape that `useSyncExternalStore` wants. */
 export class Slice<T> {
   private readonly listeners = new Set<() => void>();
-  constructor(private value: T) {}
+  private value: T;
+
+  constructor(value: T) {
+    this.value = value;
+  }
 
   readonly get = (): T => this.value;
 

@@ -1,11 +1,12 @@
 'use client';
+import { ScrollBox } from '@slipway/ui';
 import { type ComponentProps, memo, type ReactNode } from 'react';
 import { harden } from 'rehype-harden';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
 import { CopyButton } from './copy-button.tsx';
 
 /**
- * What an agent writes is untrusted. Raw HTML is sanitized, links go to http(s) and mail only, and no image is ever fetched:
+ * What an agent writes is untrusted. Raw HTML is sanitized, links go to whole http(s) and mail addresses only, and no image is ever fetched:
  * an address in an image would carry what the agent read out of the sandbox.
  */
 const { raw, sanitize } = defaultRehypePlugins;
@@ -16,7 +17,7 @@ const REHYPE: ComponentProps<typeof Streamdown>['rehypePlugins'] = [
     harden,
     {
       defaultOrigin: 'https://relative.invalid',
-      allowedLinkPrefixes: ['https://', 'http://', 'mailto:'],
+      allowedLinkPrefixes: ['*'],
       allowedImagePrefixes: [],
       allowDataImages: false,
       imageBlockPolicy: 'text-only',
@@ -29,21 +30,20 @@ const REHYPE: ComponentProps<typeof Streamdown>['rehypePlugins'] = [
 const COMPONENTS = {
   a: ({ href, children }: { href?: string; children?: ReactNode }) =>
     href === undefined || !/^(https?|mailto):/i.test(href) || href.startsWith('https://relative.invalid') ? (
-      <>{children}</>
+      children
     ) : (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
         {children}
       </a>
     ),
-  img: ({ alt }: { alt?: string }) => <>{alt}</>,
+  img: ({ alt }: { alt?: string }) => alt ?? null,
   pre: ({ children }: { children?: ReactNode }) => <CodeBlock>{children}</CodeBlock>,
   code: ({ children, className }: { children?: ReactNode; className?: string }) => <code className={className}>{children}</code>,
   inlineCode: ({ children }: { children?: ReactNode }) => <code>{children}</code>,
   table: ({ children }: { children?: ReactNode }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <div className="table-scroll overflow-x-auto" role="region" aria-label="Table" tabIndex={0}>
+    <ScrollBox label="Table" className="table-scroll overflow-x-auto">
       <table>{children}</table>
-    </div>
+    </ScrollBox>
   ),
   ...plain(
     'p',
@@ -79,11 +79,10 @@ function plain(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, k
 function CodeBlock({ children }: { children?: ReactNode }) {
   return (
     <div className="group relative my-3">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0} className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3">
-        {children}
-      </pre>
-      <CopyButton label="Copy the code" text={() => textIn(children)} className="absolute top-1.5 right-1.5 bg-term" />
+      <ScrollBox label="Code" className="max-h-96 overflow-auto rounded-md border border-line bg-term p-3 leading-[18px]">
+        <pre>{children}</pre>
+      </ScrollBox>
+      <CopyButton label="Copy the code" text={() => textIn(children)} className="absolute top-1.5 right-1.5 border-line bg-surface" />
     </div>
   );
 }

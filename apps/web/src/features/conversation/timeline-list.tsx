@@ -59,6 +59,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     paddingEnd: 16,
   });
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever what is shown has grown
   useLayoutEffect(() => {
     if (following.current) virtualizer.scrollToEnd();
   }, [rows, tail, virtualizer]);
@@ -90,13 +91,13 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   return (
     <div className="relative min-h-0 flex-1">
       <ReconnectNote />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <div
         ref={scroller}
         onScroll={onScroll}
         role="log"
         aria-live="off"
         aria-label="Timeline"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
         tabIndex={0}
         className="h-full overflow-y-auto outline-offset-[-2px] [overflow-anchor:none]"
       >

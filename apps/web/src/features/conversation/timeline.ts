@@ -130,12 +130,14 @@ class Draft {
 
   /** A row of a newer stretch: an answer without its call looks for it here, and steps of a start that began here join it. */
   takeIn(row: Row): void {
-    if (row.kind === 'start') return this.mergeStart(row);
     const orphan = row.kind === 'steps' && row.key.endsWith(':answer') ? row.steps[0] : undefined;
-    if (orphan !== undefined)
-      return this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
-    if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
-    this.push(row);
+    if (row.kind === 'start') this.mergeStart(row);
+    else if (orphan !== undefined)
+      this.answer(row.seq, (open) => (orphan.error === null ? open.actionId === orphan.id : open.toolCallId === orphan.toolCallId), orphan);
+    else {
+      if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
+      this.push(row);
+    }
   }
 
   start(seq: number, value: unknown): void {

@@ -10,7 +10,7 @@ import { api } from '../../api/client.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
-import { ConversationTableHead, ConversationTableRow } from './conversation-row.tsx';
+import { ConversationColumns, ConversationLine } from './conversation-row.tsx';
 import { isActive, STATUS_LABELS } from './status-label.ts';
 
 /** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
@@ -40,7 +40,7 @@ export function ConversationList() {
       <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
         <h1 className="flex-1 text-base font-semibold">Conversations</h1>
         <Select aria-label="Status" className="w-40" options={FILTERS} value={status ?? ALL} onChange={(value) => setFilter(value === ALL ? null : value)} />
-        <Button asChild tone="primary">
+        <Button asChild tone="primary" className="max-md:hidden">
           <Link href={`/${org.slug}`}>
             <SquarePen aria-hidden /> New task
           </Link>
@@ -66,15 +66,15 @@ export function ConversationList() {
           Each task that you give to an agent becomes a conversation here, with its steps, its cost and its diff.
         </EmptyState>
       ) : (
-        <VirtualTable rows={rows} orgSlug={org.slug} more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null} />
+        <VirtualList rows={rows} orgSlug={org.slug} more={list.hasNextPage && !list.isFetching ? () => void list.fetchNextPage() : null} />
       )}
     </div>
   );
 }
 
-type Rows = Parameters<typeof ConversationTableRow>[0]['conversation'][];
+type Rows = Parameters<typeof ConversationLine>[0]['conversation'][];
 
-function VirtualTable({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; more: (() => void) | null }) {
+function VirtualList({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; more: (() => void) | null }) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -89,40 +89,41 @@ function VirtualTable({ rows, orgSlug, more }: { rows: Rows; orgSlug: string; mo
     if (nearEnd) more?.();
   }, [nearEnd, more]);
   return (
-    <div role="table" aria-label="Conversations" aria-rowcount={rows.length + 1} className="flex min-h-0 flex-1 flex-col">
-      <div role="rowgroup">
-        <ConversationTableHead />
-      </div>
-      <div ref={scroller} role="rowgroup" className="min-h-0 flex-1 overflow-auto">
-        <div role="presentation" className="relative" style={{ height: virtualizer.getTotalSize() }}>
+    <div className="flex min-h-0 flex-1 flex-col">
+      <ConversationColumns />
+      <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
+        <ul aria-label="Conversations" className="relative" style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {
             const row = rows[item.index];
             return row ? (
-              <div
+              <li
                 key={item.key}
-                role="presentation"
                 ref={virtualizer.measureElement}
                 data-index={item.index}
+                aria-setsize={rows.length}
+                aria-posinset={item.index + 1}
                 className="absolute inset-x-0 top-0"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <ConversationTableRow orgSlug={orgSlug} conversation={row} index={item.index} />
-              </div>
+                <ConversationLine orgSlug={orgSlug} conversation={row} />
+              </li>
             ) : null;
           })}
-        </div>
+        </ul>
       </div>
     </div>
   );
 }
+
+const SKELETON_ROWS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 function ListSkeleton() {
   return (
     <div role="status" aria-label="Loading conversations">
       <AfterDelay>
         <div className="flex flex-col gap-2 p-4 md:px-6">
-          {Array.from({ length: 8 }, (_, index) => (
-            <Skeleton key={index} className="h-9 w-full" />
+          {SKELETON_ROWS.map((row) => (
+            <Skeleton key={row} className="h-9 w-full" />
           ))}
         </div>
       </AfterDelay>

@@ -44,59 +44,39 @@ export function Repository({ conversation }: { conversation: Pick<ConversationSu
 
 const COLUMNS = 'md:grid-cols-[minmax(0,2.4fr)_132px_minmax(0,1.6fr)_72px_minmax(0,0.8fr)_92px]';
 
-export function ConversationTableHead() {
+/** Names over the columns, for the eye; each line says its own parts in full. */
+export function ConversationColumns() {
   return (
-    <div role="row" className={`hidden h-9 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}>
-      <span role="columnheader">Title</span>
-      <span role="columnheader">Status</span>
-      <span role="columnheader">Repository</span>
-      <span role="columnheader" className="text-right">
-        Cost
-      </span>
-      <span role="columnheader">Owner</span>
-      <span role="columnheader" className="text-right">
-        Created
-      </span>
+    <div aria-hidden className={`hidden h-9 shrink-0 items-center gap-4 border-b border-line px-4 text-xs text-ink-muted md:grid md:px-6 ${COLUMNS}`}>
+      <span>Title</span>
+      <span>Status</span>
+      <span>Repository</span>
+      <span className="text-right">Cost</span>
+      <span>Owner</span>
+      <span className="text-right">Created</span>
     </div>
   );
 }
 
-/** One line of the table; below 768 px the same cells on three short lines. */
-export const ConversationTableRow = memo(function ConversationTableRow({
-  orgSlug,
-  conversation,
-  index,
-}: {
-  orgSlug: string;
-  conversation: ConversationSummary;
-  index: number;
-}) {
+/** One line of the list, the whole of it a link; below 768 px the same parts on three short lines. */
+export const ConversationLine = memo(function ConversationLine({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
   return (
-    <div
-      role="row"
-      aria-rowindex={index + 2}
-      className={`relative grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2.5 text-sm hover:bg-raised md:px-6 md:py-0 md:h-11 ${COLUMNS}`}
+    <Link
+      href={`/${orgSlug}/conversations/${conversation.id}`}
+      className={`grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2.5 text-sm outline-offset-[-2px] hover:bg-raised md:h-11 md:px-6 md:py-0 ${COLUMNS}`}
     >
-      <span role="cell" className="min-w-0 truncate font-medium">
-        <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="after:absolute after:inset-0">
-          {conversation.title}
-        </Link>
-      </span>
-      <span role="cell">
-        <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} />
-      </span>
-      <span role="cell" className="min-w-0 text-xs text-ink-muted">
+      <span className="min-w-0 truncate font-medium">{conversation.title}</span>
+      <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} className="justify-self-start max-md:justify-self-end" />
+      <span className="min-w-0 text-xs text-ink-muted">
         <Repository conversation={conversation} />
       </span>
-      <span role="cell" className="text-right text-xs text-ink-muted tabular-nums" title={`$${conversation.costUsd}`}>
+      <span className="text-right text-xs text-ink-muted tabular-nums" title={`$${conversation.costUsd}`}>
         {money(Number(conversation.costUsd))}
       </span>
-      <span role="cell" className="min-w-0 truncate text-xs text-ink-muted">
-        {conversation.createdBy.label}
-      </span>
-      <span role="cell" className="text-right text-xs text-ink-muted">
+      <span className="min-w-0 truncate text-xs text-ink-muted">{conversation.createdBy.label}</span>
+      <span className="text-right text-xs text-ink-muted">
         <Ago at={conversation.createdAt} />
       </span>
-    </div>
+    </Link>
   );
 });

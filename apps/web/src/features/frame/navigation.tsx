@@ -25,7 +25,7 @@ export function Rail() {
   const [folded, setFolded] = useStored('slipway.rail-folded', 'no');
   const narrow = folded === 'yes';
   return (
-    <div className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
+    <nav aria-label="Main" className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
       <div className={cn('flex h-12 items-center gap-2 px-3', narrow && 'justify-center px-0')}>
         <Logo className="size-6 shrink-0" />
         {narrow ? null : (
@@ -39,7 +39,7 @@ export function Rail() {
           </IconButton>
         )}
       </div>
-      <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 p-2">
+      <div className="flex flex-1 flex-col gap-0.5 p-2">
         {places.map(({ href, label, icon: Icon, current }) => {
           const link = (
             <Link
@@ -65,7 +65,7 @@ export function Rail() {
             link
           );
         })}
-      </nav>
+      </div>
       <div className="flex flex-col gap-1 border-t border-line p-2">
         {narrow ? (
           <IconButton label="Unfold the navigation" side="right" className="self-center" onClick={() => setFolded('no')}>
@@ -74,7 +74,7 @@ export function Rail() {
         ) : null}
         <PersonMenu narrow={narrow} />
       </div>
-    </div>
+    </nav>
   );
 }
 
@@ -83,10 +83,10 @@ export function CompactHeader() {
   const { org } = useSession();
   const places = usePlaces();
   return (
-    <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 md:hidden">
+    <nav aria-label="Main" className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 md:hidden">
       <Logo className="size-6 shrink-0" />
       <span className="min-w-0 flex-1 truncate pl-1 text-sm font-semibold">{org.name}</span>
-      <nav aria-label="Main" className="flex gap-1">
+      <div className="flex gap-1">
         {places.map(({ href, label, icon: Icon, current }) => (
           <Link
             key={href}
@@ -98,8 +98,8 @@ export function CompactHeader() {
             <Icon aria-hidden className="size-5" />
           </Link>
         ))}
-      </nav>
+      </div>
       <PersonMenu narrow />
-    </div>
+    </nav>
   );
 }

@@ -28,7 +28,8 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
           <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-2xs font-semibold text-accent">
             {initials(me.name)}
           </span>
-          {narrow ? null : <span className="truncate">{me.name}</span>}
+          <span className={narrow ? 'sr-only' : 'truncate'}>{me.name}</span>
+          <span className="sr-only">: theme and sign out</span>
         </Button>
       }
     >

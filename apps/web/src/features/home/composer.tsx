@@ -83,7 +83,7 @@ export function Composer() {
             {errors['prompt']}
           </p>
         ) : null}
-        <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,2fr)_minmax(0,1fr)_minmax(0,1.2fr)]">
+        <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
           <Field label="Repository" error={errors['repository'] ?? null}>
             {(control) => (
               <Input
@@ -131,13 +131,14 @@ export function Composer() {
           <p className="break-words">{[failure.detail, failure.nextStep].filter(Boolean).join(' ')}</p>
         </div>
       ) : null}
-      <div className="flex flex-wrap gap-2" role="group" aria-label="Example tasks">
+      <fieldset className="flex flex-wrap gap-2">
+        <legend className="sr-only">Example tasks</legend>
         {EXAMPLES.map((example) => (
           <Button key={example.label} size="small" onClick={() => change({ prompt: example.prompt })}>
             {example.label}
           </Button>
         ))}
-      </div>
+      </fieldset>
     </form>
   );
 }

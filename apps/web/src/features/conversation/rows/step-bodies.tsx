@@ -1,6 +1,6 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
-import { cn } from '@slipway/ui';
+import { cn, ScrollBox } from '@slipway/ui';
 import { CopyButton } from '../copy-button.tsx';
 import type { FileEdit } from '../file-edit.ts';
 import { LongText } from '../long-text.tsx';
@@ -16,11 +16,14 @@ function Output({ text, label, tone = 'plain' }: { text: string; label: string; 
   if (text === '') return null;
   return (
     <div className="relative">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <div tabIndex={0} role="region" aria-label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term px-3 py-2">
+      <ScrollBox label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term px-3 py-2">
         <LongText text={plainText(text)} className={cn('font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]', tone === 'bad' && 'text-bad')} />
-      </div>
-      <CopyButton label="Copy the output" text={() => blobRefOf(text)?.preview ?? plainText(text)} className="absolute top-1 right-2 bg-term" />
+      </ScrollBox>
+      <CopyButton
+        label="Copy the output"
+        text={() => blobRefOf(text)?.preview ?? plainText(text)}
+        className="absolute top-1.5 right-2 border-line bg-surface"
+      />
     </div>
   );
 }
@@ -52,13 +55,7 @@ const MAX_LINES = 60;
 export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
   if (stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <div
-      tabIndex={0}
-      role="region"
-      aria-label="Edit"
-      className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]"
-    >
+    <ScrollBox label="Edit" className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
       {edit.lines.slice(0, MAX_LINES).map((line, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one edit never move
         <div key={index} className={cn('flex gap-2 px-3 whitespace-pre', line.sign === '+' && 'bg-ok-soft', line.sign === '-' && 'bg-bad-soft')}>
@@ -68,7 +65,7 @@ export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
       ))}
       {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">The rest is in Changes.</p> : null}
       {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || 'Nothing to show.'}</p> : null}
-    </div>
+    </ScrollBox>
   );
 }
 

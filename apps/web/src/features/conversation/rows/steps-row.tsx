@@ -3,6 +3,7 @@ import { Spinner } from '@slipway/ui';
 import { CircleSlash, FilePen, FileText, SquareTerminal, Wrench } from 'lucide-react';
 import { memo } from 'react';
 import { duration } from '../../../browser/format.ts';
+import { useView } from '../conversation-context.ts';
 import { editOf } from '../file-edit.ts';
 import { exitCodeOf, type RowOf, type Step, stepState } from '../timeline-row.ts';
 import { Disclosure } from './disclosure.tsx';
@@ -36,7 +37,9 @@ export function StepsRow({ row }: { row: RowOf<'steps'> }) {
 }
 
 const StepLine = memo(function StepLine({ step }: { step: Step }) {
-  const state = stepState(step);
+  const active = useView((view) => view.status === 'working' || view.status === 'starting');
+  const known = stepState(step);
+  const state = known === 'running' && !active ? 'interrupted' : known;
   const elapsed = step.startedAt !== null && step.endedAt !== null ? Date.parse(step.endedAt) - Date.parse(step.startedAt) : null;
   const { icon, label, aside, body } = describe(step);
   return (

@@ -1,0 +1,215 @@
+import { describe, it } from 'node:test';
+import { CONVERSATION_STATUSES, type LoggedEvent } from '@slipway/contracts';
+import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
+import { action, answer, edit, exit, idOf, logOf, message, snapshotOf, startStep, terminal, update, view } from './sample-events.ts';
+import { stepState } from './timeline-row.ts';
+
+const applyAll = (from: ConversationView, events: readonly LoggedEvent[]): ConversationView => applyEvents(from, events).view;
+const rowsOf = (parts: Parameters<typeof logOf>[0]) => applyAll(openView(snapshotOf(0)), logOf(parts)).timeline.rows;
+
+describe('applyEvents', () => {
+  it('ignores what it has seen and stops at the first hole', () => {
+    const log = logOf(['a', 'b', 'c', 'd'].map((text) => message('user', text)));
+    const first = applyEvents(openView(snapshotOf(0)), log.slice(0, 2));
+    expect(first).toMatchObject({ gap: false, view: { lastSeq: 2 } });
+    expect(applyEvents(first.view, log.slice(0, 2)).view).toBe(first.view);
+    const holed = applyEvents(
+      first.view,
+      [log[1], log[3]].filter((logged) => logged !== undefined),
+    );
+    expect(holed.gap).toBe(true);
+    expect(holed.view).toBe(first.view);
+    expect(applyEvents(first.view, log.slice(1)).view.lastSeq).toBe(4);
+  });
+
+  it('never changes a view that was given out', () => {
+    const log = logOf([terminal('c1', 'ls'), exit(1, 'c1', 0), view('c2', '/a'), view('c3', '/b')]);
+    const views = log.map((_, index) => applyAll(openView(snapshotOf(0)), log.slice(0, index + 1)));
+    const copies = structuredClone(views);
+    applyAll(views[1] as ConversationView, log.slice(2));
+    expect(views).toEqual(copies);
+  });
+
+  it('counts an event of an unknown kind as read and shows nothing', () => {
+    const log = logOf([message('user', 'a'), { kind: 'HologramEvent' } as never, message('assistant', 'b')]);
+    const result = applyEvents(openView(snapshotOf(0)), log);
+    expect(result.view.lastSeq).toBe(3);
+    expect(result.view.timeline.rows.map((row) => row.kind)).toEqual(['message', 'message']);
+  });
+
+  it('shows the one status that the reducer of the domain gives, after any sequence of events', () => {
+    const part = fc.oneof(
+      fc.constantFrom('idle', 'running', 'paused', 'finished', 'error', 'stuck', 'nonsense').map((status) => update('execution_status', status)),
+      fc.constantFrom('WORKING', 'PREPARING_REPOSITORY', 'READY', 'ERROR').map((status) => startStep(status)),
+      fc.constantFrom({ kind: 'PauseEvent' } as const, { kind: 'InterruptEvent' } as const),
+      fc.constant(message('user', 'hello')),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        const log = logOf(parts);
+        const { status } = applyAll(openView(snapshotOf(0)), log);
+        expect(CONVERSATION_STATUSES).toContain(status);
+        expect(status).toBe(conversationStatus(log.reduce((state, { event }) => reduceConversationStatus(state, event), INITIAL_STATUS)));
+      }),
+    );
+  });
+
+  it('goes on from a snapshot as if it had read the whole log', () => {
+    const log = logOf([
+      startStep('WORKING'),
+      startStep('READY'),
+      update('execution_status', 'running'),
+      { kind: 'InterruptEvent' },
+      update('execution_status', 'paused'),
+      update('execution_status', 'running'),
+    ]);
+    const stopped = openView(snapshotOf(5, { status: 'stopped', executionStatus: 'paused', start: { status: 'READY', steps: [] } }));
+    expect(stopped.status).toBe('stopped');
+    expect(applyAll(stopped, log).status).toBe('working');
+  });
+
+  it('takes title, cost and tokens from the log', () => {
+    const log = logOf([
+      update('title', 'A better name'),
+      update('stats', { accumulated_cost: 0.42, prompt_tokens: 10, completion_tokens: 3, model: 'm' }),
+      update('stats', 'nonsense'),
+    ]);
+    expect(applyAll(openView(snapshotOf(0)), log)).toMatchObject({ title: 'A better name', costUsd: 0.42, promptTokens: 10, completionTokens: 3 });
+  });
+
+  it('says when files may have changed: after commands and edits, not after reading', () => {
+    const log = logOf([view('c1', '/a'), answer(1, 'c1', { kind: 'FileEditorObservation', command: 'view' }), terminal('c2', 'rm a'), exit(3, 'c2', 0)]);
+    const opened = openView(snapshotOf(0));
+    expect(applyAll(opened, log.slice(0, 2)).filesTouchedAt).toBe(0);
+    expect(applyAll(opened, log).filesTouchedAt).toBe(4);
+  });
+});
+
+describe('rows', () => {
+  it('join a call with its answer', () => {
+    const rows = rowsOf([terminal('c1', 'npm test'), exit(1, 'c1', 2)]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatchObject({ kind: 'steps', steps: [{ id: idOf(1), endedAt: expect.any(String) }] });
+    expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('failed');
+  });
+
+  it('take a command that still runs in its shell for no failure', () => {
+    const rows = rowsOf([terminal('c1', 'npm start'), exit(1, 'c1', -1)]);
+    expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('done');
+  });
+
+  it('fold consecutive reads and consecutive edits, and nothing across them', () => {
+    const rows = rowsOf([view('c1', '/a'), view('c2', '/b'), edit('c3', '/a'), edit('c4', '/b'), edit('c5', '/c'), terminal('c6', 'ls'), terminal('c7', 'ls')]);
+    expect(rows.map((row) => (row.kind === 'steps' ? [row.fold, row.steps.length] : null))).toEqual([
+      ['read', 2],
+      ['edit', 3],
+      [null, 1],
+      [null, 1],
+    ]);
+  });
+
+  it('keep one start a row, with the last word on each step, although the first message comes in between', () => {
+    const rows = rowsOf([
+      startStep('WORKING'),
+      startStep('STARTING_CONVERSATION', 'running'),
+      message('user', 'go'),
+      startStep('STARTING_CONVERSATION', 'done'),
+      startStep('READY'),
+      startStep('WORKING', 'running', 2),
+    ]);
+    expect(rows.map((row) => row.kind)).toEqual(['start', 'message', 'start']);
+    expect(rows[0]).toMatchObject({ attempt: 1, steps: [{ status: 'WORKING' }, { status: 'STARTING_CONVERSATION', state: 'done' }, { status: 'READY' }] });
+  });
+
+  it('mark a call without an answer as interrupted when the person stops the run', () => {
+    const rows = rowsOf([terminal('c1', 'sleep 1000'), { kind: 'InterruptEvent' }]);
+    expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('interrupted');
+  });
+
+  it('give an agent error to the call that it belongs to', () => {
+    const rows = rowsOf([terminal('c1', 'ls'), { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: 'c1', error: 'no such tool' }]);
+    expect(rows).toMatchObject([{ kind: 'steps', steps: [{ error: 'no such tool' }] }]);
+  });
+
+  it('show a thought before its call, plans and the finish in forms of their own, and no row for their answers', () => {
+    const rows = rowsOf([
+      action('c1', { kind: 'TaskTrackerAction', command: 'plan', task_list: [{ title: 'One', notes: '', status: 'todo' }] }),
+      answer(1, 'c1', { kind: 'TaskTrackerObservation' }),
+      action('c2', { kind: 'TerminalAction', command: 'ls' }, { thought: [{ type: 'text', text: 'Look first' }] }),
+      action('c3', { kind: 'FinishAction', message: 'All done' }),
+      answer(4, 'c3', { kind: 'FinishObservation' }),
+    ]);
+    expect(rows.map((row) => row.kind)).toEqual(['tasks', 'message', 'steps', 'message']);
+    expect(rows[3]).toMatchObject({ author: 'finish', text: 'All done' });
+  });
+});
+
+describe('prependEvents', () => {
+  it('gives the same rows for a log read in any pages from its end as for one read from its start', () => {
+    const call = fc.constantFrom('t', 'v', 'e', 'm', 's', 'i', 'p');
+    fc.assert(
+      fc.property(
+        fc.array(call, { minLength: 1, maxLength: 40 }),
+        fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 20 }),
+        fc.boolean(),
+        (kinds, sizes, parallel) => {
+          const log = logOf(agentWork(kinds, parallel));
+          const whole = applyAll(openView(snapshotOf(0)), log);
+          let paged = openView(snapshotOf(log.length));
+          for (let index = 0; paged.firstSeq > 1; index += 1) {
+            const size = sizes[index % sizes.length] ?? 1;
+            paged = prependEvents(paged, log.slice(Math.max(0, paged.firstSeq - 1 - size), paged.firstSeq - 1));
+          }
+          expect(paged.timeline).toEqual(whole.timeline);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('changes nothing when the page does not end just below what is loaded', () => {
+    const opened = openView(snapshotOf(10));
+    const log = logOf(Array.from({ length: 10 }, () => message('user', 'x')));
+    expect(prependEvents(opened, log.slice(0, 5))).toBe(opened);
+    expect(prependEvents(opened, [])).toBe(opened);
+    expect(prependEvents(opened, log.slice(4)).firstSeq).toBe(5);
+  });
+
+  it('never touches the status: the snapshot already speaks for those events', () => {
+    const opened = openView(snapshotOf(2, { status: 'finished', executionStatus: 'finished', start: { status: 'READY', steps: [] } }));
+    expect(prependEvents(opened, logOf([startStep('ERROR', 'failed'), update('execution_status', 'running')])).status).toBe('finished');
+  });
+});
+
+/** What an agent would write: calls are answered, one after the other or two at a time. */
+function agentWork(kinds: readonly string[], parallel: boolean): Parameters<typeof logOf>[0][number][] {
+  const parts: Parameters<typeof logOf>[0][number][] = [];
+  const open: { seq: number; call: string; kind: string }[] = [];
+  const settle = () => {
+    for (const { seq, call, kind } of open.splice(0))
+      parts.push(
+        kind === 't'
+          ? exit(seq, call, 0)
+          : kind === 'e'
+            ? { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: call, error: 'no' }
+            : answer(seq, call, { kind: 'FileEditorObservation', command: 'view' }),
+      );
+  };
+  for (const [index, kind] of kinds.entries()) {
+    const call = `c${index % 3}`;
+    if (kind === 'm') parts.push(message('assistant', 'text'));
+    else if (kind === 's') parts.push(startStep('WORKING', 'done', 1 + Math.floor(index / 15)));
+    else if (kind === 'i') parts.push({ kind: 'InterruptEvent' });
+    else if (kind === 'p') parts.push({ kind: 'PauseEvent' });
+    else {
+      parts.push(kind === 't' ? terminal(call, 'ls') : kind === 'v' ? view(call, '/a') : edit(call, '/a'));
+      open.push({ seq: parts.length, call, kind });
+      if (parallel && open.length < 2) continue;
+    }
+    settle();
+  }
+  return parts;
+}

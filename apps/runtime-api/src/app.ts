@@ -12,8 +12,8 @@ import type { Logger } from '@slipway/telemetry';
 import { Counter, createMetrics, Gauge, Histogram, installTelemetry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { countReady } from './pool/pool.queries.js';
-import { PoolController } from './pool/pool-controller.js';
 import type { PoolContext } from './pool/pool-context.js';
+import { PoolController } from './pool/pool-controller.js';
 import { Activator } from './runtimes/activator.js';
 import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
@@ -37,6 +37,8 @@ export interface RuntimeApiOptions {
 export const POOL = { poolId: 'default', image: 'slipway-sandbox', maxAgeSeconds: 4 * 3_600 } as const;
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
+/** Wait for a slot when none is ready. Milliseconds. */
+const EMPTY_WAIT_MS = 12_000;
 /** Largest body: an environment of 256 KiB with room. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
@@ -57,7 +59,14 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     applicationName: `slipway-runtime-api ${options.replicaId}`.slice(0, 63),
     onError: (error) => logger.warn({ err: error }, 'a database connection broke'),
   });
-  const context: PoolContext = { db, backend, ids: createIds(systemClock), logger, failpoints: options.failpoints ?? noFailpoints, pool: { ...POOL, target: options.poolTarget } };
+  const context: PoolContext = {
+    db,
+    backend,
+    ids: createIds(systemClock),
+    logger,
+    failpoints: options.failpoints ?? noFailpoints,
+    pool: { ...POOL, target: options.poolTarget },
+  };
   const registry = createMetrics('runtime-api');
   const metrics = {
     claims: new Counter({ name: 'pool_claim_total', help: 'Answers of the claim, by result', labelNames: ['result'], registers: [registry] }),
@@ -78,7 +87,14 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   });
   const pool = new PoolController(context);
   const box = new SecretBox(options.encryptionKey);
-  const claims = new Claims(context, pool, new Activator(context, box, options.activationKey, systemClock), box, options.orgSandboxLimit, metrics);
+  const claims = new Claims(
+    context,
+    pool,
+    new Activator(context, box, options.activationKey, systemClock),
+    box,
+    { orgSandboxLimit: options.orgSandboxLimit, emptyWaitMs: EMPTY_WAIT_MS },
+    metrics,
+  );
 
   @Module({
     controllers: [RuntimesController],

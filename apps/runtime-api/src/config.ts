@@ -33,15 +33,26 @@ export const ConfigSchema = z
     RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
     ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),
     ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
-    SANDBOX_BACKEND: z.literal('process', 'needs to be `process`: the only backend of this version').describe('Where sandboxes run. `process` is for a developer\'s own machine and refuses production.'),
+    SANDBOX_BACKEND: z
+      .literal('process', 'needs to be `process`: the only backend of this version')
+      .describe("Where sandboxes run. `process` is for a developer's own machine and refuses production."),
     PROCESS_BACKEND_DIR: z.string().startsWith('/', 'needs an absolute path').describe('Folder of sandboxes and workspaces.'),
     AGENT_SERVER_COMMAND: command.describe('JSON list that starts agent-server.'),
     ACTION_SERVER_COMMAND: command.describe('JSON list that starts action-server.'),
     POOL_TARGET: z.coerce.number().int().min(0).max(1_000).default(2).describe('Blank sandboxes kept warm.'),
-    ORG_SANDBOX_LIMIT: z.coerce.number().int().min(0).max(100_000).default(10).describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
+    ORG_SANDBOX_LIMIT: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(100_000)
+      .default(10)
+      .describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
     REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Names this process in logs and database connections.'),
   })
-  .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND !== 'process', { path: ['SANDBOX_BACKEND'], message: 'process runs agents without isolation; it refuses production' });
+  .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND !== 'process', {
+    path: ['SANDBOX_BACKEND'],
+    message: 'process runs agents without isolation; it refuses production',
+  });
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

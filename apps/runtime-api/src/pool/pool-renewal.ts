@@ -12,7 +12,10 @@ export async function renewPool(context: PoolContext): Promise<number> {
   const aged = await agedSlots(db, pool.poolId);
   const stale = aged.filter((slot) => slot.stale);
   const old = aged.filter((slot) => !slot.stale);
-  const due = [...stale.map((slot) => ({ slot, reason: 'made from an older template' })), ...old.slice(0, slotsToRenew(old.length, await countReady(db, pool.poolId))).map((slot) => ({ slot, reason: 'too old' }))];
+  const due = [
+    ...stale.map((slot) => ({ slot, reason: 'made from an older template' })),
+    ...old.slice(0, slotsToRenew(old.length, await countReady(db, pool.poolId))).map((slot) => ({ slot, reason: 'too old' })),
+  ];
   for (const { slot, reason } of due) await doomSlot(db, slot.slotId, reason);
   return due.length;
 }

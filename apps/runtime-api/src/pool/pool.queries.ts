@@ -1,5 +1,5 @@
-import type { SlotState } from '@slipway/domain';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
+import type { SlotState } from '@slipway/domain';
 
 export interface Slot {
   readonly slotId: string;
@@ -39,13 +39,19 @@ export async function slotsIn(db: SqlPool, poolId: string, states: readonly Slot
 
 /** Creation begins, under the same epoch. False: somebody has changed the slot. */
 export async function markProvisioning(db: SqlPool, slot: Slot): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE runtime.slot SET state = 'provisioning', changed_at = now() WHERE slot_id = $1 AND state = 'intent' AND epoch = $2`, [slot.slotId, slot.epoch]);
+  const { rowCount } = await db.query(
+    `UPDATE runtime.slot SET state = 'provisioning', changed_at = now() WHERE slot_id = $1 AND state = 'intent' AND epoch = $2`,
+    [slot.slotId, slot.epoch],
+  );
   return rowCount === 1;
 }
 
 /** Which sandbox this slot is; written before anybody may be given it, and needed to remove it. */
 export async function saveUid(db: SqlPool, slotId: string, uid: string): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE runtime.slot SET pod_uid = $2 WHERE slot_id = $1 AND (pod_uid IS NULL OR pod_uid = $2) AND state <> 'gone'`, [slotId, uid]);
+  const { rowCount } = await db.query(`UPDATE runtime.slot SET pod_uid = $2 WHERE slot_id = $1 AND (pod_uid IS NULL OR pod_uid = $2) AND state <> 'gone'`, [
+    slotId,
+    uid,
+  ]);
   return rowCount === 1;
 }
 
@@ -90,7 +96,9 @@ export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number
 
 /** The sandbox of a slot has been removed. */
 export async function markGone(db: SqlPool, slotId: string): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE runtime.slot SET state = 'gone', changed_at = now() WHERE slot_id = $1 AND state IN ('releasing', 'doomed')`, [slotId]);
+  const { rowCount } = await db.query(`UPDATE runtime.slot SET state = 'gone', changed_at = now() WHERE slot_id = $1 AND state IN ('releasing', 'doomed')`, [
+    slotId,
+  ]);
   return rowCount === 1;
 }
 
@@ -126,14 +134,21 @@ export function liveClaims(db: SqlPool): Promise<LiveClaim[]> {
 /** Restarts of the tool process as the backend counts them. */
 export function saveRestarts(db: SqlPool, claimId: string, restarts: { count: number; reasons: readonly string[] }): Promise<void> {
   return asSystem(db, 'slipway_runtime_system', 'reaper notes restarts', async (client) => {
-    await client.query('UPDATE runtime.claim SET restart_count = $2, restart_reasons = $3 WHERE claim_id = $1 AND restart_count < $2', [claimId, restarts.count, restarts.reasons]);
+    await client.query('UPDATE runtime.claim SET restart_count = $2, restart_reasons = $3 WHERE claim_id = $1 AND restart_count < $2', [
+      claimId,
+      restarts.count,
+      restarts.reasons,
+    ]);
   });
 }
 
 /** Names that something may still need: live slots' own, and those that sessions come back to. Forgets workspaces of sessions stopped longer ago than `seconds`. */
 export function neededWorkspaces(db: SqlPool, stoppedSeconds: number): Promise<Set<string>> {
   return asSystem(db, 'slipway_runtime_system', 'reaper collects workspaces', async (client) => {
-    await client.query(`UPDATE runtime.session SET workspace_ref = NULL WHERE status = 'stopped' AND workspace_ref IS NOT NULL AND changed_at < now() - $1 * interval '1 second'`, [stoppedSeconds]);
+    await client.query(
+      `UPDATE runtime.session SET workspace_ref = NULL WHERE status = 'stopped' AND workspace_ref IS NOT NULL AND changed_at < now() - $1 * interval '1 second'`,
+      [stoppedSeconds],
+    );
     const { rows } = await client.query<{ name: string }>(
       `SELECT pod_name AS name FROM runtime.slot WHERE state <> 'gone' UNION SELECT workspace_ref FROM runtime.session WHERE workspace_ref IS NOT NULL`,
     );
@@ -146,7 +161,9 @@ export function forgetOld(db: SqlPool, seconds: number): Promise<void> {
   return asSystem(db, 'slipway_runtime_system', 'reaper forgets old rows', async (client) => {
     await client.query(`DELETE FROM runtime.slot WHERE state = 'gone' AND changed_at < now() - $1 * interval '1 second'`, [seconds]);
     await client.query(`DELETE FROM runtime.claim WHERE ended_at < now() - $1 * interval '1 second'`, [seconds]);
-    await client.query(`DELETE FROM runtime.session WHERE status = 'stopped' AND workspace_ref IS NULL AND changed_at < now() - $1 * interval '1 second'`, [seconds]);
+    await client.query(`DELETE FROM runtime.session WHERE status = 'stopped' AND workspace_ref IS NULL AND changed_at < now() - $1 * interval '1 second'`, [
+      seconds,
+    ]);
   });
 }
 

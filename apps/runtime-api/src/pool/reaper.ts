@@ -54,7 +54,8 @@ export class Reaper {
       if (ended) logger.warn({ claim_id: claim.claimId, org_id: claim.orgId, sandbox: claim.podName }, detail);
       return ended;
     }
-    if (sandbox.observation.state === 'running' && sandbox.observation.restarts.count > claim.restartCount) await saveRestarts(db, claim.claimId, sandbox.observation.restarts);
+    if (sandbox.observation.state === 'running' && sandbox.observation.restarts.count > claim.restartCount)
+      await saveRestarts(db, claim.claimId, sandbox.observation.restarts);
     if (!claim.overdue) return false;
     const address = sandbox.observation.state === 'running' ? sandbox.observation.address : claim.address;
     const receipt = await readActivation(address, AbortSignal.any([signal, AbortSignal.timeout(RECEIPT_TIMEOUT_MS)]));
@@ -62,7 +63,12 @@ export class Reaper {
       await activateClaim(db, claim.orgId, claim, address, receipt.working_dir);
       return false;
     }
-    const ended = await releaseClaim(db, claim.orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: 'the sandbox was not activated in time' });
+    const ended = await releaseClaim(db, claim.orgId, claim.claimId, {
+      only: 'bound',
+      end: 'lost',
+      session: 'error',
+      detail: 'the sandbox was not activated in time',
+    });
     await failpoints('reap.released');
     return ended;
   }

@@ -27,4 +27,3 @@ export async function removeSlot(context: PoolContext, slot: Slot, signal: Abort
 export function removableSlots(context: PoolContext): Promise<Slot[]> {
   return slotsIn(context.db, context.pool.poolId, ['doomed', 'releasing']);
 }
-

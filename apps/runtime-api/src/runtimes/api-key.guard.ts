@@ -21,7 +21,9 @@ export class ApiKeyGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): boolean {
     const given = context.switchToHttp().getRequest<FastifyRequest>().headers['x-api-key'];
-    const hash = createHash('sha256').update(typeof given === 'string' ? given : '').digest();
+    const hash = createHash('sha256')
+      .update(typeof given === 'string' ? given : '')
+      .digest();
     if (timingSafeEqual(hash, this.expected)) return true;
     throw new SlipwayError('auth.missing', 'Send the service key in X-API-Key.');
   }
@@ -30,7 +32,10 @@ export class ApiKeyGuard implements CanActivate {
 /** The organization that the caller acts for. */
 export const OrgId = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
   const given = context.switchToHttp().getRequest<FastifyRequest>().headers[ORG_HEADER] ?? OWN_ORG;
-  if (typeof given !== 'string' || !ORG.test(given)) throw new SlipwayError('request.invalid', `${ORG_HEADER}: needs 1 to 64 letters, digits, - or _`, { fields: [{ path: ORG_HEADER, message: 'needs 1 to 64 letters, digits, - or _' }] });
+  if (typeof given !== 'string' || !ORG.test(given))
+    throw new SlipwayError('request.invalid', `${ORG_HEADER}: needs 1 to 64 letters, digits, - or _`, {
+      fields: [{ path: ORG_HEADER, message: 'needs 1 to 64 letters, digits, - or _' }],
+    });
   const known = currentContext();
   if (known !== undefined) known.orgId = given;
   return given;

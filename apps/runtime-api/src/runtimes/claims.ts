@@ -10,8 +10,6 @@ import type { StartRequest } from './start-request.js';
 
 /** Sandboxes tried for one request before it fails. */
 const MAX_ATTEMPTS = 3;
-/** How long a request waits for a slot when none is ready. Milliseconds; below the 20 s that Slipway's worker waits for the answer. */
-const EMPTY_WAIT_MS = 12_000;
 const EMPTY_POLL_MS = 100;
 /** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
 const ACTIVATION_DEADLINE_MS = 30_000;
@@ -21,6 +19,13 @@ const REQUEST_TIMEOUT_MS = 18_000;
 export interface ClaimMetrics {
   readonly claims: Counter<'result'>;
   readonly durations: Histogram;
+}
+
+export interface ClaimLimits {
+  /** Sandboxes that an organization may have at once, unless its row says otherwise. */
+  readonly orgSandboxLimit: number;
+  /** How long a request waits for a slot when none is ready. Milliseconds; below the 20 s that Slipway's worker waits for the answer. */
+  readonly emptyWaitMs: number;
 }
 
 /** What claims need of the pool: to hear of it when one is taken, and to know when one comes. */
@@ -36,7 +41,7 @@ export class Claims {
     private readonly supply: SlotSupply,
     private readonly activator: Activator,
     private readonly box: SecretBox,
-    private readonly defaultCap: number,
+    private readonly limits: ClaimLimits,
     private readonly metrics: ClaimMetrics,
   ) {}
 
@@ -49,7 +54,7 @@ export class Claims {
   async obtain(orgId: string, sessionId: string, request: StartRequest | null): Promise<void> {
     const end = this.metrics.durations.startTimer();
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
-    const waitUntil = performance.now() + EMPTY_WAIT_MS;
+    const waitUntil = performance.now() + this.limits.emptyWaitMs;
     const sealedKey = this.box.encrypt(randomBytes(32).toString('base64url'), keyContext(orgId, sessionId));
     const sealedEnvironment = request === null ? null : this.box.encrypt(request.environment, environmentContext(orgId, sessionId));
     let abandon: string | null = null;
@@ -62,7 +67,7 @@ export class Claims {
         sealedKey,
         sealedEnvironment,
         deadlineMs: ACTIVATION_DEADLINE_MS,
-        defaultCap: this.defaultCap,
+        defaultCap: this.limits.orgSandboxLimit,
         abandon,
       });
       this.metrics.claims.inc({ result: outcome.outcome });
@@ -92,7 +97,10 @@ export class Claims {
       }
       attempts += 1;
       this.metrics.claims.inc({ result: 'activation-failed' });
-      this.context.logger.warn({ claim_id: outcome.claim.claimId, slot_id: outcome.claim.slotId, org_id: orgId }, `a claim could not be activated: ${activated.reason}`);
+      this.context.logger.warn(
+        { claim_id: outcome.claim.claimId, slot_id: outcome.claim.slotId, org_id: orgId },
+        `a claim could not be activated: ${activated.reason}`,
+      );
       abandon = outcome.claim.claimId;
       if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
       await releaseClaim(this.context.db, orgId, abandon, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });

@@ -4,7 +4,13 @@ import type { SessionRow } from './runtimes.queries.js';
 import { keyContext } from './sealing.js';
 
 /** OpenHands' SDK reads `pod_status`, its app server `status`: both say the same here. */
-const POD_STATUS: Record<SessionRow['status'], Runtime['pod_status']> = { starting: 'pending', running: 'ready', paused: 'not found', stopped: 'not found', error: 'failed' };
+const POD_STATUS: Record<SessionRow['status'], Runtime['pod_status']> = {
+  starting: 'pending',
+  running: 'ready',
+  paused: 'not found',
+  stopped: 'not found',
+  error: 'failed',
+};
 
 export function toRuntime(orgId: string, row: SessionRow, box: SecretBox): Runtime {
   return {

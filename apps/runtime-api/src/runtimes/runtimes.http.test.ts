@@ -27,7 +27,15 @@ const owner = async <T extends pg.QueryResultRow>(sql: string, values: unknown[]
 describe('200', () => {
   it('starts a session with a command as a string, as the SDK sends it, and is ready on the first poll', async () => {
     const session_id = newSession();
-    const body = { session_id, command: 'agent-server --port 60000', working_dir: '/', environment: { A: '1' }, run_as_user: 10001, fs_group: 10001, runtime_class: 'sysbox-runc' };
+    const body = {
+      session_id,
+      command: 'agent-server --port 60000',
+      working_dir: '/',
+      environment: { A: '1' },
+      run_as_user: 10001,
+      fs_group: 10001,
+      runtime_class: 'sysbox-runc',
+    };
     const started = await api.call('POST', '/start', body);
     expect(started.status).toBe(200);
     expect(Runtime.parse(started.body)).toMatchObject({ session_id, status: 'running', pod_status: 'ready', restart_count: 0, restart_reasons: [] });
@@ -38,7 +46,14 @@ describe('200', () => {
   });
 
   it('starts a session with a command as a list, as the app server sends it', async () => {
-    const started = await api.call('POST', '/start', { session_id: newSession(), image: 'slipway-sandbox', command: ['agent-server', '--port', '60000'], working_dir: '/workspace', run_as_group: 10001, resource_factor: 2 });
+    const started = await api.call('POST', '/start', {
+      session_id: newSession(),
+      image: 'slipway-sandbox',
+      command: ['agent-server', '--port', '60000'],
+      working_dir: '/workspace',
+      run_as_group: 10001,
+      resource_factor: 2,
+    });
     expect(started).toMatchObject({ status: 200, body: { status: 'running', pod_status: 'ready' } });
   });
 
@@ -51,7 +66,10 @@ describe('200', () => {
 
   it('gives environment and session key to the sandbox, and keeps both encrypted at rest', async () => {
     const { body } = await api.call('POST', '/start', { session_id: newSession(), environment: { TOKEN: 'very-secret-value' } });
-    expect(JSON.parse(api.farm.sandboxes.get(farmName(body.url))?.latch.body ?? '')).toEqual({ session_api_keys: [body.session_api_key], env: { TOKEN: 'very-secret-value' } });
+    expect(JSON.parse(api.farm.sandboxes.get(farmName(body.url))?.latch.body ?? '')).toEqual({
+      session_api_keys: [body.session_api_key],
+      env: { TOKEN: 'very-secret-value' },
+    });
     const rows = await owner<{ text: string }>(`SELECT encode(api_key, 'escape') || encode(environment, 'escape') AS text FROM runtime.session`);
     for (const { text } of rows) expect(text).not.toMatch(new RegExp(`very-secret-value|${body.session_api_key}`));
   });
@@ -64,7 +82,10 @@ describe('200', () => {
     expect(api.farm.sandboxes.has(farmName(first.url))).toBe(false);
     expect((await api.call('POST', '/pause', { runtime_id: first.runtime_id })).status).toBe(200);
     const resumed = await api.call('POST', '/resume', { runtime_id: first.runtime_id });
-    expect(resumed).toMatchObject({ status: 200, body: { runtime_id: first.runtime_id, session_api_key: first.session_api_key, working_dir: first.working_dir, status: 'running', pod_status: 'ready' } });
+    expect(resumed).toMatchObject({
+      status: 200,
+      body: { runtime_id: first.runtime_id, session_api_key: first.session_api_key, working_dir: first.working_dir, status: 'running', pod_status: 'ready' },
+    });
     expect(resumed.body.url).not.toBe(first.url);
     expect((await api.call('POST', '/resume', { runtime_id: first.runtime_id })).body).toEqual(resumed.body);
   });
@@ -87,7 +108,12 @@ describe('200', () => {
     });
     expect(lost).toMatchObject({ pod_status: 'failed', status_detail: 'the sandbox ended: agent-server was killed (SIGKILL)', restart_count: 1 });
     const again = await api.call('POST', '/start', { session_id });
-    expect(again.body).toMatchObject({ status: 'running', runtime_id: first.runtime_id, working_dir: first.working_dir, session_api_key: first.session_api_key });
+    expect(again.body).toMatchObject({
+      status: 'running',
+      runtime_id: first.runtime_id,
+      working_dir: first.working_dir,
+      session_api_key: first.session_api_key,
+    });
   });
 
   it('does not answer a start with a sandbox that has died a moment ago', async () => {
@@ -112,7 +138,10 @@ describe('200', () => {
   it('stops a session, which then is listed as stopped with no sandbox behind it', async () => {
     const session_id = newSession();
     const { body } = await api.call('POST', '/start', { session_id });
-    expect(await api.call('POST', '/stop', { runtime_id: body.runtime_id })).toMatchObject({ status: 200, body: { status: 'stopped', pod_status: 'not found' } });
+    expect(await api.call('POST', '/stop', { runtime_id: body.runtime_id })).toMatchObject({
+      status: 200,
+      body: { status: 'stopped', pod_status: 'not found' },
+    });
     expect((await api.call('POST', '/stop', { runtime_id: body.runtime_id })).status).toBe(200);
     expect(api.farm.sandboxes.has(farmName(body.url))).toBe(false);
     const list = await api.call('GET', '/list');
@@ -178,12 +207,13 @@ describe('401', () => {
       ['GET', '/list'],
       ['GET', '/runtime/a'],
     ] as const)
-      for (const key of ['', 'wrong', 'x'.repeat(10_000)]) expect(await api.call(method, path, undefined, { 'x-api-key': key })).toMatchObject({ status: 401, body: { code: 'auth.missing' } });
+      for (const key of ['', 'wrong', 'x'.repeat(10_000)])
+        expect(await api.call(method, path, undefined, { 'x-api-key': key })).toMatchObject({ status: 401, body: { code: 'auth.missing' } });
   });
 });
 
 describe('404', () => {
-  it('answers what is missing and what is another organization\'s with the same body', async () => {
+  it("answers what is missing and what is another organization's with the same body", async () => {
     const session_id = newSession();
     const { body } = await api.call('POST', '/start', { session_id });
     const foreign = { 'x-slipway-org': 'another' };
@@ -222,7 +252,9 @@ describe('409', () => {
     await owner(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('small', 2)`);
     const started = await Promise.all([1, 2, 3].map((n) => api.call('POST', '/start', { session_id: `small-${n}` }, headers)));
     expect(started.map((answer) => answer.status).sort()).toEqual([200, 200, 409]);
-    expect(started.find((answer) => answer.status === 409)).toMatchObject({ body: { code: 'sandbox.quota', detail: 'The organization runs 2 sandboxes, which is its limit.' } });
+    expect(started.find((answer) => answer.status === 409)).toMatchObject({
+      body: { code: 'sandbox.quota', detail: 'The organization runs 2 sandboxes, which is its limit.' },
+    });
     const one = started.find((answer) => answer.status === 200);
     await api.call('POST', '/stop', { runtime_id: one?.body.runtime_id }, headers);
     expect((await api.call('POST', '/start', { session_id: 'small-4' }, headers)).status).toBe(200);
@@ -231,7 +263,10 @@ describe('409', () => {
 
 describe('413', () => {
   it('refuses an environment larger than 256 KiB', async () => {
-    expect(await api.call('POST', '/start', { session_id: newSession(), environment: { A: 'x'.repeat(300_000) } })).toMatchObject({ status: 413, body: { code: 'request.too-large' } });
+    expect(await api.call('POST', '/start', { session_id: newSession(), environment: { A: 'x'.repeat(300_000) } })).toMatchObject({
+      status: 413,
+      body: { code: 'request.too-large' },
+    });
   });
 });
 

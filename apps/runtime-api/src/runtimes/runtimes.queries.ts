@@ -90,7 +90,13 @@ export async function claimSlot(db: SqlPool, orgId: string, sessionId: string, i
 }
 
 /** False: the claim has ended meanwhile, and its sandbox is not to be used. */
-export async function activateClaim(db: SqlPool, orgId: string, claim: { claimId: string; epoch: number }, address: string, workingDir: string): Promise<boolean> {
+export async function activateClaim(
+  db: SqlPool,
+  orgId: string,
+  claim: { claimId: string; epoch: number },
+  address: string,
+  workingDir: string,
+): Promise<boolean> {
   const { rows } = await db.query<{ done: boolean }>({
     name: 'activate_claim',
     text: 'SELECT runtime.activate_claim($1, $2, $3, $4, $5) AS done',
@@ -135,11 +141,19 @@ const SESSION = `s.session_id AS "sessionId", s.runtime_id AS "runtimeId", s.cla
   FROM runtime.session s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id`;
 
 export function sessionsById(db: SqlPool, orgId: string, sessionIds: readonly string[]): Promise<SessionRow[]> {
-  return inOrg(db, orgId, async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.session_id = ANY ($2)`, [orgId, sessionIds])).rows);
+  return inOrg(
+    db,
+    orgId,
+    async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.session_id = ANY ($2)`, [orgId, sessionIds])).rows,
+  );
 }
 
 export function sessionByRuntimeId(db: SqlPool, orgId: string, runtimeId: string): Promise<SessionRow | undefined> {
-  return inOrg(db, orgId, async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.runtime_id = $2`, [orgId, runtimeId])).rows[0]);
+  return inOrg(
+    db,
+    orgId,
+    async (client) => (await client.query<SessionRow>(`SELECT ${SESSION} WHERE s.org_id = $1 AND s.runtime_id = $2`, [orgId, runtimeId])).rows[0],
+  );
 }
 
 /** Newest first, at most `limit`; sessions stopped longer ago than `stoppedSeconds` have disappeared. */

@@ -53,7 +53,8 @@ export class RuntimesService {
 
   /** Those that exist; the others are left out. */
   async batch(orgId: string, sessionIds: readonly string[]): Promise<Runtime[]> {
-    if (sessionIds.length > MAX_LISTED) throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
+    if (sessionIds.length > MAX_LISTED)
+      throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
     return (await sessionsById(this.context.db, orgId, sessionIds)).map((row) => toRuntime(orgId, row, this.box));
   }
 

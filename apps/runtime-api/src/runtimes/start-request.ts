@@ -32,7 +32,8 @@ export function readStartRequest(body: unknown, knownImages: readonly string[]):
     throw new SlipwayError('request.invalid', `environment: ${message}`, { fields: [{ path: 'environment', message }] });
   }
   const environment = JSON.stringify(Object.fromEntries(variables));
-  if (environment.length > MAX_ENVIRONMENT_LENGTH) throw new SlipwayError('request.too-large', `The environment is larger than ${MAX_ENVIRONMENT_LENGTH / 1024} KiB.`);
+  if (environment.length > MAX_ENVIRONMENT_LENGTH)
+    throw new SlipwayError('request.too-large', `The environment is larger than ${MAX_ENVIRONMENT_LENGTH / 1024} KiB.`);
   const { image, command, working_dir, resource_factor, runtime_class, run_as_user, run_as_group, fs_group } = request;
   const identity = JSON.stringify([image, command, working_dir, resource_factor, runtime_class, run_as_user, run_as_group, fs_group, environment]);
   return { sessionId: request.session_id, hash: createHash('sha256').update(identity).digest('base64url'), environment };

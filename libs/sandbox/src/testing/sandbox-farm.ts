@@ -25,7 +25,7 @@ export class SandboxFarm {
   /** Sandboxes that do not answer, as after a network cut. */
   readonly unreachable = new Set<string>();
   /** Called in the middle of each request to `/backend/`, before it takes effect. */
-  beforeEffect: () => Promise<void> = async () => {};
+  beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
   private server: { close: () => Promise<void> } | undefined;
 
@@ -36,8 +36,9 @@ export class SandboxFarm {
     const server = await serveJson(port, async (method, url, request, body) => {
       const [, area, name = '', ...rest] = url.split('/');
       if (area === 'backend') {
-        await this.beforeEffect();
-        return this.backend(method, name, body === '' ? {} : (JSON.parse(body) as Record<string, string>));
+        const fields = body === '' ? {} : (JSON.parse(body) as Record<string, string>);
+        await this.beforeEffect(name, fields);
+        return this.backend(method, name, fields);
       }
       const sandbox = this.sandboxes.get(name);
       if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name)) return { status: 503, body: {} };

@@ -230,7 +230,7 @@ export class ProcessBackend implements SandboxBackend {
     );
   }
 
-  private environment(record: SandboxRecord): Record<string, string> {
+  private environment(record: SandboxRecord): Record<string, string> & { HOME: string; TMPDIR: string } {
     const inherited: Record<string, string> = {};
     for (const name of INHERITED) {
       const value = this.config.hostEnvironment[name];
@@ -261,7 +261,8 @@ export class ProcessBackend implements SandboxBackend {
 
   private kill(record: SandboxRecord, graceMs: number): Promise<void> {
     const leaders = [record.agentServer, record.actionServer].filter((leader) => leader !== null);
-    return killAll(leaders, { slotId: record.slotId, home: path.join(this.workspaceDirectory(record.workspace), 'home') }, graceMs);
+    const { HOME, TMPDIR } = this.environment(record);
+    return killAll(leaders, { slotId: record.slotId, variables: [`HOME=${HOME}`, `TMPDIR=${TMPDIR}`] }, graceMs);
   }
 
   private async makeWorkspace(name: string): Promise<void> {

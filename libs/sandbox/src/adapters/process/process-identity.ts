@@ -30,8 +30,8 @@ export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
 /** How a process of one sandbox is known by the environment that it was started with. */
 export interface SandboxMark {
   readonly slotId: string;
-  /** HOME of this sandbox; finds what has dropped `SLOT_ID`. */
-  readonly home: string;
+  /** `NAME=value` pairs that only this sandbox has; find what was started without `SLOT_ID`. A program that clears its environment and leaves its group is not found. */
+  readonly variables: readonly string[];
 }
 
 /** Rounds of looking for processes that were started while others were killed. */
@@ -79,7 +79,7 @@ async function processesOf(mark: SandboxMark): Promise<number[]> {
       const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
       const variables = environment.split('\0');
       const slot = variables.find((variable) => variable.startsWith('SLOT_ID='));
-      const mine = slot === undefined ? variables.includes(`HOME=${mark.home}`) : slot === `SLOT_ID=${mark.slotId}`;
+      const mine = slot === undefined ? mark.variables.some((variable) => variables.includes(variable)) : slot === `SLOT_ID=${mark.slotId}`;
       return mine ? pid : null;
     }),
   );

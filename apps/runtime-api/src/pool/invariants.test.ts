@@ -1,0 +1,174 @@
+import { after, before, describe, it } from 'node:test';
+import { expect } from 'expect';
+import fc, { type RunDetails } from 'fast-check';
+import { activateClaim } from '../runtimes/runtimes.queries.js';
+import { InvariantWatch, Violation } from '../testing/pool-invariants.js';
+import { type Operation, PoolWorld } from '../testing/pool-world.js';
+
+/** Something that happens to the world, at one moment. */
+type Event =
+  | { readonly kind: 'together'; readonly operations: readonly Operation[] }
+  | { readonly kind: 'sandbox-dies' | 'sandbox-unreachable' | 'deadlines-pass' | 'new-template'; readonly which: number };
+
+const crashAt = fc.option(fc.integer({ min: 1, max: 9 }), { freq: 2 });
+const whose = { org: fc.constantFrom('org_a', 'org_b'), session: fc.constantFrom('s1', 's2', 's3') };
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('start' as const), ...whose, body: fc.constantFrom('x', 'x', 'x', 'y'), crashAt }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('pause' as const, 'stop' as const, 'resume' as const), ...whose, crashAt }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom('fill' as const, 'fill' as const, 'reap' as const, 'renew' as const), crashAt }) },
+);
+const event: fc.Arbitrary<Event> = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('together' as const), operations: fc.array(operation, { minLength: 1, maxLength: 4 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('sandbox-dies' as const, 'sandbox-unreachable' as const, 'deadlines-pass' as const, 'new-template' as const),
+      which: fc.nat(7),
+    }),
+  },
+);
+
+/** Histories tried. */
+const HISTORIES = 40;
+const key = (of: { org: string; session: string }): string => `${of.org}/${of.session}`;
+
+describe('the warm pool, whatever dies between any two steps', () => {
+  let world: PoolWorld;
+  let details: RunDetails<[Event[]]>;
+  let found: Violation | null = null;
+  const seen = { activations: 0, answers: 0, removals: 0, mismatches: 0 };
+
+  before(async () => {
+    world = await PoolWorld.open();
+    const property = fc.asyncProperty(fc.array(event, { minLength: 3, maxLength: 12 }), async (events) => {
+      await world.reset();
+      const watch = new InvariantWatch(world);
+      try {
+        await world.run({ kind: 'fill', crashAt: null });
+        for (const one of events) {
+          await happen(world, watch, one);
+          await watch.check();
+        }
+        world.farm.unreachable.clear();
+        await world.settle();
+        await watch.checkSettled();
+      } catch (error) {
+        if (error instanceof Violation) found = error;
+        throw error;
+      } finally {
+        for (const { kind } of world.farm.history) {
+          seen.activations += kind === 'activated' ? 1 : 0;
+          seen.removals += kind === 'removed' ? 1 : 0;
+        }
+      }
+    });
+    details = await fc.check(property, { numRuns: HISTORIES, endOnFailure: false });
+    if (details.failed && found === null) throw details.errorInstance;
+  });
+  after(() => world.close());
+
+  async function happen(at: PoolWorld, watch: InvariantWatch, what: Event): Promise<void> {
+    const names = [...at.farm.sandboxes.keys()];
+    const name = names[('which' in what ? what.which : 0) % Math.max(1, names.length)] ?? '';
+    switch (what.kind) {
+      case 'sandbox-dies':
+        at.farm.end(name);
+        for (const [session, { url }] of watch.answered) if (url.endsWith(`/${name}`)) watch.answered.delete(session);
+        return;
+      case 'sandbox-unreachable':
+        at.farm.unreachable.add(name);
+        return;
+      case 'deadlines-pass':
+        await at.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second'`);
+        return;
+      case 'new-template':
+        at.template = `template-${what.which}`;
+        await at.savePool();
+        return;
+      case 'together': {
+        // Whoever asks for the end of a session does not count on its sandbox any more, whether or not he gets an answer.
+        for (const one of what.operations) if (one.kind === 'pause' || one.kind === 'stop') watch.answered.delete(key(one));
+        const ending = new Set(what.operations.flatMap((one) => (one.kind === 'pause' || one.kind === 'stop' ? [key(one)] : [])));
+        const results = await Promise.all(what.operations.map((one) => at.run(one)));
+        results.forEach((result, index) => {
+          const one = what.operations[index];
+          if (result.result === 'refused' && result.code === 'idempotency.mismatch') seen.mismatches += 1;
+          if (one === undefined || !('org' in one) || result.result !== 'answered' || result.status !== 'running') return;
+          seen.answers += 1;
+          if (!ending.has(key(one))) watch.answered.set(key(one), { org: one.org, session: one.session, url: result.url });
+        });
+      }
+    }
+  }
+
+  const holds = (invariant: string): void => {
+    if (found?.invariant === invariant)
+      throw new Error(`${found.message}\nafter ${JSON.stringify(details.counterexample?.[0])}\nseed ${details.seed}, path ${details.counterexamplePath}`);
+  };
+
+  it('I1: a slot is bound to at most one claim, for ever', () => holds('I1'));
+  it('I2: a sandbox accepts activation from at most one claim in its life, and no second one ever tries', () => holds('I2'));
+  it('I3: a claim owns at most one live slot, and a session at most one live claim', () => holds('I3'));
+  it('I7: only doomed and releasing slots are deleted, and only the sandbox with their uid', () => holds('I7'));
+  it('I8: blank slots never exceed the target, at any instant', () => holds('I8'));
+  it("I9: an organization's count is the number of its live claims, and never over its cap", () => holds('I9'));
+  it("I11: a sandbox that was answered to a client stays that client's through every crash", () => holds('I11'));
+  it('I12: after recovery nothing is left half-done: no slot between states, no sandbox without a row, no session without its sandbox', () => holds('I12'));
+
+  it('is not vacuous: the histories crashed, activated, removed, answered and refused', () => {
+    expect(details.numRuns).toBe(HISTORIES);
+    for (const count of [world.crashes, seen.activations, seen.removals, seen.answers, seen.mismatches]) expect(count).toBeGreaterThan(10);
+  });
+
+  it('I4: the same session and body get the same sandbox; another body gets 422 and changes nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.record({ body: fc.constantFrom('x', 'y'), crashAt }), { minLength: 2, maxLength: 6 }), async (starts) => {
+        await world.reset();
+        new InvariantWatch(world);
+        await world.run({ kind: 'fill', crashAt: null });
+        const results = await Promise.all(starts.map((start) => world.run({ kind: 'start', org: 'org_a', session: 's', ...start })));
+        const answers = results.flatMap((result, index) => (result.result === 'answered' ? [{ url: result.url, body: starts[index]?.body }] : []));
+        expect(new Set(answers.map((answer) => `${answer.url} ${answer.body}`)).size).toBeLessThanOrEqual(1);
+        const { rows } = await world.owner.query('SELECT * FROM runtime.claim');
+        expect(rows.length).toBe(1);
+        const rowsBefore = await snapshot(world);
+        const winner = answers[0]?.body ?? starts.find((start) => start.crashAt !== null)?.body;
+        const other = await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'z', crashAt: null });
+        expect(other).toEqual({ result: 'refused', code: 'idempotency.mismatch' });
+        expect(await snapshot(world)).toEqual(rowsBefore);
+        expect(winner).toBeDefined();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('I6: a deadline never frees an active slot; an activation that comes after it was taken back fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.boolean(), async (step, reachable) => {
+        await world.reset();
+        new InvariantWatch(world);
+        await world.run({ kind: 'fill', crashAt: null });
+        const begun = await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'x', crashAt: step });
+        const { rows } = await world.owner.query<{ claim_id: string; epoch: number; state: string; slot_id: string }>('SELECT * FROM runtime.claim');
+        const claim = rows[0];
+        if (claim === undefined) throw new Error('nothing was bound');
+        if (!reachable) world.farm.unreachable.add(`sb-${claim.slot_id}`);
+        const receipt = world.farm.sandboxes.get(`sb-${claim.slot_id}`)?.latch.claimId === claim.claim_id;
+        await world.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second'`);
+        await world.run({ kind: 'reap', crashAt: null });
+        const late = await activateClaim(world.db, 'org_a', { claimId: claim.claim_id, epoch: claim.epoch }, 'http://late', '/late');
+        const { rows: slots } = await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot WHERE slot_id = $1', [claim.slot_id]);
+        const kept = claim.state === 'active' || begun.result === 'answered' || (receipt && reachable);
+        expect({ late, slot: slots[0]?.state }).toEqual(kept ? { late: true, slot: 'active' } : { late: false, slot: 'releasing' });
+        const foreign = await activateClaim(world.db, 'org_a', { claimId: claim.claim_id, epoch: claim.epoch - 1 }, 'http://late', '/late');
+        expect(foreign).toBe(false);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+async function snapshot(world: PoolWorld): Promise<unknown> {
+  const tables = ['slot', 'claim', 'session', 'org_usage'];
+  return Promise.all(tables.map(async (table) => (await world.owner.query(`SELECT * FROM runtime.${table} ORDER BY 1`)).rows));
+}

@@ -27,6 +27,8 @@ export interface Gateway {
 /** Longest answer of Postgres to a key lookup or a batch. Milliseconds; then it counts as away. */
 const QUERY_TIMEOUT_MS = 4_000;
 const LEDGER_CLOSE_MS = 5_000;
+/** For the error frame of a call that is broken off to leave. Milliseconds. */
+const LAST_WORD_MS = 200;
 
 /** The whole gateway in this process. */
 export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
@@ -73,9 +75,15 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
     url: address,
     stop: async (graceMs) => {
       const closed = app.close();
-      const timer = setTimeout(() => shutdown.abort(), graceMs);
+      // A connection whose call ends from now on is kept open by its client; it would hold the server up until its keep-alive ends.
+      const idle = setInterval(() => app.server.closeIdleConnections(), 25);
+      const grace = setTimeout(() => {
+        shutdown.abort();
+        setTimeout(() => app.server.closeAllConnections(), LAST_WORD_MS).unref();
+      }, graceMs);
       await closed;
-      clearTimeout(timer);
+      clearInterval(idle);
+      clearTimeout(grace);
       await ledger.close(LEDGER_CLOSE_MS);
       await upstream?.close();
       await pool.end();

@@ -10,8 +10,10 @@ export const KEY_TTL_MS = 4_000;
 const RENEW_AFTER_MS = 2_000;
 /** Entries, known and unknown keys together; the oldest goes first. About 0.5 kB each. */
 const MAX_ENTRIES = 20_000;
-/** Lookups of never-seen keys under way at once. More are answered `rate.limited`: a flood of made-up keys must not take the database from those that are known. */
+/** Lookups of never-seen keys under way at once: a flood of made-up keys must not take the database from those that are known. */
 const MAX_NEW_LOOKUPS = 16;
+/** Never-seen keys that wait for their turn, as after a restart; more are answered `rate.limited`. */
+const MAX_WAITING = 1_000;
 
 interface Entry {
   readonly key: StoredKey | null;
@@ -26,6 +28,7 @@ export class KeyCache {
   private readonly entries = new Map<string, Entry>();
   private readonly lookups = new Map<string, Promise<StoredKey | null>>();
   private newLookups = 0;
+  private readonly waiting: Array<() => void> = [];
 
   constructor(
     private readonly find: (keyId: string) => Promise<StoredKey | null>,
@@ -43,20 +46,31 @@ export class KeyCache {
       if (entry.key !== null && now - entry.at >= RENEW_AFTER_MS) this.lookup(keyId).catch(() => {});
       return this.check(entry.key, token, now);
     }
-    if (entry === undefined && !this.lookups.has(keyId)) {
-      if (this.newLookups >= MAX_NEW_LOOKUPS) throw new SlipwayError('rate.limited', 'Too many unknown keys are being looked up.', { retryAfterSeconds: 1 });
-      this.newLookups += 1;
-      const release = (): void => {
-        this.newLookups -= 1;
-      };
-      this.lookup(keyId).then(release, release);
-    }
-    return this.lookup(keyId).then((key) => this.check(key, token, this.clock.now().getTime()));
+    const key = entry === undefined ? this.lookupNew(keyId) : this.lookup(keyId);
+    return key.then((found) => this.check(found, token, this.clock.now().getTime()));
   }
 
   /** Forgets keys that this process has just ended. */
   forget(keyIds: readonly string[]): void {
     for (const keyId of keyIds) this.entries.delete(keyId);
+  }
+
+  private async lookupNew(keyId: string): Promise<StoredKey | null> {
+    const running = this.lookups.get(keyId);
+    if (running !== undefined) return running;
+    if (this.newLookups >= MAX_NEW_LOOKUPS) {
+      if (this.waiting.length >= MAX_WAITING) throw new SlipwayError('rate.limited', 'Too many unknown keys are being looked up.', { retryAfterSeconds: 1 });
+      // The place is handed over, so that the count stays as it is.
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    } else this.newLookups += 1;
+    try {
+      const known = this.entries.get(keyId);
+      return known === undefined ? await this.lookup(keyId) : known.key;
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.newLookups -= 1;
+      else next();
+    }
   }
 
   private lookup(keyId: string): Promise<StoredKey | null> {

@@ -145,8 +145,7 @@ async function misbehave(request: ModelRequest, response: ServerResponse, fault:
       response.write(stream ? 'data: {"id":"x","choices":[{"delta":{"content":"' : '{"x":"');
       const piece = Buffer.alloc(64 * 1024, 0x61);
       for (let sent = 0; sent < bytes && !response.destroyed; sent += piece.length) {
-        if (!response.write(piece))
-          await Promise.race([new Promise((resolve) => response.once('drain', resolve)), new Promise((resolve) => response.once('close', resolve))]);
+        if (!response.write(piece)) await drained(response);
       }
       return void response.end();
     }
@@ -157,6 +156,17 @@ async function misbehave(request: ModelRequest, response: ServerResponse, fault:
       openStream(response);
       return void response.end(`${frame({ weather: 'sunny' })}${frame([1, 2, 3])}${frame('text')}data: [DONE]\n\n`);
   }
+}
+
+/** Until the client has taken what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
 
 /** Head and first text of a stream that will not end well. */

@@ -32,8 +32,9 @@ export class SandboxClient {
     await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [409]);
   }
 
-  async changes(directory: string): Promise<GitChange[]> {
-    const text = await this.call('GET', `/api/git/changes?path=${encodeURIComponent(directory)}`, READ_TIMEOUT_MS);
+  /** Against the commit `base`, or the last one when the work has none. */
+  async changes(directory: string, base: string | null): Promise<GitChange[]> {
+    const text = await this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, READ_TIMEOUT_MS);
     try {
       return z.array(GitChange).parse(JSON.parse(text));
     } catch (error) {
@@ -42,10 +43,10 @@ export class SandboxClient {
   }
 
   /** For `git apply`; of one file when it is named. */
-  patch(directory: string, file: string | undefined): Promise<string> {
+  patch(directory: string, base: string | null, file: string | undefined): Promise<string> {
     return this.call(
       'GET',
-      `/api/git/patch?path=${encodeURIComponent(directory)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`,
+      `/api/git/patch?${workspaceQuery(directory, base)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`,
       READ_TIMEOUT_MS,
     );
   }
@@ -68,6 +69,10 @@ export class SandboxClient {
       throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer.', { cause: error });
     }
   }
+}
+
+function workspaceQuery(directory: string, base: string | null): string {
+  return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -27,7 +27,7 @@ export class WorkspaceService {
 
   /** @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it does not answer and nothing was. */
   async changes(caller: Principal, id: string): Promise<Changes> {
-    const { row, answer } = await this.live(caller, id, (sandbox, directory) => sandbox.changes(directory));
+    const { row, answer } = await this.live(caller, id, (sandbox, directory, base) => sandbox.changes(directory, base));
     if (answer !== null) return { files: answer.map(toFileChange), base: row.baseCommit, live: true };
     const { changes } = await this.lastSeen(caller, id, row);
     return { files: StoredChanges.parse(changes).map(toFileChange), base: row.baseCommit, live: false };
@@ -35,7 +35,7 @@ export class WorkspaceService {
 
   /** For `git apply`. @throws as `changes` */
   async patch(caller: Principal, id: string, file: string | undefined): Promise<string> {
-    const { row, answer } = await this.live(caller, id, (sandbox, directory) => sandbox.patch(directory, file));
+    const { row, answer } = await this.live(caller, id, (sandbox, directory, base) => sandbox.patch(directory, base, file));
     if (answer !== null) return answer;
     const { patch } = await this.lastSeen(caller, id, row);
     return file === undefined ? patch : patchOfFile(patch, file);
@@ -44,14 +44,14 @@ export class WorkspaceService {
   private async live<T>(
     caller: Principal,
     id: string,
-    ask: (sandbox: SandboxClient, directory: string) => Promise<T>,
+    ask: (sandbox: SandboxClient, directory: string, base: string | null) => Promise<T>,
   ): Promise<{ row: SandboxRow; answer: T | null }> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     if (row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null || row.workingDir === null) return { row, answer: null };
     try {
       const key = this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`);
-      return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id), row.workingDir) };
+      return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id), row.workingDir, row.baseCommit) };
     } catch (error) {
       this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what was last seen is shown');
       return { row, answer: null };

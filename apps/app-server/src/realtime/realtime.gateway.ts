@@ -11,6 +11,7 @@ import { listQueued } from '../conversations/inbox.queries.js';
 import type { AccessWatch } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
 import { LogReader } from '../events/log-reader.js';
+import { backlogOf } from './backlog.js';
 import { ConversationRoom } from './conversation-room.js';
 import { FrameEncoder } from './frame-encoder.js';
 import { SocketReader } from './socket-reader.js';
@@ -57,7 +58,8 @@ export class RealtimeGateway {
       );
     });
     this.io.on('connection', (socket) => this.connected(socket));
-    const io = this.io;
+    const { io } = this;
+    const unsent = (): number => this.unsentBytes();
     new Gauge({
       name: 'realtime_sockets',
       help: 'Connected sockets',
@@ -66,6 +68,21 @@ export class RealtimeGateway {
         this.set(io.engine.clientsCount);
       },
     });
+    new Gauge({
+      name: 'realtime_unsent_bytes',
+      help: 'Bytes that wait for sockets that do not take them',
+      registers: [metrics],
+      collect() {
+        this.set(unsent());
+      },
+    });
+  }
+
+  /** Bytes that wait in this process for sockets that do not take them. */
+  unsentBytes(): number {
+    let bytes = 0;
+    for (const socket of this.io.sockets.sockets.values()) bytes += backlogOf(socket).bytes;
+    return bytes;
   }
 
   /** Tells every socket where to go on, and closes it: this process is about to stop. */

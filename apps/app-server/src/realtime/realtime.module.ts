@@ -36,6 +36,11 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
     );
   }
 
+  /** What waits in this process for sockets that do not take it. */
+  unsentBytes(): number {
+    return this.gateway?.unsentBytes() ?? 0;
+  }
+
   beforeApplicationShutdown(): void {
     this.gateway?.drain();
   }

@@ -10,6 +10,7 @@ import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
 import pg from 'pg';
+import { RealtimeModule } from '../realtime/realtime.module.js';
 import { startTestApp, type TestApp, testConfig } from './test-app.js';
 
 export interface Person {
@@ -37,7 +38,7 @@ export class ConversationApp {
     /** Owner of the tables: sees past row-level security, for what a test must know. */
     readonly owner: pg.Pool,
     readonly pool: SqlPool,
-    readonly replicas: readonly TestApp[],
+    readonly replicas: TestApp[],
     readonly box: SecretBox,
     private readonly gateway: Server,
     config: { SESSION_SECRET: string; INGEST_SECRET: string },
@@ -93,9 +94,13 @@ export class ConversationApp {
   }
 
   /** Somebody who has signed in, with a personal organization. */
-  async person(name = `Person ${(this.people += 1)}`): Promise<Person> {
+  async person(name?: string): Promise<Person> {
+    this.people += 1;
     const tokens = { idToken: 'none', refreshToken: null, accessExpiresAt: new Date(Date.now() + 86_400_000), accessSeconds: 86_400 };
-    const { sessionId, userId, expiresAt } = await this.sessions.start({ issuer: 'test', subject: randomUUID(), name, email: null }, tokens);
+    const { sessionId, userId, expiresAt } = await this.sessions.start(
+      { issuer: 'test', subject: randomUUID(), name: name ?? `Person ${this.people}`, email: null },
+      tokens,
+    );
     const cookie = `keycloak_auth=${await this.cookies.sign(sessionId, expiresAt)}`;
     const { rows } = await this.owner.query<{ org_id: string }>('SELECT org_id FROM app.membership WHERE user_id = $1', [userId]);
     return { cookie, sessionId, userId, orgId: rows[0]?.org_id ?? '' };
@@ -168,6 +173,11 @@ export class ConversationApp {
       signal: AbortSignal.timeout(30_000),
     });
     return { status: response.status, headers: response.headers, body: (await response.json()) as IngestAck & { code?: string } };
+  }
+
+  /** Bytes that wait in the first replica for sockets that do not take them. */
+  unsentBytes(): number {
+    return (this.replicas[0] as TestApp).app.get(RealtimeModule).unsentBytes();
   }
 
   /** The log as the database has it. */

@@ -1,0 +1,170 @@
+import { after, before, describe, it } from 'node:test';
+import { Conversation } from '@slipway/contracts';
+import { expect } from 'expect';
+import { ConversationApp, executionStatus, type Person, startSandbox, thought } from '../testing/conversation-app.js';
+
+describe('stop, pause and resume', () => {
+  let app: ConversationApp;
+  let person: Person;
+  const post = async (id: string, verb: string): Promise<Conversation> => {
+    const answer = await app.http(person, 'POST', app.path(person, id, `/${verb}`));
+    expect(answer.status).toBe(202);
+    return Conversation.parse(answer.body);
+  };
+  const row = async (id: string) =>
+    (
+      await app.owner.query<{ desired: string; epoch: number; queues: string[] | null }>(
+        `SELECT desired, epoch, (SELECT array_agg(queue ORDER BY queue) FROM app.outbox WHERE key = $1::text) AS queues FROM app.conversation WHERE id = $1::uuid`,
+        [id],
+      )
+    ).rows[0];
+  const kinds = async (id: string) =>
+    (await app.log(id)).map(({ event }) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}=${String(event.value)}` : event.kind));
+
+  before(async () => {
+    app = await ConversationApp.start();
+    person = await app.person();
+  });
+  after(() => app?.close());
+
+  it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
+    const sandbox = await startSandbox(() => ({ status: 200 }));
+    const { id } = await app.conversation(person);
+    await app.started(person, id, 1, sandbox);
+    await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
+    await post(id, 'stop');
+    expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
+    expect(await kinds(id)).toEqual(['execution_status=running']);
+    await sandbox.close();
+  });
+
+  it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {
+    for (const sandbox of [await startSandbox(() => ({ status: 500 })), await startSandbox(() => 'hang')]) {
+      const { id } = await app.conversation(person);
+      await app.started(person, id, 1, sandbox);
+      await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
+      const began = performance.now();
+      const stopped = await post(id, 'stop');
+      expect(performance.now() - began).toBeLessThan(4_000);
+      expect(stopped).toMatchObject({ status: 'stopped', executionStatus: 'paused' });
+      expect(await kinds(id)).toEqual(['execution_status=running', 'InterruptEvent', 'execution_status=paused']);
+      expect(await row(id)).toEqual({ desired: 'rest', epoch: 2, queues: ['conversation-pause', 'conversation-start'] });
+      expect(await app.ingest(person, id, [{ producerSeq: 2, event: thought('still here') }])).toMatchObject({
+        status: 409,
+        body: { code: 'ingest.stale-epoch' },
+      });
+      expect((await kinds(id)).length).toBe(3);
+      await sandbox.close();
+    }
+  });
+
+  it('a stop while it starts is at once in the log, and the start finds that it is not wanted', async () => {
+    const { id } = await app.conversation(person);
+    expect(await post(id, 'stop')).toMatchObject({ status: 'stopped' });
+    expect(await kinds(id)).toEqual(['InterruptEvent']);
+    expect(await row(id)).toMatchObject({ desired: 'rest' });
+    await post(id, 'stop');
+    expect(await kinds(id)).toEqual(['InterruptEvent']);
+  });
+
+  it('a pause asks for the sandbox to be given back, a resume for one; repeating either changes nothing', async () => {
+    const { id } = await app.conversation(person);
+    await app.started(person, id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
+    await app.owner.query('DELETE FROM app.outbox');
+    await post(id, 'pause');
+    expect(await row(id)).toMatchObject({ desired: 'rest', queues: ['conversation-pause'] });
+    await post(id, 'pause');
+    await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    await app.owner.query('DELETE FROM app.outbox');
+    await post(id, 'pause');
+    expect(await row(id)).toMatchObject({ desired: 'rest', queues: null });
+    await post(id, 'resume');
+    await post(id, 'resume');
+    expect(await row(id)).toMatchObject({ desired: 'run', queues: ['conversation-start'] });
+  });
+
+  it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
+    const sandbox = await startSandbox(() => ({ status: 409 }));
+    const { id } = await app.conversation(person);
+    await app.started(person, id, 1, sandbox);
+    await app.owner.query('DELETE FROM app.outbox');
+    await post(id, 'resume');
+    expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/run`]);
+    expect(await row(id)).toMatchObject({ desired: 'run', queues: null });
+    await sandbox.close();
+  });
+
+  it('each of them is in the record of who did what', async () => {
+    const { id } = await app.conversation(person);
+    for (const verb of ['pause', 'resume', 'stop']) await post(id, verb);
+    const { rows } = await app.owner.query<{ action: string }>(
+      `SELECT action FROM app.audit_entry WHERE target = $1 AND actor_id = $2 ORDER BY created_at, id`,
+      [id, person.userId],
+    );
+    expect(rows.map(({ action }) => action)).toEqual(['conversation.create', 'conversation.pause', 'conversation.resume', 'conversation.stop']);
+  });
+
+  describe('changes and diff', () => {
+    const patch = [
+      'diff --git a/a.txt b/a.txt',
+      '--- a/a.txt',
+      '+++ b/a.txt',
+      '@@ -1 +1 @@',
+      '-old',
+      '+new',
+      'diff --git a/b c.txt b/b c.txt',
+      'new file mode 100644',
+      '--- /dev/null',
+      '+++ b/b c.txt',
+      '@@ -0,0 +1 @@',
+      '+diff --git x',
+      '',
+    ].join('\n');
+
+    it('come from the sandbox while it answers', async () => {
+      const sandbox = await startSandbox((request) =>
+        request.url?.startsWith('/api/git/changes')
+          ? { status: 200, body: '[{"status":"UPDATED","path":"a.txt","additions":1,"deletions":1}]' }
+          : { status: 200, body: patch },
+      );
+      const { id } = await app.conversation(person);
+      await app.started(person, id, 1, { ...sandbox, workingDir: '/workspace/a b' });
+      expect((await app.http(person, 'GET', app.path(person, id, '/changes'))).body).toEqual({
+        files: [{ path: 'a.txt', status: 'UPDATED', additions: 1, deletions: 1, binary: false }],
+        base: null,
+        live: true,
+      });
+      const diff = await app.http<string>(person, 'GET', app.path(person, id, '/diff?path=a.txt'));
+      expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([200, patch, 'text/x-diff; charset=utf-8']);
+      expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fa%20b', 'GET /api/git/patch?path=%2Fworkspace%2Fa%20b&file=a.txt']);
+      await sandbox.close();
+    });
+
+    it('are what was last seen when it does not, within six seconds', async () => {
+      const sandbox = await startSandbox(() => 'hang');
+      const { id } = await app.conversation(person);
+      await app.started(person, id, 1, sandbox);
+      await app.owner.query(
+        `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[{"status":"ADDED","path":"b c.txt"}]', $3)`,
+        [id, person.orgId, patch],
+      );
+      const began = performance.now();
+      expect((await app.http(person, 'GET', app.path(person, id, '/changes'))).body).toEqual({
+        files: [{ path: 'b c.txt', status: 'ADDED', additions: 0, deletions: 0, binary: false }],
+        base: null,
+        live: false,
+      });
+      expect(performance.now() - began).toBeLessThan(6_000);
+      await sandbox.close();
+      expect((await app.http<string>(person, 'GET', app.path(person, id, '/diff?path=b%20c.txt'))).body).toBe(patch.slice(patch.indexOf('diff --git a/b c')));
+      expect((await app.http<string>(person, 'GET', app.path(person, id, '/diff'))).body).toBe(patch);
+    });
+
+    it('409 before there is a workspace, 502 when it never answered', async () => {
+      const { id } = await app.conversation(person);
+      expect(await app.http(person, 'GET', app.path(person, id, '/changes'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      await app.started(person, id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
+      expect(await app.http(person, 'GET', app.path(person, id, '/diff'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+    });
+  });
+});

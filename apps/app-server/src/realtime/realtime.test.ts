@@ -1,0 +1,267 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket as NetSocket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
+import { ConversationWatcher, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { io, type Socket } from 'socket.io-client';
+import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
+import type { TestApp } from '../testing/test-app.js';
+
+describe('realtime', () => {
+  let app: ConversationApp;
+  let person: Person;
+  const open: Array<{ close(): void }> = [];
+
+  const replica = (index: number): string => app.replicas[index]?.url ?? '';
+  const watch = (id: string, index = 0): ConversationWatcher => {
+    const watcher = new ConversationWatcher(replica(index), person.cookie, { orgId: person.orgId, conversationId: id });
+    open.push(watcher);
+    return watcher;
+  };
+  const connect = (options: { cookie?: string; origin?: string; index?: number } = {}): Socket => {
+    const url = replica(options.index ?? 0);
+    const socket = io(url, {
+      path: '/socket.io',
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      extraHeaders: { cookie: options.cookie ?? person.cookie, origin: options.origin ?? url },
+    });
+    open.push(socket);
+    return socket;
+  };
+  const subscribe = (socket: Socket, id: string, afterSeq = 0, orgId = person.orgId): Promise<SubscribeAnswer> =>
+    socket.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
+  const started = async (): Promise<string> => {
+    const { id } = await app.conversation(person);
+    await app.started(person, id);
+    return id;
+  };
+  const append = async (id: string, from: number, count: number, options: { size?: number; index?: number } = {}): Promise<void> => {
+    const answer = await app.ingest(
+      person,
+      id,
+      Array.from({ length: count }, (_, index) => ({ producerSeq: from + index, event: thought(`${from + index} ${'x'.repeat(options.size ?? 0)}`) })),
+      1,
+      options.index ?? 0,
+    );
+    expect(answer.status).toBe(200);
+  };
+  /** As the worker appends, when its hint is lost. */
+  const appendWithoutHint = async (id: string, event: ConversationEvent): Promise<void> => {
+    await app.pool.query(`SELECT * FROM app.append_events($1, $2, NULL, NULL, $3::bigint[], $4::uuid[], $5::text[], $6::text[], '{}')`, [
+      person.orgId,
+      id,
+      [null],
+      [event.id],
+      [event.kind],
+      [JSON.stringify(event)],
+    ]);
+  };
+
+  before(async () => {
+    app = await ConversationApp.start({ replicas: 2 });
+    person = await app.person();
+  });
+  after(async () => {
+    for (const each of open) each.close();
+    await app?.close();
+  });
+
+  it('every reader ends with the log of the database, whatever connections break meanwhile, on both replicas', async () => {
+    const id = await started();
+    const readers = Array.from({ length: 24 }, (_, index) => watch(id, index % 2));
+    let random = 7;
+    const chance = (): number => {
+      random = (random * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return random / 2_147_483_648;
+    };
+    const total = 1_500;
+    let sent = 0;
+    while (sent < total) {
+      const count = Math.min(1 + Math.floor(chance() * 40), total - sent);
+      await append(id, sent + 1, count, { index: chance() < 0.5 ? 0 : 1 });
+      sent += count;
+      if (chance() < 0.1) await appendWithoutHint(id, thought('of the platform'));
+      for (const reader of readers) if (chance() < 0.05) reader.drop();
+      if (chance() < 0.1) readers.push(watch(id, Math.floor(chance() * 2)));
+    }
+    const log = await app.log(id);
+    expect(log.map(({ seq }) => seq)).toEqual(Array.from({ length: log.length }, (_, index) => index + 1));
+    await until('all readers at the end', () => readers.every((reader) => reader.lastSeq === log.length), 15_000);
+    const expected = log.map(({ seq, event }) => ({ conversationId: id, epoch: 1, seq, event }));
+    for (const reader of readers) {
+      expect(reader.log.length).toBe(expected.length);
+      expect(reader.log).toEqual(expected);
+      expect(reader.gaps).toBe(0);
+    }
+    expect(readers.reduce((sum, reader) => sum + reader.reconnects, 0)).toBeGreaterThan(20);
+    for (const reader of readers) reader.close();
+  });
+
+  it('an event reaches readers of another replica by its hint, and within five seconds when the hint is lost', async () => {
+    const id = await started();
+    const readers = [watch(id, 0), watch(id, 1)];
+    await append(id, 1, 1);
+    await until('both', () => readers.every((reader) => reader.lastSeq === 1));
+    const began = performance.now();
+    await append(id, 2, 1);
+    await until('by hint', () => readers.every((reader) => reader.lastSeq === 2), 2_000);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    await appendWithoutHint(id, thought('unannounced'));
+    await until('by the look at the heads', () => readers.every((reader) => reader.lastSeq === 3), 5_000);
+  });
+
+  it('subscribing again moves the cursor, and lines come once each from there', async () => {
+    const id = await started();
+    await append(id, 1, 120);
+    const socket = connect();
+    const seqs: number[] = [];
+    socket.on('events', (frame: EventsFrame) => void seqs.push(...frame.events.map(({ seq }) => seq)));
+    expect(await subscribe(socket, id, 118)).toEqual({ ok: true, head: 120 });
+    await until('the end', () => seqs.length === 2);
+    expect(await subscribe(socket, id, 0)).toEqual({ ok: true, head: 120 });
+    await until('all of it', () => seqs.length === 122);
+    expect(seqs).toEqual([119, 120, ...Array.from({ length: 120 }, (_, index) => index + 1)]);
+    await append(id, 121, 1);
+    await until('live, once', () => seqs.at(-1) === 121);
+    expect(seqs.length).toBe(123);
+    socket.emit('unsubscribe', { conversationId: id });
+    expect(await subscribe(socket, id, 500)).toMatchObject({ ok: false, code: 'request.invalid' });
+  });
+
+  it('refuses who is not signed in, another site, and a foreign conversation exactly as a missing one', async () => {
+    const anonymous = connect({ cookie: 'keycloak_auth=none' });
+    const error = await new Promise<Error & { data?: { code?: string } }>((resolve) => anonymous.once('connect_error', resolve));
+    expect(error.data?.code).toBe('auth.missing');
+    const elsewhere = connect({ origin: 'https://evil.example' });
+    await new Promise((resolve) => elsewhere.once('connect_error', resolve));
+    expect(elsewhere.connected).toBe(false);
+    const stranger = await app.person();
+    const foreign = (await app.conversation(stranger)).id;
+    const socket = connect();
+    const answers = [
+      await subscribe(socket, foreign),
+      await subscribe(socket, randomUUID()),
+      await subscribe(socket, foreign, 0, stranger.orgId),
+      await subscribe(socket, foreign, 0, 'org_nothing'),
+    ];
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ ok: false, code: 'resource.not-found' });
+  });
+
+  it('outlives frames that make no sense', async () => {
+    const id = await started();
+    const socket = connect();
+    for (const body of [null, 7, 'x', [], {}, { orgId: 1, conversationId: id, afterSeq: -1 }, { orgId: person.orgId, conversationId: 'x', afterSeq: 0 }]) {
+      socket.emit('subscribe', body);
+      expect(await socket.timeout(5_000).emitWithAck('subscribe', body)).toMatchObject({ ok: false, code: 'request.invalid' });
+      socket.emit('unsubscribe', body);
+    }
+    socket.emit('subscribe');
+    socket.emit('no such event', { a: 1 });
+    expect(await subscribe(socket, id)).toMatchObject({ ok: true });
+    const flooding = connect();
+    await new Promise<void>((resolve) => flooding.once('connect', () => resolve()));
+    flooding.emit('subscribe', { text: 'x'.repeat(100_000) });
+    await until('the flooding one is closed', () => !flooding.connected);
+    expect(await subscribe(socket, id)).toMatchObject({ ok: true });
+  });
+
+  it('within a second of the sign-out, or of a lost membership, a socket gets nothing more', async () => {
+    const id = await started();
+    for (const revoke of ['DELETE FROM app.session WHERE user_id = $1', 'DELETE FROM app.membership WHERE user_id = $1']) {
+      const other = await app.person();
+      await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')`, [person.orgId, other.userId]);
+      const socket = connect({ cookie: other.cookie });
+      expect(await subscribe(socket, id)).toMatchObject({ ok: true });
+      await app.owner.query(revoke, [other.userId]);
+      await until('the end of the socket', () => !socket.connected, 2_000);
+    }
+  });
+
+  it('a reader that does not read holds up nobody, keeps little memory, and gets every line when it reads again', async () => {
+    const id = await started();
+    const slow = connect();
+    const seen: number[] = [];
+    slow.on('events', (frame: EventsFrame) => void seen.push(...frame.events.map(({ seq }) => seq)));
+    expect(await subscribe(slow, id)).toMatchObject({ ok: true });
+    const wire = (slow.io.engine.transport as unknown as { ws: { _socket: NetSocket } }).ws._socket;
+    wire.pause();
+    const quick = watch(id);
+    await until('the quick one is there', () => quick.reconnects === 0);
+    const lines = 2_000;
+    for (let from = 1; from <= lines; from += 100) await append(id, from, 100, { size: 12_000 });
+    await until('the quick one has all', () => quick.lastSeq === lines, 20_000);
+    expect(seen.length).toBeLessThan(lines);
+    const unsent = app.unsentBytes();
+    expect(unsent).toBeLessThan(3 * SOCKET_MAX_BYTES);
+    wire.resume();
+    await until('the slow one has all', () => seen.length >= lines, 20_000);
+    expect(seen).toEqual(Array.from({ length: lines }, (_, index) => index + 1));
+    await append(id, lines + 1, 1);
+    await until('and is live again', () => seen.at(-1) === lines + 1);
+    quick.close();
+  });
+
+  it('text that is being written comes beside the log: joined, whole for who comes late, and not after its event', async () => {
+    const id = await started();
+    const deltas = async (...pieces: Array<{ offset: number; text: string }>): Promise<void> => {
+      const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
+        body: JSON.stringify({ epoch: 1, deltas: pieces.map((piece) => ({ responseId: 'r1', channel: 'content', ...piece })) }),
+      });
+      expect(response.status).toBe(204);
+    };
+    const text = (watcher: { deltas: readonly DeltaFrame[] }): string =>
+      watcher.deltas.reduce((whole, { delta }) => whole.slice(0, delta.offset) + delta.text, '');
+    const [near, far] = [watch(id, 0), watch(id, 1)];
+    await append(id, 1, 1);
+    await until('both live', () => near.lastSeq === 1 && far.lastSeq === 1);
+    await deltas(...Array.from('Hello, ', (character, offset) => ({ offset, text: character })));
+    await until('the first piece', () => text(near) === 'Hello, ' && text(far) === 'Hello, ');
+    expect(near.deltas.length).toBeLessThan(4);
+    const late = watch(id, 0);
+    await until('the whole for who comes late', () => text(late) === 'Hello, ');
+    await deltas({ offset: 7, text: 'world' });
+    await until('the rest', () => [near, far, late].every((watcher) => text(watcher) === 'Hello, world'));
+    await app.ingest(person, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
+    await until('the event', () => [near, far, late].every((watcher) => watcher.lastSeq === 2));
+    const after = watch(id, 0);
+    await until('who comes after', () => after.lastSeq === 2);
+    await deltas({ offset: 12, text: ' ghost' });
+    await append(id, 3, 1);
+    await until('the next event', () => [near, far, late, after].every((watcher) => watcher.lastSeq === 3));
+    expect(after.deltas).toEqual([]);
+    expect(text(near)).toBe('Hello, world');
+  });
+
+  it('the inbox is shown on every replica when it changes, and empties as messages enter the log', async () => {
+    const id = await started();
+    const readers = [watch(id, 0), watch(id, 1)];
+    await until('the first message', () => readers.every(({ inbox }) => inbox.length === 1));
+    const message = { id: randomUUID(), text: 'next' };
+    await app.http(person, 'POST', app.path(person, id, '/messages'), message);
+    await until('the second', () => readers.every(({ inbox }) => inbox.length === 2));
+    await app.http(person, 'DELETE', app.path(person, id, `/messages/${message.id}`));
+    await until('taken back', () => readers.every(({ inbox }) => inbox.length === 1));
+    const first = readers[0]?.inbox[0]?.id ?? '';
+    await app.ingest(person, id, [{ producerSeq: 1, event: { ...thought('Do something', first), source: 'user' } }]);
+    await until('taken in', () => readers.every(({ inbox }) => inbox.length === 0));
+  });
+
+  it('a server that stops tells each reader where to go on, and loses nothing', async () => {
+    const id = await started();
+    await append(id, 1, 5, { index: 0 });
+    const socket = connect({ index: 1 });
+    expect(await subscribe(socket, id)).toMatchObject({ ok: true });
+    await new Promise((resolve) => socket.once('events', resolve));
+    const told = new Promise<ResumeFrame>((resolve) => socket.once('resume', resolve));
+    const ended = (app.replicas.pop() as TestApp).close();
+    expect(await told).toEqual({ conversationId: id, code: 'draining', afterSeq: 5 });
+    await until('the socket is closed', () => !socket.connected);
+    await ended;
+  });
+});

@@ -18,7 +18,7 @@ const Env = z.object({
   ACTIVATION_PUBLIC_KEY: z.string().min(40),
   ACTION_SERVER_URL: z.url({ protocol: /^https?$/ }),
   /** Shared with action-server alone. Secret. */
-  ACTION_SERVER_TOKEN: z.string().min(16),
+  ACTION_SERVER_TOKEN: z.string().min(32),
 });
 
 export type Config = Readonly<z.infer<typeof Env>>;

@@ -20,8 +20,9 @@ const ACTION_CEILING_MS = 3_660_000;
  */
 export class ActionServerClient implements ToolPort {
   private env: Readonly<Record<string, string>> = {};
-  /** Resolves when the process has the current `env`; `undefined` when it has to be told. */
-  private configured: Promise<void> | undefined;
+  /** Which life of the process has been given `env`; `null` when none has. */
+  private configured: string | null = null;
+  private configuring: Promise<void> | undefined;
 
   constructor(
     private readonly url: string,
@@ -32,9 +33,9 @@ export class ActionServerClient implements ToolPort {
   /** Adds to the environment of every shell that is started from now on. */
   addEnv(env: Readonly<Record<string, string>>): void {
     this.env = { ...this.env, ...env };
-    this.configured = undefined;
+    this.configured = null;
     // Told ahead of the first call; a failure shows there.
-    this.configure().catch(() => {});
+    this.prepare().catch(() => {});
   }
 
   /** @throws SlipwayError `sandbox.tool-unavailable` with a sentence for the model, or the signal's reason. */
@@ -66,7 +67,7 @@ export class ActionServerClient implements ToolPort {
     }
     let answer: Awaited<ReturnType<typeof callOut>>;
     try {
-      await this.configure();
+      await this.prepare();
       const method = request.method === 'POST' ? 'POST' : 'GET';
       answer = await callOut({
         method,
@@ -76,7 +77,6 @@ export class ActionServerClient implements ToolPort {
         signal: call.signal,
       });
     } catch (error) {
-      this.configured = undefined;
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
     }
     const passed: Record<string, string | string[]> = {};
@@ -98,8 +98,7 @@ export class ActionServerClient implements ToolPort {
     for (;;) {
       const answer = await this.attempt(path, body, limit, traceparent).catch((error: unknown) => {
         signal.throwIfAborted();
-        this.configured = undefined;
-        if (!wasNeverSent(error))
+        if (!(error instanceof NotThere) && !wasNeverSent(error))
           throw new SlipwayError(
             'sandbox.tool-unavailable',
             'The tool process stopped while it was at work; what was asked may or may not have had its effect. It is being restarted.',
@@ -122,7 +121,7 @@ export class ActionServerClient implements ToolPort {
   }
 
   private async attempt(path: string, body: unknown, signal: AbortSignal, traceparent: string): Promise<{ status: number; body: unknown }> {
-    await this.configure();
+    await this.prepare();
     return callJson({
       method: 'POST',
       url: `${this.url}${path}`,
@@ -132,22 +131,39 @@ export class ActionServerClient implements ToolPort {
     });
   }
 
-  private configure(): Promise<void> {
-    this.configured ??= this.sendEnv(this.env).catch((error: unknown) => {
-      this.configured = undefined;
-      throw error;
+  /** Makes sure that the process is there and has the environment; one that was restarted is told again. Callers that come together share it. */
+  private prepare(): Promise<void> {
+    this.configuring ??= this.configure().finally(() => {
+      this.configuring = undefined;
     });
-    return this.configured;
+    return this.configuring;
   }
 
-  private async sendEnv(env: Readonly<Record<string, string>>): Promise<void> {
-    const answer = await callJson({
-      method: 'POST',
-      url: `${this.url}/configure`,
-      headers: { 'content-type': 'application/json', 'x-session-api-key': this.token },
-      body: JSON.stringify({ env }),
-      signal: AbortSignal.timeout(CONFIGURE_TIMEOUT_MS),
-    });
-    if (answer.status >= 300) throw Object.assign(new Error(`configure answered with status ${answer.status}`), { code: 'ECONNREFUSED' });
+  private async configure(): Promise<void> {
+    const alive = await this.ask('GET', '/alive');
+    const instance = String((alive as { instance?: unknown } | null)?.instance ?? '');
+    if (instance === this.configured) return;
+    const { env } = this;
+    await this.ask('POST', '/configure', { env });
+    // Told of more in the meantime: the next call tells it.
+    if (env === this.env) this.configured = instance;
   }
+
+  /** Nothing has been done when this rejects. */
+  private async ask(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token };
+    const signal = AbortSignal.timeout(CONFIGURE_TIMEOUT_MS);
+    try {
+      const answer = await callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+      if (answer.status < 300) return answer.body;
+      throw new Error(`status ${answer.status}`);
+    } catch (error) {
+      throw new NotThere(`${path}: ${String(error)}`, { cause: error });
+    }
+  }
+}
+
+/** The tool process did not answer before anything was asked of it. */
+class NotThere extends Error {
+  override readonly name = 'NotThere';
 }

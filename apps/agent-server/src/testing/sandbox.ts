@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@slipway/testing';
+
+const APPS = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** A sandbox as a machine runs it: both processes, real, with their own directories. */
+export class TestSandbox {
+  readonly slotId = `slot-${randomUUID()}`;
+  readonly podUid = randomUUID();
+  readonly sessionKey = randomBytes(24).toString('hex');
+  readonly token = randomBytes(24).toString('hex');
+  agentServer: ChildProcess | undefined;
+  actionServer: ChildProcess | undefined;
+  url = '';
+  private actionPort = 0;
+  private readonly keys = generateKeyPairSync('ed25519');
+  readonly lines: string[] = [];
+
+  private constructor(readonly directory: string) {}
+
+  static async create(from?: TestSandbox): Promise<TestSandbox> {
+    const sandbox = new TestSandbox(from?.directory ?? (await mkdtemp(path.join(os.tmpdir(), 'slipway-sandbox-'))));
+    await mkdir(sandbox.workspace, { recursive: true });
+    if (from !== undefined) await rm(path.join(sandbox.stateDir, 'activation.json'), { force: true });
+    return sandbox;
+  }
+
+  /** Both processes, activated. */
+  static async start(from?: TestSandbox): Promise<TestSandbox> {
+    const sandbox = await TestSandbox.create(from);
+    await sandbox.startActionServer();
+    await sandbox.startAgentServer();
+    const answer = await sandbox.activate({});
+    if (answer.status !== 200) throw new Error(`activation: ${answer.status} ${await answer.text()}`);
+    return sandbox;
+  }
+
+  get workspace(): string {
+    return path.join(this.directory, 'workspace');
+  }
+
+  get stateDir(): string {
+    return path.join(this.directory, 'state');
+  }
+
+  async startActionServer(): Promise<void> {
+    const state = path.join(this.directory, 'action-state');
+    await rm(path.join(state, 'action-server.json'), { force: true });
+    const entry = path.join(APPS, 'action-server', 'dist', 'main.js');
+    if (!existsSync(entry)) throw new Error('build apps/action-server first');
+    this.actionServer = this.spawn(entry, { PORT: String(this.actionPort), WORKSPACE_DIR: this.workspace, STATE_DIR: state, ACTION_SERVER_TOKEN: this.token });
+    this.actionPort = await portOf(path.join(state, 'action-server.json'));
+  }
+
+  async startAgentServer(): Promise<void> {
+    await rm(path.join(this.stateDir, 'listening.json'), { force: true });
+    this.agentServer = this.spawn(path.join(APPS, 'agent-server', 'dist', 'main.js'), {
+      SLOT_ID: this.slotId,
+      POD_UID: this.podUid,
+      STATE_DIR: this.stateDir,
+      WORKSPACE_DIR: this.workspace,
+      ACTIVATION_PUBLIC_KEY: this.keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+      ACTION_SERVER_URL: `http://127.0.0.1:${this.actionPort}`,
+      ACTION_SERVER_TOKEN: this.token,
+    });
+    this.url = `http://127.0.0.1:${await portOf(path.join(this.stateDir, 'listening.json'))}`;
+  }
+
+  activate(change: { claim?: Record<string, unknown>; body?: Record<string, unknown>; key?: KeyObject }): Promise<Response> {
+    const body = JSON.stringify({ session_api_keys: [this.sessionKey], env: { GREETING: 'hello from the claim' }, ...change.body });
+    const claims = {
+      aud: 'slipway-activation',
+      iat: Math.floor(Date.now() / 1000),
+      slot_id: this.slotId,
+      pod_uid: this.podUid,
+      claim_id: 'clm_1',
+      epoch: 1,
+      org: 'org_1',
+      body_sha256: createHash('sha256').update(body).digest('base64url'),
+      ...change.claim,
+    };
+    return fetch(`${this.url}/api/init`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${signJwt(claims, change.key ?? this.keys.privateKey)}` }, body });
+  }
+
+  /** JSON in and out, with the session key. */
+  async call<T = unknown>(method: string, route: string, body?: unknown): Promise<{ status: number; body: T }> {
+    const response = await fetch(`${this.url}${route}`, {
+      method,
+      headers: { 'x-session-api-key': this.sessionKey, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? null : JSON.parse(text)) as T };
+  }
+
+  /** Ends both processes, at once. The directory stays unless `remove`. */
+  async kill(which: 'agentServer' | 'actionServer', signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this[which];
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await exited;
+  }
+
+  async close(): Promise<void> {
+    await this.kill('agentServer');
+    await this.kill('actionServer', 'SIGTERM');
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  private spawn(entry: string, env: Record<string, string>): ChildProcess {
+    const child = spawn(process.execPath, [entry], { env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout?.on('data', (chunk: Buffer) => void this.lines.push(...chunk.toString().split('\n').filter(Boolean)));
+    child.stderr?.on('data', (chunk: Buffer) => void this.lines.push(...chunk.toString().split('\n').filter(Boolean)));
+    return child;
+  }
+}
+
+export function signJwt(claims: object, key: KeyObject): string {
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = `${encode({ alg: 'EdDSA', typ: 'JWT' })}.${encode(claims)}`;
+  return `${head}.${sign(null, Buffer.from(head), key).toString('base64url')}`;
+}
+
+async function portOf(file: string): Promise<number> {
+  const { port } = await until(file, async () => JSON.parse(await readFile(file, 'utf8')) as { port: number }, 15_000);
+  return port;
+}

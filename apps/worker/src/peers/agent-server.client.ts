@@ -59,12 +59,13 @@ export class AgentServerClient {
     await callText(this.call('POST', `/api/conversations/${conversationId}/interrupt`, signal, CALL_TIMEOUT_MS));
   }
 
-  changes(directory: string, signal: AbortSignal): Promise<GitChange[]> {
-    return callJson(this.call('GET', `/api/git/changes?path=${encodeURIComponent(directory)}`, signal, GIT_TIMEOUT_MS), z.array(GitChange));
+  /** Against the commit `base`, or the last one when the work has none. */
+  changes(directory: string, base: string | null, signal: AbortSignal): Promise<GitChange[]> {
+    return callJson(this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS), z.array(GitChange));
   }
 
-  patch(directory: string, signal: AbortSignal): Promise<string> {
-    return callText(this.call('GET', `/api/git/patch?path=${encodeURIComponent(directory)}`, signal, GIT_TIMEOUT_MS));
+  patch(directory: string, base: string | null, signal: AbortSignal): Promise<string> {
+    return callText(this.call('GET', `/api/git/patch?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS));
   }
 
   /**
@@ -96,4 +97,12 @@ export class AgentServerClient {
       unreachable: 'sandbox.unreachable',
     };
   }
+}
+
+function workspaceQuery(directory: string, base: string | null): string {
+  return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
+}
+
+function gitQuery(directory: string, base: string | null): string {
+  return new URLSearchParams({ path: directory, ...(base === null ? {} : { base }) }).toString();
 }

@@ -51,9 +51,7 @@ export class Rest {
     const agent = this.steps.agentOf(held.row);
     if (agent !== null && held.row.startStatus === 'READY' && (await agent.probe(held.id, held.signal)) === 'alive') {
       await this.bestEffort('the agent was not halted', held, () => this.halt(held, agent));
-      const directory = held.row.workingDir;
-      if (directory !== null)
-        await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.orgId, held.id, agent, directory, held.signal));
+      await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.row, agent, held.signal));
     }
     await this.runtime.pause(held.orgId, session.runtime_id, held.signal);
   }

@@ -18,7 +18,8 @@ export class SnapshotJob {
     );
     const row = await readConversation(this.pool, orgId, conversationId);
     const agent = row === null || row.sandboxStatus !== 'RUNNING' ? null : this.steps.agentOf(row);
-    if (agent !== null && row?.workingDir != null) await this.snapshots.take(orgId, conversationId, agent, row.workingDir, signal);
+    if (agent !== null && row?.workingDir != null)
+      await this.snapshots.take(orgId, conversationId, agent, { directory: row.workingDir, base: row.baseCommit }, signal);
     // One asked for since we looked stays and is looked at again.
     const seen = wish.rows[0]?.enqueued_at;
     if (seen !== undefined)

@@ -2,7 +2,7 @@ import type { FileChange, GitChange } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { saveSnapshot } from '../conversations/conversation.queries.js';
+import { type ConversationRow, saveSnapshot } from '../conversations/conversation.queries.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
 
 /** Largest patch that is kept. Characters. */
@@ -16,14 +16,14 @@ export class Snapshots {
   ) {}
 
   /** @throws SlipwayError when the sandbox does not answer; what was kept before stays. */
-  async take(orgId: string, id: string, agent: AgentServerClient, directory: string, signal: AbortSignal): Promise<void> {
-    const [changes, patch] = await Promise.all([agent.changes(directory, signal), this.patch(agent, directory, signal)]);
+  async take(orgId: string, id: string, agent: AgentServerClient, workspace: { directory: string; base: string | null }, signal: AbortSignal): Promise<void> {
+    const [changes, patch] = await Promise.all([agent.changes(workspace.directory, workspace.base, signal), this.patch(agent, workspace, signal)]);
     await saveSnapshot(this.pool, orgId, id, { changes: changes.map(toFileChange), patch });
   }
 
-  private async patch(agent: AgentServerClient, directory: string, signal: AbortSignal): Promise<string> {
+  private async patch(agent: AgentServerClient, { directory, base }: { directory: string; base: string | null }, signal: AbortSignal): Promise<string> {
     try {
-      const patch = await agent.patch(directory, signal);
+      const patch = await agent.patch(directory, base, signal);
       if (patch.length <= MAX_PATCH) return patch;
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.code !== 'request.too-large') throw error;

@@ -1,1 +1,2 @@
-export { freePort, type PostgresServer, startPostgresServer } from './postgres-server.js';
+export { freePort } from './free-port.js';
+export { type PostgresServer, startPostgresServer } from './postgres-server.js';

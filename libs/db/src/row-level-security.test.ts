@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'expect';
+import pg from 'pg';
+import { startPostgresServer } from './embedded/index.js';
+import { migrate, serviceUrl } from './migrate/index.js';
+import { asSystem, createPool, inOrg, type SqlPool } from './sql/index.js';
+
+/** Those of `createTestDatabase` (which depends on this library, so it cannot be used here): roles are shared by all databases of a server. */
+const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway' };
+
+/** Policies by which a row is found without knowing its organization, for reading only: whoever names a key's id learns whose key it is. */
+const READ_BY_PROOF: ReadonlySet<string> = new Set(['gateway.virtual_key lookup']);
+
+interface Database {
+  readonly ownerUrl: string;
+  readonly urls: { readonly app: string };
+  close(): Promise<void>;
+}
+
+async function createDatabase(): Promise<Database> {
+  const given = process.env['TEST_POSTGRES_URL'];
+  const directory = given === undefined ? await mkdtemp('/tmp/slipway-test-') : null;
+  const server = directory === null ? null : await startPostgresServer(path.join(directory, 'postgres'));
+  const admin = new pg.Client({ connectionString: given ?? server?.url });
+  await admin.connect();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await admin.query(`CREATE DATABASE ${name}`);
+  const url = new URL(given ?? server?.url ?? '');
+  url.pathname = `/${name}`;
+  await migrate({ ownerUrl: url.href, directory: fileURLToPath(new URL('../../../prisma', import.meta.url)), passwords: PASSWORDS, log: () => {} });
+  return {
+    ownerUrl: url.href,
+    urls: { app: serviceUrl(url.href, 'app', PASSWORDS.app) },
+    close: async () => {
+      await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await admin.end();
+      await server?.stop();
+      if (directory !== null) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+describe('row-level security', () => {
+  let database: Database;
+  let owner: pg.Client;
+
+  before(async () => {
+    database = await createDatabase();
+    owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+  });
+  after(async () => {
+    await owner?.end();
+    await database?.close();
+  });
+
+  /** The one that finds a table whose maker forgot it. */
+  it('every table with org_id, in every schema, is under FORCE ROW LEVEL SECURITY with policies that also check what is written', async () => {
+    const tables = await owner.query<{ name: string; enabled: boolean; forced: boolean }>(
+      `SELECT n.nspname || '.' || c.relname AS name, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname IN ('app', 'runtime', 'gateway') AND c.relkind IN ('r', 'p')
+         AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped) ORDER BY 1`,
+    );
+    expect(tables.rows.length).toBeGreaterThan(8);
+    const policies = await owner.query<{ name: string; policy: string; command: string; read: string | null; write: string | null }>(
+      `SELECT n.nspname || '.' || c.relname AS name, p.polname AS policy, p.polcmd AS command, pg_get_expr(p.polqual, p.polrelid) AS read, pg_get_expr(p.polwithcheck, p.polrelid) AS write
+       FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE p.polroles = '{0}'`,
+    );
+    const tenant = "(org_id = current_setting('app.org'::text, true))";
+    for (const table of tables.rows) {
+      expect(table).toEqual({ name: table.name, enabled: true, forced: true });
+      const own = policies.rows.filter(({ name, policy }) => name === table.name && !READ_BY_PROOF.has(`${name} ${policy}`));
+      expect(own).toEqual([{ name: table.name, policy: 'tenant', command: '*', read: tenant, write: tenant }]);
+    }
+    for (const { name, policy, command } of policies.rows)
+      if (READ_BY_PROOF.has(`${name} ${policy}`)) expect({ name, policy, command }).toEqual({ name, policy, command: 'r' });
+  });
+
+  it('no view or function lets a service see more than its role may: no security definer, no owner among the services', async () => {
+    const { rows } = await owner.query<{ what: string }>(
+      `SELECT 'function ' || p.oid::regprocedure AS what FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname IN ('app', 'runtime', 'gateway') AND p.prosecdef
+       UNION ALL SELECT 'view ' || c.oid::regclass FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+         WHERE n.nspname IN ('app', 'runtime', 'gateway') AND c.relkind IN ('v', 'm') AND NOT coalesce(c.reloptions @> '{security_invoker=true}', false)
+       UNION ALL SELECT 'owned by ' || r.rolname || ': ' || c.oid::regclass FROM pg_class c JOIN pg_roles r ON r.oid = c.relowner WHERE r.rolname LIKE 'slipway\\_%'
+       UNION ALL SELECT 'role ' || rolname FROM pg_roles WHERE rolname LIKE 'slipway\\_%' AND (rolbypassrls OR rolsuper)`,
+    );
+    expect(rows.map(({ what }) => what)).toEqual([]);
+  });
+
+  describe('with the service’s own filter removed', () => {
+    let pool: SqlPool;
+    const mine = { org: 'org_mine', conversation: randomUUID() };
+    const theirs = { org: 'org_theirs', conversation: randomUUID() };
+
+    before(async () => {
+      pool = createPool({ url: database.urls.app, max: 4, applicationName: 'test', onError: () => {} });
+      for (const { org, conversation } of [mine, theirs]) {
+        await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'personal')`, [org]);
+        await owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr', 'owner')`, [org]);
+        await owner.query(
+          `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, head) VALUES ($1, $2, 'usr', 'u', 't', 'm', 1)`,
+          [conversation, org],
+        );
+        await owner.query(
+          `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES (gen_random_uuid(), $2, $1, 't', 'u', 'u')`,
+          [conversation, org],
+        );
+        await owner.query(
+          `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event) VALUES ($1, 1, $2, 1, gen_random_uuid(), 'k', '{}')`,
+          [conversation, org],
+        );
+        await owner.query(`INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, 'same', 1, '\\x00')`, [org]);
+        await owner.query(`INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, 'same', $2)`, [conversation, org]);
+        await owner.query(`INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[]', '')`, [conversation, org]);
+        await owner.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES (gen_random_uuid(), $1, 'q', $1, '{}')`, [org]);
+        await owner.query(
+          `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'u', 'a', 't')`,
+          [org],
+        );
+        await owner.query(`INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`, [org]);
+      }
+    });
+    after(() => pool?.end());
+
+    const tables = async (): Promise<string[]> => {
+      const { rows } = await owner.query<{ table_name: string }>(
+        `SELECT table_name FROM information_schema.columns WHERE table_schema = 'app' AND column_name = 'org_id' ORDER BY 1`,
+      );
+      return rows.map(({ table_name }) => table_name);
+    };
+
+    it('a query sees the rows of its own organization only, and outside of any none', async () => {
+      for (const table of await tables()) {
+        const seen = await inOrg(pool, mine.org, (client) => client.query<{ org_id: string }>(`SELECT DISTINCT org_id FROM app.${table}`));
+        expect([table, seen.rows.map(({ org_id }) => org_id)]).toEqual([table, [mine.org]]);
+        expect([table, (await pool.query(`SELECT 1 FROM app.${table}`)).rowCount]).toEqual([table, 0]);
+      }
+    });
+
+    it('an update or a delete without a filter touches nothing of another organization, and no row can be given to one', async () => {
+      for (const table of (await tables()).filter((name) => name !== 'audit_entry')) {
+        const before = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [theirs.org]);
+        await inOrg(pool, mine.org, async (client) => {
+          await client.query(`SAVEPOINT s`);
+          await expect(client.query(`UPDATE app.${table} SET org_id = $1`, [theirs.org])).rejects.toThrow(/row-level security/);
+          await client.query(`ROLLBACK TO s`);
+          await client.query(`DELETE FROM app.${table}`);
+          throw new Error('undo');
+        }).catch((error: Error) => expect(error.message).toBe('undo'));
+        const after = await owner.query(`SELECT count(*)::int AS rows FROM app.${table} WHERE org_id = $1`, [theirs.org]);
+        expect([table, after.rows]).toEqual([table, before.rows]);
+      }
+    });
+
+    it('the functions of the hot paths answer for another organization’s conversation as for a missing one', async () => {
+      const append = (org: string, conversation: string) =>
+        pool.query<{ outcome: string }>(
+          `SELECT outcome FROM app.append_events($1, $2, NULL, NULL, '{NULL}', ARRAY[gen_random_uuid()], '{k}', '{"{}"}', '{}')`,
+          [org, conversation],
+        );
+      expect((await append(mine.org, theirs.conversation)).rows[0]?.outcome).toBe('missing');
+      expect((await pool.query('SELECT * FROM app.read_events($1, $2, 0, NULL, 10)', [mine.org, theirs.conversation])).rowCount).toBe(0);
+      expect((await append(mine.org, mine.conversation)).rows[0]?.outcome).toBe('ok');
+    });
+
+    it('an organization that one transaction named is not that of the next one on the same connection', async () => {
+      const one = createPool({ url: database.urls.app, max: 1, applicationName: 'test', onError: () => {} });
+      await inOrg(one, mine.org, (client) => client.query('SELECT 1'));
+      expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);
+      await asSystem(one, 'slipway_app_system', 'test', async (client) => expect((await client.query('SELECT 1 FROM app.conversation')).rowCount).toBe(2));
+      expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);
+      await expect(inOrg(one, mine.org, () => Promise.reject(new Error('x')))).rejects.toThrow('x');
+      expect((await one.query('SELECT 1 FROM app.conversation')).rowCount).toBe(0);
+      await one.end();
+    });
+  });
+});

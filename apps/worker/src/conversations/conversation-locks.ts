@@ -18,6 +18,8 @@ export class LockBusy extends Error {
  */
 export class ConversationLocks {
   private client: Promise<pg.Client> | null = null;
+  /** The connection takes one query at a time. */
+  private last: Promise<unknown> = Promise.resolve();
   private readonly held = new Map<string, { ended: Promise<void>; abort: AbortController }>();
   private closed = false;
 
@@ -57,12 +59,7 @@ export class ConversationLocks {
     };
     try {
       const client = await this.connection();
-      const result = await client.query<{ locked: boolean }>({
-        name: 'lock',
-        text: `SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS locked`,
-        values: [name],
-      });
-      if (result.rows[0]?.locked !== true) {
+      if (!(await this.ask(client, 'lock', 'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS answer', name))) {
         forget();
         return null;
       }
@@ -70,7 +67,7 @@ export class ConversationLocks {
         signal: abort.signal,
         release: async () => {
           // A connection that broke has let it go already.
-          await client.query({ name: 'unlock', text: 'SELECT pg_advisory_unlock(hashtextextended($1, 7))', values: [name] }).catch(() => {});
+          await this.ask(client, 'unlock', 'SELECT pg_advisory_unlock(hashtextextended($1, 7)) AS answer', name).catch(() => {});
           forget();
         },
       };
@@ -84,6 +81,12 @@ export class ConversationLocks {
     this.closed = true;
     const client = await this.client?.catch(() => null);
     await client?.end().catch(() => {});
+  }
+
+  private ask(client: pg.Client, query: string, text: string, name: string): Promise<boolean> {
+    const asked = this.last.then(async () => (await client.query<{ answer: boolean }>({ name: query, text, values: [name] })).rows[0]?.answer === true);
+    this.last = asked.catch(() => {});
+    return asked;
   }
 
   private connection(): Promise<pg.Client> {

@@ -102,7 +102,3 @@ export class AgentServerClient {
 function workspaceQuery(directory: string, base: string | null): string {
   return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
-
-function gitQuery(directory: string, base: string | null): string {
-  return new URLSearchParams({ path: directory, ...(base === null ? {} : { base }) }).toString();
-}

@@ -51,7 +51,9 @@ export class Rest {
     const agent = this.steps.agentOf(held.row);
     if (agent !== null && held.row.startStatus === 'READY' && (await agent.probe(held.id, held.signal)) === 'alive') {
       await this.bestEffort('the agent was not halted', held, () => this.halt(held, agent));
-      await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.row, agent, held.signal));
+      const { workingDir: directory, baseCommit: base } = held.row;
+      if (directory !== null)
+        await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.orgId, held.id, agent, { directory, base }, held.signal));
     }
     await this.runtime.pause(held.orgId, session.runtime_id, held.signal);
   }

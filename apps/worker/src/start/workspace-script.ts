@@ -50,18 +50,17 @@ export function repositoryName(url: string): string {
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
     repository === null
-      ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid commit -q --allow-empty -m 'Empty workspace' || exit $?`
+      ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid -c maintenance.auto=false -c gc.auto=0 commit -q --no-verify --allow-empty -m 'Empty workspace' || exit $?`
       : `git -c credential.helper= -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?`;
   return `set -u
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
 dir=${quote(directory)}
 tmp="\${dir%/*}/.slipway-new-\${dir##*/}"
 if [ ! -e "$dir" ]; then
-  mkdir -p -- "\${dir%/*}" && rm -rf -- "$tmp" || exit 1
+  [ -d "\${dir%/*}" ] || mkdir -p -- "\${dir%/*}" || exit 1
+  [ ! -e "$tmp" ] || rm -rf -- "$tmp" || exit 1
   ${make}
-  git -C "$tmp" config user.name >/dev/null || git -C "$tmp" config user.name 'Slipway agent'
-  git -C "$tmp" config user.email >/dev/null || git -C "$tmp" config user.email agent@slipway.invalid
-  git -C "$tmp" update-ref refs/slipway/base HEAD 2>/dev/null || :
+  git -C "$tmp" config user.email >/dev/null || printf '[user]\n\tname = Slipway agent\n\temail = agent@slipway.invalid\n' >> "$tmp/.git/config"
   mv -- "$tmp" "$dir" && echo slipway:fresh=1 || exit 1
 fi
 cd -- "$dir" || exit 1
@@ -111,7 +110,7 @@ for skills in .openhands/skills .agents/skills; do
   [ -d "$skills" ] && find "$skills" -type f -name '*.md' | sort | head -n ${MAX_SKILL_FILES} > .git/slipway-skills 2>/dev/null || continue
   while IFS= read -r file; do emit "$file"; done < .git/slipway-skills
 done
-rm -f .git/slipway-skills
+[ ! -e .git/slipway-skills ] || rm -f .git/slipway-skills
 echo slipway:complete=1`;
 
 /** What `prepareScript` or `finishScript` printed. Lines that are not theirs are passed over. */

@@ -35,6 +35,7 @@ export interface Scene {
   send(conversation: string, text: string): Promise<string>;
   wish(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
+  expireLease(conversation: string): Promise<void>;
   start(conversation: string, signal?: AbortSignal): Promise<void>;
   rest(conversation: string, signal?: AbortSignal): Promise<void>;
   row(conversation: string): Promise<ConversationRow>;
@@ -119,6 +120,9 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
     wish,
     desire: async (conversation, desired) => {
       await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]));
+    },
+    expireLease: async (conversation) => {
+      await inOrg(pool, ORG, (client) => client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [conversation]));
     },
     start: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => saga.bringUp(held)),
     rest: (conversation, signal = never) => holder.hold({ orgId: ORG, conversationId: conversation }, signal, (held) => rest.putToRest(held)),

@@ -28,6 +28,8 @@ interface Session {
   readonly orgId: string;
   status: 'running' | 'paused';
   sandbox: Sandbox | null;
+  /** The claim under way: a second start of the session waits for it. */
+  claiming: Promise<void> | null;
 }
 
 /**
@@ -119,9 +121,20 @@ export class StandIns {
     if (where === '/start') {
       if (this.refuseStart !== null) return problem(this.refuseStart.status, this.refuseStart.code, this.refuseStart.detail);
       const id = String(body['session_id']);
-      const session = this.sessions.get(id) ?? { directory: path.join(this.root, id), orgId: 'org_test', status: 'paused' as const, sandbox: null };
+      const session = this.sessions.get(id) ?? {
+        directory: path.join(this.root, id),
+        orgId: 'org_test',
+        status: 'paused' as const,
+        sandbox: null,
+        claiming: null,
+      };
       this.sessions.set(id, session);
-      if (session.sandbox === null) await this.claim(id, session);
+      if (session.sandbox === null) {
+        session.claiming ??= this.claim(id, session).finally(() => {
+          session.claiming = null;
+        });
+        await session.claiming;
+      }
       return { status: 200, body: runtimeOf(id, session) };
     }
     const entry = [...this.sessions].find(([, session]) => session.sandbox?.runtimeId === body['runtime_id']);

@@ -1,0 +1,110 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { freePort, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { ORG, openScene, type Scene, SECRET } from './testing/scene.js';
+
+/** Workers as processes of their own, on the real queue. */
+describe('worker process', () => {
+  let scene: Scene;
+  const children = new Set<ChildProcess>();
+  const startProcess = async (): Promise<{ child: ChildProcess; port: number }> => {
+    const port = await freePort();
+    const child = fork(fileURLToPath(new URL('./main.js', import.meta.url)), {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: {
+        PATH: process.env['PATH'],
+        LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
+        PORT: String(port),
+        DATABASE_URL: scene.database.urls.app,
+        ENCRYPTION_KEY: SECRET,
+        INGEST_SECRET: SECRET,
+        RUNTIME_API_URL: scene.peers.runtimeUrl,
+        RUNTIME_API_KEY: SECRET,
+        LLM_GATEWAY_URL: scene.peers.gatewayUrl,
+        LLM_GATEWAY_MASTER_KEY: SECRET,
+        SANDBOX_INGEST_URL: 'http://127.0.0.1:1',
+        SANDBOX_LLM_URL: 'http://127.0.0.1:1',
+      },
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    await until('the worker is ready', async () => (await fetch(`http://127.0.0.1:${port}/ready`)).ok, 20_000);
+    return { child, port };
+  };
+  const end = async (child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    return ended;
+  };
+  const isReady = async (id: string): Promise<boolean> => {
+    const row = await scene.row(id);
+    return row.startStatus === 'READY' && row.sandboxStatus === 'RUNNING' && (await scene.wishes(id)).length === 0;
+  };
+  const add = (id: string): Promise<void> => scene.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
+
+  before(async () => {
+    scene = await openScene();
+  });
+  after(async () => {
+    for (const child of children) await end(child, 'SIGKILL');
+    await scene.close();
+  });
+
+  it('killed again and again in the middle of starts, the next one ends every start with one sandbox and one message, within 30 s', {
+    timeout: 120_000,
+  }, async () => {
+    const conversations = await Promise.all(Array.from({ length: 8 }, () => scene.create()));
+    for (const killAt of [3, 11, 24]) {
+      const { child } = await startProcess();
+      let calls = 0;
+      const killed = new Promise<void>((resolve) => {
+        scene.peers.onRequest = (_request, moment) => {
+          calls += moment === 'before' ? 1 : 0;
+          if (calls === killAt) void end(child, 'SIGKILL').then(() => resolve());
+        };
+      });
+      for (const { id } of conversations) await add(id);
+      await killed;
+    }
+    scene.peers.onRequest = () => {};
+    const began = performance.now();
+    const { child } = await startProcess();
+    for (const { id, message } of conversations) {
+      await until('the start ends', () => isReady(id), 30_000);
+      expect((await scene.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message]);
+      expect(scene.peers.claims.get(id)).toBe(1);
+      expect((await scene.row(id)).attempt).toBe(1);
+    }
+    process.stderr.write(`8 starts of a worker killed three times: all ended ${Math.round(performance.now() - began)} ms after the next one was started\n`);
+    expect(await end(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('finds wishes that nobody queued, and sandboxes that went silent', { timeout: 60_000 }, async () => {
+    const { child } = await startProcess();
+    const { id, message } = await scene.create();
+    await until('the wish was found', () => isReady(id), 15_000);
+    expect(scene.peers.messagesOf(id)).toEqual([message]);
+    scene.peers.loseSandbox(id);
+    await scene.expireLease(id);
+    await until('another sandbox', async () => (await scene.row(id)).attempt === 2 && (await isReady(id)), 15_000);
+    expect(await end(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('starts a conversation on a warm sandbox fast', { timeout: 60_000 }, async () => {
+    const { child } = await startProcess();
+    const times: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const { id } = await scene.create();
+      const began = performance.now();
+      await add(id);
+      await until('the message is with the agent', () => scene.peers.messagesOf(id).length === 1);
+      times.push(performance.now() - began);
+    }
+    times.sort((a, b) => a - b);
+    process.stderr.write(`job added → message with the agent (empty workspace): p50 ${times[10]?.toFixed(0)} ms, worst ${times.at(-1)?.toFixed(0)} ms\n`);
+    expect(times[10]).toBeLessThan(2_000);
+    await end(child, 'SIGTERM');
+  });
+});

@@ -9,6 +9,7 @@ import { frameworkProblem } from './http/framework-problem.js';
 import { installJsonBody } from './http/json-body.js';
 import { installPages } from './http/pages.js';
 import { installSecurityHeaders } from './http/security-headers.js';
+import { NestLogger } from './platform/nest-logger.js';
 import type { Platform } from './platform/platform.module.js';
 import { SQL_POOL } from './platform/tokens.js';
 
@@ -39,7 +40,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     },
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(platform, features), adapter, {
-    logger: ['error', 'fatal', 'warn'],
+    logger: new NestLogger(logger),
     abortOnError: false,
     bodyParser: false,
   });

@@ -6,6 +6,12 @@ import { loadConfig } from './config.js';
 
 const config = loadConfig(process.env);
 const logger = createLogger('app-server', config.LOG_LEVEL);
-const app = await createApp({ config, logger, metrics: createMetrics('app-server') });
-await app.listen(config.PORT, config.HOST);
-logger.info({ url: await app.getUrl() }, 'app-server listens');
+try {
+  const app = await createApp({ config, logger, metrics: createMetrics('app-server') });
+  await app.listen(config.PORT, config.HOST);
+  logger.info({ url: await app.getUrl() }, 'app-server listens');
+} catch (error) {
+  const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
+  logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'app-server could not start');
+  process.exit(1);
+}

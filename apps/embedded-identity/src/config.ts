@@ -3,22 +3,27 @@ import { z } from 'zod';
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const Env = z.object({
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
-  HOST: z.string().default('127.0.0.1'),
-  PORT: z.coerce.number().int().min(0).max(65_535).default(3005),
-  /** Our own name, as browsers and app-server reach it; ends in `/realms/<realm>`. */
-  ISSUER_URL: httpUrl.regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>').default('http://127.0.0.1:3005/realms/slipway'),
-  /** Accounts, sessions and keys are kept there, readable by this user only. */
-  DATA_DIR: z.string().min(1),
-  OIDC_CLIENT_ID: z.string().min(1).default('slipway-web'),
-  /** Secret. */
-  OIDC_CLIENT_SECRET: z.string().min(16),
-  /** The client's callback. */
-  REDIRECT_URI: httpUrl,
-  POST_LOGOUT_REDIRECT_URI: httpUrl,
-});
+const Env = z
+  .object({
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3005),
+    /** Our own name, as browsers and app-server reach it; ends in `/realms/<realm>`. */
+    ISSUER_URL: httpUrl.regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>').default('http://127.0.0.1:3005/realms/slipway'),
+    /** Accounts, sessions and keys are kept there, readable by this user only. */
+    DATA_DIR: z.string().min(1),
+    OIDC_CLIENT_ID: z.string().min(1).default('slipway-web'),
+    /** Secret. */
+    OIDC_CLIENT_SECRET: z.string().min(16),
+    /** The client's callback. */
+    REDIRECT_URI: httpUrl,
+    POST_LOGOUT_REDIRECT_URI: httpUrl,
+  })
+  .refine((env) => env.NODE_ENV !== 'production', {
+    path: ['NODE_ENV'],
+    message: 'this issuer has a person whose password everybody knows; use Keycloak in production',
+  });
 
 export type Config = Readonly<z.infer<typeof Env>>;
 

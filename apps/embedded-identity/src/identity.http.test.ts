@@ -235,6 +235,8 @@ describe('embedded-identity', () => {
     const html = await page.response.text();
     expect(html).toContain('<title>Sign in to Slipway</title>');
     expect(page.response.headers.get('content-security-policy')).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
+    // With `no-referrer` a browser sends its own forms as of the origin `null`, which we refuse.
+    expect(page.response.headers.get('referrer-policy')).toBe('same-origin');
     for (const name of ['username', 'password']) expect(html).toContain(`<label for="${name}">`);
     expect(html).toContain('autocomplete="current-password"');
     expect((await fetch(`${identity.issuerUrl}/login/x/../../y`)).status).toBe(404);

@@ -63,7 +63,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       rpInitiatedLogout: {
         enabled: true,
         logoutSource: (ctx, form) => {
-          const page = signOutPage(form);
+          const page = signOutPage(form, new URL(home).origin);
           ctx.set(page.headers);
           ctx.body = page.html;
         },
@@ -117,5 +117,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       RefreshToken: 60 * DAY,
     },
   });
+  // Behind something that ends TLS, which then says so in X-Forwarded-Proto.
+  provider.proxy = secure;
   return provider;
 }

@@ -24,7 +24,8 @@ const MAIN = fileURLToPath(new URL('../../../apps/embedded-identity/dist/main.js
 export async function startIdentityServer(appUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<IdentityServer> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-identity-'));
   const port = await freePort();
-  const issuerUrl = `http://127.0.0.1:${port}/realms/slipway`;
+  // Another host name than the app's, as in the embedded default: their cookies stay apart, and coming back is a cross-site redirect.
+  const issuerUrl = `http://localhost:${port}/realms/slipway`;
   const client = { clientId: 'slipway-web', clientSecret: 'test-client-secret-test-client-secret' };
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
@@ -44,6 +45,7 @@ export async function startIdentityServer(appUrl: string, environment: Readonly<
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child = process_;
+    process.once('exit', () => process_.kill('SIGKILL'));
     for (const stream of [process_.stdout, process_.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await until('embedded-identity answers', async () => {
       if (process_.exitCode !== null) throw new Error(`it ended: ${output.slice(-2_000)}`);

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { PrincipalService } from '@slipway/auth';
+import { isLoopback, PrincipalService } from '@slipway/auth';
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
@@ -21,8 +21,9 @@ export class SignInController {
   @Get('oauth/login')
   async login(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const publicUrl = new URL(this.config.PUBLIC_URL);
-    // Cookies belong to a host: a browser that came by another name goes on under the public one.
-    if (request.host !== publicUrl.host) return void reply.redirect(new URL(request.url, publicUrl).href, 302);
+    // Cookies belong to a host: a browser on this machine that came by another of its names goes on under the public one.
+    if (request.host !== publicUrl.host && isLoopback(request.hostname) && isLoopback(publicUrl.hostname))
+      return void reply.redirect(new URL(request.url, publicUrl).href, 302);
     await this.redirect(request, reply, () => this.signIn.begin((request.query as { redirect?: unknown }).redirect));
   }
 

@@ -38,12 +38,13 @@ export function page(options: { title: string; body: string; formTargets?: reado
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; script-src ${scriptSource}; form-action 'self' ${formTargets.join(' ')}; base-uri 'none'; frame-ancestors 'none'`,
+      'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; script-src ${scriptSource}; img-src data:; form-action 'self' ${formTargets.join(' ')}; base-uri 'none'; frame-ancestors 'none'`,
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
+      // Not `no-referrer`: a browser would send its forms with the origin `null`.
+      'referrer-policy': 'same-origin',
     },
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body><main><p class="brand"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18l-2.5 4h-13zM12 3v11M12 4l6 8H12M9 7l-4 6h4"/></svg>Slipway</p>${body}</main>${script === undefined ? '' : `<script>${script}</script>`}</body></html>`,
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><style>${STYLE}</style></head><body><main><p class="brand"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18l-2.5 4h-13zM12 3v11M12 4l6 8H12M9 7l-4 6h4"/></svg>Slipway</p>${body}</main>${script === undefined ? '' : `<script>${script}</script>`}</body></html>`,
   };
 }
 

@@ -45,7 +45,6 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     bodyParser: false,
   });
   pool = app.get<SqlPool>(SQL_POOL);
-  app.enableShutdownHooks();
   // Our routes and our error handler first: the pages take what is left.
   await app.init();
   if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL);

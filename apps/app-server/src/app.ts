@@ -35,8 +35,11 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
   installTelemetry(fastify, {
     registry: metrics,
     logger,
-    ready: async () => {
-      await pool?.query('SELECT 1');
+    ready: async (signal) => {
+      const late = new Promise<never>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('the database does not answer')), { once: true }),
+      );
+      await Promise.race([pool?.query('SELECT 1'), late]);
     },
   });
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(platform, features), adapter, {

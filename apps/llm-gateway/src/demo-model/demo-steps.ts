@@ -32,7 +32,7 @@ export function lookCommand(directory: string | null): string {
     ...(directory === null ? [] : [`cd ${quoted(directory)}`]),
     'echo "=== directory"; pwd',
     'echo "=== commits"; git --no-pager -c color.ui=false log --oneline --no-decorate -n 5 2>&1',
-    'echo "=== files"; command ls -A1 | head -n 20',
+    'echo "=== files"; command ls -A1 | grep -vx "\\.git" | head -n 20',
     `echo "=== file"; if [ -f ${FILE_NAME} ]; then grep -c "^## Entry " ${FILE_NAME}; wc -l < ${FILE_NAME}; else echo none; fi`,
     'echo "=== end"',
   ].join('; ');

@@ -8,8 +8,9 @@ import { hashKeyToken, keyIdOf } from './virtual-key-token.js';
 export const KEY_TTL_MS = 4_000;
 /** From this age on a call renews the answer beside itself, so that no call of a busy conversation waits for it. Milliseconds. */
 const RENEW_AFTER_MS = 2_000;
-/** Entries, known and unknown keys together; the oldest goes first. About 0.5 kB each. */
-const MAX_ENTRIES = 20_000;
+/** Entries of keys that exist, and of keys that do not: apart, so that made-up keys never push out real ones. The oldest goes first; about 0.5 kB each. */
+const MAX_KNOWN = 20_000;
+const MAX_UNKNOWN = 10_000;
 /** Lookups of never-seen keys under way at once: a flood of made-up keys must not take the database from those that are known. */
 const MAX_NEW_LOOKUPS = 16;
 /** Never-seen keys that wait for their turn, as after a restart; more are answered `rate.limited`. */
@@ -25,7 +26,8 @@ interface Entry {
  * When the database does not answer, new and aged keys fail closed with `service.unavailable`.
  */
 export class KeyCache {
-  private readonly entries = new Map<string, Entry>();
+  private readonly known = new Map<string, Entry>();
+  private readonly unknown = new Map<string, Entry>();
   private readonly lookups = new Map<string, Promise<StoredKey | null>>();
   private newLookups = 0;
   private readonly waiting: Array<() => void> = [];
@@ -40,7 +42,7 @@ export class KeyCache {
     const keyId = token === null ? null : keyIdOf(token);
     if (token === null || keyId === null) throw unauthorized('Send a key of this gateway as "Authorization: Bearer slp_llm_…".');
     const now = this.clock.now().getTime();
-    const entry = this.entries.get(keyId);
+    const entry = this.entryOf(keyId);
     if (entry !== undefined && now - entry.at < KEY_TTL_MS) {
       // What is unknown stays unknown for the whole time: renewing it would let a flood reach the database.
       if (entry.key !== null && now - entry.at >= RENEW_AFTER_MS) this.lookup(keyId).catch(() => {});
@@ -52,7 +54,7 @@ export class KeyCache {
 
   /** Forgets keys that this process has just ended. */
   forget(keyIds: readonly string[]): void {
-    for (const keyId of keyIds) this.entries.delete(keyId);
+    for (const keyId of keyIds) this.known.delete(keyId);
   }
 
   private async lookupNew(keyId: string): Promise<StoredKey | null> {
@@ -64,8 +66,8 @@ export class KeyCache {
       await new Promise<void>((resolve) => this.waiting.push(resolve));
     } else this.newLookups += 1;
     try {
-      const known = this.entries.get(keyId);
-      return known === undefined ? await this.lookup(keyId) : known.key;
+      const entry = this.entryOf(keyId);
+      return entry === undefined ? await this.lookup(keyId) : entry.key;
     } finally {
       const next = this.waiting.shift();
       if (next === undefined) this.newLookups -= 1;
@@ -92,13 +94,18 @@ export class KeyCache {
     return lookup;
   }
 
+  private entryOf(keyId: string): Entry | undefined {
+    return this.known.get(keyId) ?? this.unknown.get(keyId);
+  }
+
   private store(keyId: string, entry: Entry): void {
-    this.entries.delete(keyId);
-    this.entries.set(keyId, entry);
-    for (const oldest of this.entries.keys()) {
-      if (this.entries.size <= MAX_ENTRIES) break;
-      this.entries.delete(oldest);
-    }
+    const [place, other, limit] = entry.key === null ? [this.unknown, this.known, MAX_UNKNOWN] : [this.known, this.unknown, MAX_KNOWN];
+    other.delete(keyId);
+    place.delete(keyId);
+    place.set(keyId, entry);
+    if (place.size <= limit) return;
+    const [oldest] = place.keys();
+    if (oldest !== undefined) place.delete(oldest);
   }
 
   private check(key: StoredKey | null, token: string, now: number): StoredKey {

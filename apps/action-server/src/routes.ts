@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slipway/contracts';
@@ -55,11 +56,13 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs }: Action
   });
   const editor = new FileEditor();
   const repositories = { directory: workspace, environment };
+  /** Tells agent-server that this process is a new one, and has to be configured again. */
+  const instance = randomUUID();
   const commands = new CommandRunner(workspace, environment);
   const queryOf = <T extends z.ZodType>(schema: T, query: URLSearchParams): z.output<T> => parseOrThrow(schema, Object.fromEntries(query));
   return {
     routes: {
-      'GET /alive': async () => ({ status: 'ok' }),
+      'GET /alive': async () => ({ status: 'ok', instance }),
       'POST /configure': async ({ request }) => {
         environment.configure((await jsonBody(request, ConfigureRequest)).env);
         terminal.renew();

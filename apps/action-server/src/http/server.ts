@@ -46,16 +46,22 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
       if (body !== undefined) send(response, 200, 'application/json', body);
     } catch (error) {
       if (gone.signal.aborted) response.destroy();
-      else fail(route, response, error);
+      else fail(route, request, response, error);
     }
     logger.debug({ route, status: response.statusCode, elapsedMs: performance.now() - started, aborted: gone.signal.aborted }, 'request');
   }
 
-  function fail(route: string, response: ServerResponse, thrown: unknown): void {
+  function fail(route: string, request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
     const problem = toProblem(thrown, { docsUrl: '' });
     logger[problem.status >= 500 ? 'error' : 'info']({ err: problem.error, code: problem.error.code, route }, 'request failed');
-    if (response.headersSent) response.destroy();
-    else send(response, problem.status, 'application/problem+json', problem.body);
+    if (response.headersSent) return void response.destroy();
+    if (!request.complete) {
+      // What is still on its way of the body would be read as the next request.
+      response.setHeader('connection', 'close');
+      const { socket } = request;
+      response.once('finish', () => socket.destroySoon());
+    }
+    send(response, problem.status, 'application/problem+json', problem.body);
   }
 }
 

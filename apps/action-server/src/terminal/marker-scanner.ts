@@ -2,8 +2,6 @@
 export interface EndOfCommand {
   readonly sequence: number;
   readonly exitCode: number;
-  /** `$-`: one letter for each option that is on. */
-  readonly flags: string;
   /** Of the last background job; -1 when there is none. */
   readonly backgroundPid: number;
   readonly workingDirectory: string;
@@ -64,14 +62,13 @@ export class MarkerScanner {
 }
 
 function parseMark(mark: string): Scanned | undefined {
-  const [kind, sequence, exitCode, flags = '', backgroundPid, workingDirectory = '', ...searchPath] = mark.split('\x1f');
+  const [kind, sequence, exitCode, backgroundPid, workingDirectory = '', ...searchPath] = mark.split('\x1f');
   if (kind === 'start') return { kind, sequence: Number(sequence) };
   if (kind === 'end')
     return {
       kind,
       sequence: Number(sequence),
       exitCode: Number(exitCode),
-      flags,
       backgroundPid: Number(backgroundPid || -1),
       workingDirectory,
       searchPath: searchPath.join('\x1f'),

@@ -28,8 +28,6 @@ export class Shell {
   /** 0 between commands. */
   #sequence = 0;
   #started = false;
-  /** Whether `set -x` is on. */
-  #traced = false;
   #ended = false;
 
   constructor(
@@ -67,7 +65,7 @@ export class Shell {
   run(sequence: number, command: string): void {
     this.#sequence = sequence;
     this.#started = false;
-    this.#pty.write(frame(sequence, command, this.#traced));
+    this.#pty.write(frame(sequence, command));
   }
 
   /** Goes to the program in the foreground, as if it were typed. */
@@ -97,7 +95,6 @@ export class Shell {
       else if (scanned.kind === 'end') {
         if (scanned.sequence !== this.#sequence) continue;
         this.#sequence = 0;
-        this.#traced = scanned.flags.includes('x');
         this.listener.end(scanned);
       } else if (this.#sequence === 0 || this.#started) this.listener.output(this.#sequence, scanned.bytes);
       // Before the start mark come only the terminal's echo and bash's own trace of the frame.
@@ -119,21 +116,19 @@ function setUp(nonce: string): string {
     '__slipway_sequence= __slipway_status=0',
     // `$?` of the last command is there for the next one; under `set -e` a failing frame would end the shell.
     `__slipway_begin() { __slipway_sequence=$1; ${mark('start\\037%s')} "$1" ${nonce} >/dev/tty; [[ $- == *e* ]] || builtin return "$__slipway_status"; }`,
-    `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "$-" "\${!-}" "$PWD" "\${PATH-}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
+    `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "\${!-}" "$PWD" "\${PATH-}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
     'readonly -f __slipway_begin __slipway_end',
     prompt,
   ];
   return `${lines.join('; ')}\n`;
 }
 
-/** Under `set -x` the start mark stands inside, so that bash's trace of the frame comes before it; else outside, so that bash counts the command's lines from 1. */
-function frame(sequence: number, command: string, traced: boolean): string {
-  const begin = `{ __slipway_begin ${sequence}; } 2>/dev/null`;
-  // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first.
-  const outside = traced ? 'builtin true; ' : `builtin true; ${begin}; `;
-  const inside = traced ? `${begin}\n` : '';
+/** The start mark stands inside the `eval`, so that what bash prints of the frame itself under `set -x` comes before it. */
+function frame(sequence: number, command: string): string {
+  const begin = `{ __slipway_begin ${sequence}; } 2>/dev/null\n`;
+  // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first: none stands there.
   const end = '; { __slipway_end "$?"; } 2>/dev/null\n';
-  if (command.length <= PIECE) return `${outside}builtin eval ${quoted(inside + command)}${end}`;
+  if (command.length <= PIECE) return `builtin eval ${quoted(begin + command)}${end}`;
   const pieces: string[] = [];
   for (let at = 0; at < command.length; ) {
     let next = at + PIECE;
@@ -142,7 +137,7 @@ function frame(sequence: number, command: string, traced: boolean): string {
     pieces.push(`__slipway_command${at === 0 ? '' : '+'}=${quoted(command.slice(at, next))}\n`);
     at = next;
   }
-  return `${pieces.join('')}${outside}builtin eval ${quoted(inside)}"$__slipway_command"${end}`;
+  return `${pieces.join('')}builtin eval ${quoted(begin)}"$__slipway_command"${end}`;
 }
 
 /** A bash word that no byte of the text can leave: control characters, which a terminal would act on, are written in octal. */

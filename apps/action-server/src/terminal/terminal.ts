@@ -18,8 +18,8 @@ type Observation = z.output<typeof TerminalObservation>;
 /** Longest command. UTF-16 code units. */
 const MAX_COMMAND = 1_000_000;
 /** From SIGINT to SIGKILL of what the agent was told to stop, and from there to the end of the shell. Milliseconds; together under a second. */
-const KILL_AFTER_MS = 300;
-const GIVE_UP_AFTER_MS = 800;
+const KILL_AFTER_MS = 250;
+const GIVE_UP_AFTER_MS = 600;
 const KILL_AGAIN_EVERY_MS = 50;
 /** Less free space than this, after a command that failed, is worth a word. Bytes. */
 const DISK_FULL_BELOW = 1024 * 1024;

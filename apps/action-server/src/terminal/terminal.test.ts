@@ -1,0 +1,202 @@
+import { readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { processRow } from '../process/process-table.js';
+import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
+
+describe('the agent’s terminal', () => {
+  let server: RunningServer;
+  const run = async (command: string, more?: Record<string, unknown>): Promise<[number | null, string]> => {
+    const observation = await server.terminal(command, more);
+    return [observation.exit_code, textOf(observation)];
+  };
+  before(async () => {
+    server = await startActionServer();
+  });
+  after(() => server.close());
+
+  it('keeps directory, variables, functions, aliases and options from command to command', async () => {
+    await run('mkdir -p sub && cd sub && export A=1 b=2 && f() { echo "f$A$b"; } && alias hi="echo alias"\nset -o pipefail');
+    expect(await run('f; pwd; false | true; echo $?')).toEqual([0, `f12\n${server.workspace}/sub\n1`]);
+    expect(await run('hi')).toEqual([0, 'alias']);
+    expect((await server.terminal('cd /tmp')).metadata.working_dir).toBe('/tmp');
+    await run('set +o pipefail');
+  });
+
+  it('hands `$?` on to the next command', async () => {
+    expect((await run('exit_with() { return 42; }; exit_with'))[0]).toBe(42);
+    expect(await run('echo $?')).toEqual([0, '42']);
+  });
+
+  it('runs commands of many lines, with heredocs, quotes and characters of every kind', async () => {
+    expect(await run('cat <<"X"\nit\'s $HOME `here` \\ é😀\nX\nfor i in 1 2; do\n  echo "$i"\ndone')).toEqual([0, "it's $HOME `here` \\ é😀\n1\n2"]);
+    expect(await run(`printf '%s' '\t\x03\x04\x1a\x7f!$' | od -An -tx1`)).toEqual([0, ' 09 03 04 1a 7f 21 24']);
+  });
+
+  it('takes a command far longer than a line of a terminal may be', async () => {
+    const long = 'é😀x'.repeat(40_000);
+    expect(await run(`text='${long}'; echo \${#text}`)).toEqual([0, '120000']);
+  });
+
+  it('answers a syntax error and runs the next command', async () => {
+    for (const broken of ["echo 'a", 'if true; then', 'echo $(', '}', 'case x in', 'a &&']) {
+      expect((await run(broken))[0]).toBeGreaterThan(0);
+      expect(await run('{ echo fine; }')).toEqual([0, 'fine']);
+    }
+    expect(await run('true\ntrue\nfi')).toEqual([2, expect.stringContaining('syntax error')]);
+  });
+
+  it('is not misled by a program that prints escape sequences, changes the prompt, or turns echo on', async () => {
+    expect(await run("printf '\\e]0;open title'; printf '\\e[2J\\e[31mred\\e[0m\\n'")).toEqual([0, expect.stringContaining('red')]);
+    await run('PS1="user@host$ "; PROMPT_COMMAND="echo noise"');
+    expect(await run('echo one')).toEqual([0, 'one']);
+    await run('stty sane');
+    expect(await run('echo two')).toEqual([0, 'two']);
+    await run('stty raw');
+    expect(await run('echo three')).toEqual([0, 'three']);
+    await run('stty sane -echo');
+    expect(await run('set -x; echo traced')).toEqual([0, '++ echo traced\ntraced']);
+    expect(await run('echo still')).toEqual([0, '++ echo still\nstill']);
+    await run('set +x');
+    expect((await run('set -u; echo $not_there; echo no'))[0]).not.toBe(0);
+    expect(await run('set +u; echo on')).toEqual([0, 'on']);
+    expect((await run('declare -f; set; env'))[0]).toBe(0);
+  });
+
+  it('starts a new shell, in the same directory and with a note, when the command ends the old one', async () => {
+    for (const [ending, code] of [
+      ['exit 3', 3],
+      ['set -e; false', 1],
+      ['exec sh -c "exit 5"', 5],
+      ['kill -9 $$', 137],
+    ] as const) {
+      await run('cd /usr');
+      const observation = await server.terminal(ending);
+      expect(observation.exit_code).toBe(code);
+      expect(observation.metadata.suffix).toContain('new shell');
+      expect(await run('pwd')).toEqual([0, '/usr']);
+    }
+  });
+
+  it('answers at the timeout with what was printed, leaves the program running, and reads on', async () => {
+    const first = await server.terminal('echo early; sleep 0.6; echo late', { timeout: 0.2 });
+    expect([first.exit_code, first.timeout, textOf(first)]).toEqual([-1, true, 'early\n']);
+    const refused = await server.terminal('echo other');
+    expect(refused.is_error).toBe(true);
+    expect(textOf(refused)).toContain('is_input=true');
+    const second = await server.terminal('', { timeout: 5 });
+    expect([second.exit_code, textOf(second)]).toEqual([0, 'late']);
+  });
+
+  it('types text and keys into the running program', async () => {
+    expect((await run('read -p "Name: " name; echo "hello $name"', { timeout: 0.2 }))[1]).toBe('Name: ');
+    expect(await run('Bob', { is_input: true })).toEqual([0, 'hello Bob']);
+    await run('cat', { timeout: 0.1 });
+    expect((await run('line', { is_input: true, timeout: 0.1 }))[1]).toBe('line\n');
+    expect(await run('C-d', { is_input: true })).toEqual([0, '']);
+    await run('sleep 100', { timeout: 0.1 });
+    expect((await run('C-c', { is_input: true }))[0]).toBe(130);
+    await run('sleep 100', { timeout: 0.1 });
+    expect((await run('C-z', { is_input: true }))[0]).toBe(148);
+    await run('kill -9 %1; wait');
+  });
+
+  it('says what to do when there is nothing to read from or to type into', async () => {
+    expect((await server.terminal('')).is_error).toBe(true);
+    expect((await server.terminal('x', { is_input: true })).is_error).toBe(true);
+    expect((await server.terminal('', { is_input: true, reset: true })).is_error).toBe(true);
+    expect((await server.terminal('echo a\0b')).is_error).toBe(true);
+  });
+
+  it('gives a fresh shell on reset, also while a program runs', async () => {
+    await run('export GONE=1; sleep 1000', { timeout: 0.1 });
+    expect((await server.terminal('', { reset: true })).exit_code).toBe(0);
+    expect(await run('echo "[$GONE]"; pwd')).toEqual([0, `[]\n${server.workspace}`]);
+  });
+
+  it('keeps the ends of a 100 MB output, the whole in a capped file, and its memory', async () => {
+    const rss = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const before = rss();
+    const observation = await server.terminal('echo first; yes 0123456789 | head -c 100000000; echo; echo last', { timeout: 60 });
+    expect(rss() - before).toBeLessThan(60);
+    const text = textOf(observation);
+    expect(text.length).toBeLessThanOrEqual(MAX_OBSERVATION_LENGTH);
+    expect(text.startsWith('first\n')).toBe(true);
+    expect(text.endsWith('last')).toBe(true);
+    expect(text).toContain(observation.full_output_save_dir as string);
+    expect(statSync(observation.full_output_save_dir as string).size).toBe(50 * 1024 * 1024);
+  });
+
+  it('keeps all of a middle-sized output in the file', async () => {
+    const observation = await server.terminal('seq 1 20000');
+    expect(textOf(observation)).toContain('characters cut');
+    expect(await readFile(observation.full_output_save_dir as string, 'utf8')).toBe(Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''));
+  });
+
+  it('tells of background output with the next command', async () => {
+    await run('(sleep 0.2; echo from the background) &');
+    await run('sleep 0.4');
+    await run('(sleep 0.1; echo later; touch done) &');
+    await until('the job is done', () => statSync(`${server.workspace}/done`, { throwIfNoEntry: false }));
+    expect((await server.terminal('true')).metadata.prefix).toContain('later');
+  });
+
+  for (const [what, command] of [
+    ['a sleep', 'sleep 1000000'],
+    ['a list of commands', 'sleep 1000000; sleep 1000000; echo never'],
+    ['a program that traps INT', `python3 -c 'import signal,time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: time.sleep(1)'`],
+    ['a subshell that traps INT and TERM', '(trap "" INT TERM; while :; do sleep 0.1; done)'],
+    ['a loop of bash itself', 'while :; do :; done'],
+    ['a program that prints without end', 'yes'],
+  ] as const) {
+    it(`stops ${what} within a second when the request is closed, and keeps the shell`, async () => {
+      expect((await run('kept=yes; echo $$'))[0]).toBe(0);
+      const abort = new AbortController();
+      const started = performance.now();
+      const request = server.terminal(command, { timeout: 60 }, abort.signal).then(
+        () => 'answered',
+        () => 'closed',
+      );
+      await until('it runs for 200 ms', () => performance.now() - started > 200);
+      abort.abort();
+      const stopping = performance.now();
+      expect(await request).toBe('closed');
+      // Its turn comes when the old one is gone.
+      expect(await run('echo $kept')).toEqual([0, 'yes']);
+      expect(performance.now() - stopping).toBeLessThan(1000);
+    });
+  }
+
+  it('ends even a shell that ignores every signal, within a second', async () => {
+    const abort = new AbortController();
+    const started = performance.now();
+    const request = server.terminal('trap "" INT TERM HUP; while :; do :; done', { timeout: 60 }, abort.signal).catch(() => 'closed');
+    await until('it runs for 200 ms', () => performance.now() - started > 200);
+    abort.abort();
+    const stopping = performance.now();
+    expect(await request).toBe('closed');
+    expect(await run('echo new')).toEqual([0, 'new']);
+    expect(performance.now() - stopping).toBeLessThan(1000);
+  });
+
+  it('gives a shell the configured environment, and never the token', async () => {
+    await server.send('POST', '/configure', JSON.stringify({ env: { TASK: 'from activation' } }));
+    const [, env] = await run('env; echo $PAGER $GIT_TERMINAL_PROMPT');
+    expect(env).toContain('TASK=from activation');
+    expect(env).toContain('cat 0');
+    expect(env).not.toContain('ACTION_SERVER_TOKEN');
+  });
+
+  it('takes what it started with it when it is told to end', async () => {
+    const own = await startActionServer();
+    await own.terminal('sleep 1000 & echo $! > pid; nohup sleep 1000 & echo $! > pid2; (sleep 1000; true) & jobs');
+    await own.terminal('sleep 1000', { timeout: 0.1 });
+    const pids = [Number(await readFile(`${own.workspace}/pid`, 'utf8')), Number(await readFile(`${own.workspace}/pid2`, 'utf8'))];
+    expect(pids.every((pid) => processRow(pid) !== undefined)).toBe(true);
+    await own.close();
+    await until('its processes are gone', () => pids.every((pid) => processRow(pid) === undefined));
+  });
+});

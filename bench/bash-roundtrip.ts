@@ -1,0 +1,55 @@
+// `true` in the agent's persistent shell, over HTTP to action-server: the price of one tool call.
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@slipway/testing';
+import { Pool } from 'undici';
+import { startProcess } from './measure/child-process.ts';
+import { loopbackFloor } from './measure/floor.ts';
+import { percentile, timeEach } from './measure/percentile.ts';
+import type { Report } from './measure/report.ts';
+
+const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
+const TOKEN = 'bench-token-of-at-least-32-characters';
+const N = 2_000;
+
+export default async function run(report: Report): Promise<void> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-bash-'));
+  const [WORKSPACE_DIR, STATE_DIR] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
+  await mkdir(WORKSPACE_DIR);
+  const running = startProcess(process.execPath, [BUNDLE], {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    WORKSPACE_DIR,
+    STATE_DIR,
+    ACTION_SERVER_TOKEN: TOKEN,
+    LOG_LEVEL: 'warn',
+  });
+  try {
+    const listening = path.join(STATE_DIR, 'action-server.json');
+    await until('action-server listens', () => existsSync(listening));
+    const { port } = JSON.parse(readFileSync(listening, 'utf8')) as { port: number };
+    const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1 });
+    const body = JSON.stringify({ action: { kind: 'TerminalAction', command: 'true' } });
+    const once = async (): Promise<void> => {
+      const response = await pool.request({
+        path: '/execute_action',
+        method: 'POST',
+        headers: { 'x-session-api-key': TOKEN, 'content-type': 'application/json' },
+        body,
+      });
+      const { observation } = (await response.body.json()) as { observation: { exit_code: number } };
+      if (observation.exit_code !== 0) throw new Error(`\`true\` ended with ${observation.exit_code}`);
+    };
+    const samples = await timeEach(N, once);
+    await pool.close();
+    const floor = await loopbackFloor(N);
+    report.figure({ figure: 'p50', value: percentile(samples, 0.5), unit: 'ms', floor, n: N });
+    report.figure({ figure: 'p99', value: percentile(samples, 0.99), unit: 'ms', floor, n: N });
+  } finally {
+    await running.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -5,8 +5,8 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { ConversationEvent } from '@slipway/contracts';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { TestApp } from './testing/test-app.js';
 import { TestSandbox } from './testing/sandbox.js';
+import { TestApp } from './testing/test-app.js';
 
 const terminal = (command: string, more: object = {}) => ({ toolCalls: [{ name: 'terminal', arguments: { command, ...more } }] });
 const finish = (message = 'done') => ({ toolCalls: [{ name: 'finish', arguments: { message } }] });
@@ -29,7 +29,10 @@ describe('agent-server', () => {
   });
 
   /** A conversation with its own app. */
-  async function start(script: ModelScript, more: { resumeRun?: boolean; id?: string; maxIterations?: number; llm?: object; on?: TestSandbox; extra?: object } = {}): Promise<string> {
+  async function start(
+    script: ModelScript,
+    more: { resumeRun?: boolean; id?: string; maxIterations?: number; llm?: object; on?: TestSandbox; extra?: object } = {},
+  ): Promise<string> {
     if (more.id === undefined) app = await new TestApp().start();
     model.use(script);
     const { status, body } = await (more.on ?? sandbox).call<{ id: string }>('POST', '/api/conversations', {
@@ -49,9 +52,11 @@ describe('agent-server', () => {
     expect(status).toBe(200);
   }
 
-  const statuses = (events: readonly ConversationEvent[]): unknown[] => events.flatMap((event) => (event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' ? [event.value] : []));
+  const statuses = (events: readonly ConversationEvent[]): unknown[] =>
+    events.flatMap((event) => (event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' ? [event.value] : []));
   const status = (): unknown => statuses(app.events).at(-1);
-  const untilStatus = (wanted: string): Promise<unknown> => until(`status ${wanted}; app has ${JSON.stringify(app.events.slice(-3))}`, () => status() === wanted);
+  const untilStatus = (wanted: string): Promise<unknown> =>
+    until(`status ${wanted}; app has ${JSON.stringify(app.events.slice(-3))}`, () => status() === wanted);
   const kinds = (): string[] => app.events.map((event) => (event.kind === 'ConversationStateUpdateEvent' ? `${event.key}` : event.kind));
 
   /** The app's log and the sandbox's own file must tell the same story. */
@@ -65,7 +70,19 @@ describe('agent-server', () => {
       const id = await start([terminal('echo "$GREETING"'), { ...finish('It says hello.'), text: 'That was easy.' }]);
       await say(id, 'greet me');
       await untilStatus('finished');
-      expect(kinds()).toEqual(['SystemPromptEvent', 'MessageEvent', 'execution_status', 'last_user_message_id', 'stats', 'ActionEvent', 'ObservationEvent', 'stats', 'ActionEvent', 'ObservationEvent', 'execution_status']);
+      expect(kinds()).toEqual([
+        'SystemPromptEvent',
+        'MessageEvent',
+        'execution_status',
+        'last_user_message_id',
+        'stats',
+        'ActionEvent',
+        'ObservationEvent',
+        'stats',
+        'ActionEvent',
+        'ObservationEvent',
+        'execution_status',
+      ]);
       const observation = app.events.find((event) => event.kind === 'ObservationEvent');
       expect(observation?.observation.content[0]?.text).toContain('hello from the claim');
       await expectSameLog(id);
@@ -176,7 +193,11 @@ describe('agent-server', () => {
       await say(id, 'tell');
       await untilStatus('error');
       const failure = app.events.find((event) => event.kind === 'ConversationErrorEvent');
-      expect(failure?.kind === 'ConversationErrorEvent' && [failure.code, failure.classification?.kind, failure.classification?.user_action]).toEqual(['model.auth', 'auth', 'settings']);
+      expect(failure?.kind === 'ConversationErrorEvent' && [failure.code, failure.classification?.kind, failure.classification?.user_action]).toEqual([
+        'model.auth',
+        'auth',
+        'settings',
+      ]);
       expect(model.requests.length - before).toBe(1);
     });
   });
@@ -222,7 +243,9 @@ describe('agent-server', () => {
       await untilStatus('finished');
       expect(app.events.map((event) => event.id).slice(0, sent.length)).toEqual(sent);
       expect(new Set(app.events.map((event) => event.id)).size).toBe(app.events.length);
-      expect(app.events.filter((event) => event.kind === 'MessageEvent').map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text)).toEqual(['work', 'also this']);
+      expect(
+        app.events.filter((event) => event.kind === 'MessageEvent').map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text),
+      ).toEqual(['work', 'also this']);
       const error = app.events.find((event) => event.kind === 'AgentErrorEvent');
       expect(error?.kind === 'AgentErrorEvent' && error.error).toContain('may or may not have had its effect');
       await expectSameLog(id);
@@ -233,7 +256,12 @@ describe('agent-server', () => {
       await say(id, 'work');
       app.nextEpoch();
       const length = app.lines.length;
-      await until('refused', async () => (await sandbox.call('POST', `/api/conversations/${id}/run`)).status === 409 && (await sandbox.call<{ code: string }>('POST', `/api/conversations/${id}/run`)).body.code === 'ingest.stale-epoch');
+      await until(
+        'refused',
+        async () =>
+          (await sandbox.call('POST', `/api/conversations/${id}/run`)).status === 409 &&
+          (await sandbox.call<{ code: string }>('POST', `/api/conversations/${id}/run`)).body.code === 'ingest.stale-epoch',
+      );
       expect(app.lines.length).toBe(length);
     });
   });
@@ -258,7 +286,11 @@ describe('agent-server', () => {
       expect((await sandbox.call<{ code: string }>('GET', '/api/nothing')).body.code).toBe('resource.not-found');
       const notJson = await fetch(`${sandbox.url}/api/conversations`, { method: 'POST', headers: { 'x-session-api-key': sandbox.sessionKey }, body: '{' });
       expect([notJson.status, ((await notJson.json()) as { code: string }).code]).toEqual([400, 'request.not-json']);
-      const tooLarge = await fetch(`${sandbox.url}/api/conversations`, { method: 'POST', headers: { 'x-session-api-key': sandbox.sessionKey }, body: 'x'.repeat(3 * 1024 * 1024) }).catch(() => null);
+      const tooLarge = await fetch(`${sandbox.url}/api/conversations`, {
+        method: 'POST',
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+        body: 'x'.repeat(3 * 1024 * 1024),
+      }).catch(() => null);
       expect(tooLarge?.status ?? 413).toBe(413);
       expect((await fetch(`${sandbox.url}/api/conversations/count`)).status).toBe(401);
       expect((await fetch(`${sandbox.url}/api/conversations/count`, { headers: { authorization: `Bearer ${sandbox.sessionKey}` } })).status).toBe(200);
@@ -272,7 +304,10 @@ describe('agent-server', () => {
       let page: string | null = null;
       do {
         const query: string = page === null ? '' : `&page_id=${page}`;
-        const { body } = await sandbox.call<{ items: ConversationEvent[]; next_page_id: string | null }>('GET', `/api/conversations/${id}/events/search?limit=3&sort_order=TIMESTAMP_DESC${query}`);
+        const { body } = await sandbox.call<{ items: ConversationEvent[]; next_page_id: string | null }>(
+          'GET',
+          `/api/conversations/${id}/events/search?limit=3&sort_order=TIMESTAMP_DESC${query}`,
+        );
         seen.push(...body.items.map((event) => event.id));
         page = body.next_page_id;
       } while (page !== null);
@@ -283,16 +318,33 @@ describe('agent-server', () => {
 
     it('run commands and hand files and git on to the tool process', async () => {
       await writeFile(path.join(sandbox.workspace, 'note.txt'), 'content of the note');
-      const { body } = await sandbox.call<{ exit_code: number; stdout: string }>('POST', '/api/bash/execute_bash_command', { command: 'cat note.txt; exit 3', timeout: 10 });
+      const { body } = await sandbox.call<{ exit_code: number; stdout: string }>('POST', '/api/bash/execute_bash_command', {
+        command: 'cat note.txt; exit 3',
+        timeout: 10,
+      });
       expect([body.exit_code, body.stdout]).toEqual([3, 'content of the note']);
-      const file = await fetch(`${sandbox.url}/api/file/download?path=${encodeURIComponent(path.join(sandbox.workspace, 'note.txt'))}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
+      const file = await fetch(`${sandbox.url}/api/file/download?path=${encodeURIComponent(path.join(sandbox.workspace, 'note.txt'))}`, {
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+      });
       expect(await file.text()).toBe('content of the note');
       const repo = path.join(sandbox.workspace, 'repo');
-      await sandbox.call('POST', '/api/bash/execute_bash_command', { command: `git init -q ${repo} && cd ${repo} && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m start && echo new > a.txt`, timeout: 10 });
+      await sandbox.call('POST', '/api/bash/execute_bash_command', {
+        command: `git init -q ${repo} && cd ${repo} && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m start && echo new > a.txt`,
+        timeout: 10,
+      });
       const patch = await fetch(`${sandbox.url}/api/git/patch?path=${encodeURIComponent(repo)}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
       expect([patch.status, await patch.text()]).toEqual([200, expect.stringContaining('+new')]);
       const started = await sandbox.call<{ id: string }>('POST', '/api/bash/start_bash_command', { command: 'echo later', timeout: 10 });
-      const output = await until('its output', async () => (await sandbox.call<{ items: Array<{ stdout: string }> }>('GET', `/api/bash/bash_events/search?kind__eq=BashOutput&command_id__eq=${started.body.id}`)).body.items[0]);
+      const output = await until(
+        'its output',
+        async () =>
+          (
+            await sandbox.call<{ items: Array<{ stdout: string }> }>(
+              'GET',
+              `/api/bash/bash_events/search?kind__eq=BashOutput&command_id__eq=${started.body.id}`,
+            )
+          ).body.items[0],
+      );
       expect(output.stdout).toBe('later\n');
     });
   });

@@ -53,6 +53,8 @@ export function messagesOf(events: readonly ConversationEvent[]): ChatMessage[] 
         else turnOf(event.llm_response_id ?? null).text += textOf(event.llm_message.content);
         break;
       case 'ConversationStateUpdateEvent': {
+        // Each answer of the model begins with its usage.
+        if (event.key === 'stats') close();
         if (event.key !== TAKEN_IN) break;
         const last = waiting.findIndex((message) => message.id === event.value);
         for (const message of waiting.splice(0, last + 1)) say(message);

@@ -9,7 +9,14 @@ import fc from 'fast-check';
 import { TestSandbox } from '../testing/sandbox.js';
 import { ActivationLatch, type ActivationRecord } from './activation-latch.js';
 
-const record = (claim: string, body = 'b'): ActivationRecord => ({ claim_id: claim, body_sha256: body, epoch: 1, org: 'org_1', session_key_hashes: ['h'], env: {} });
+const record = (claim: string, body = 'b'): ActivationRecord => ({
+  claim_id: claim,
+  body_sha256: body,
+  epoch: 1,
+  org: 'org_1',
+  session_key_hashes: ['h'],
+  env: {},
+});
 
 async function inDirectory(work: (directory: string) => Promise<void>): Promise<void> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-latch-'));
@@ -22,7 +29,11 @@ async function inDirectory(work: (directory: string) => Promise<void>): Promise<
 
 describe('the activation latch', () => {
   it('lets exactly one claim in, in any order, at any speed, over any number of restarts', async () => {
-    const step = fc.oneof(fc.record({ claim: fc.constantFrom('a', 'b', 'c'), body: fc.constantFrom('1', '2') }), fc.constant('restart' as const), fc.constant('together' as const));
+    const step = fc.oneof(
+      fc.record({ claim: fc.constantFrom('a', 'b', 'c'), body: fc.constantFrom('1', '2') }),
+      fc.constant('restart' as const),
+      fc.constant('together' as const),
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) =>
         inDirectory(async (directory) => {

@@ -1,4 +1,5 @@
-import type { ConversationEvent, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { StartConversationRequest, StreamingDelta } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { DeltaSender } from '../outbox/delta-sender.js';
@@ -6,14 +7,16 @@ import { IngestClient } from '../outbox/ingest-client.js';
 import { Outbox } from '../outbox/outbox.js';
 import type { EventLog } from './event-log.js';
 
-/** The app's log is read again this often before a start fails; its sandbox is then given up. */
-const HISTORY_ATTEMPTS = 3;
+/** The app is asked this often before a start fails; the caller then tries again. */
+const START_ATTEMPTS = 8;
+/** Before the second attempt; longer before each further one. Milliseconds. */
+const START_WAIT_MS = 200;
 
 /** What ties a conversation to the app that owns its log, for one epoch. */
 export class AppLink {
   private constructor(
-    readonly epoch: number,
     readonly outbox: Outbox,
+    private readonly client: IngestClient,
     private readonly deltas: DeltaSender,
   ) {}
 
@@ -27,11 +30,13 @@ export class AppLink {
     options: { traceparent: () => string; logger: Logger; onFenced: () => void; onAcked: (acked: number) => void; signal: AbortSignal },
   ): Promise<AppLink> {
     const client = new IngestClient(slipway.ingestUrl, slipway.ingestToken);
-    const history = slipway.head > 0 ? await readHistory(client, options.signal) : [];
+    const ackedBefore = await persistently(() => client.position(slipway.epoch, options.signal), options.signal);
+    const history = slipway.head > 0 || ackedBefore > 0 ? await persistently(() => client.history(options.signal), options.signal) : [];
     const firstIndex = await log.rebase(history);
     const outbox = new Outbox({
       log,
       firstIndex,
+      ackedBefore,
       epoch: slipway.epoch,
       client,
       traceparent: options.traceparent,
@@ -40,7 +45,11 @@ export class AppLink {
       onFenced: options.onFenced,
       onAcked: options.onAcked,
     });
-    return new AppLink(slipway.epoch, outbox, new DeltaSender(client, slipway.epoch));
+    return new AppLink(outbox, client, new DeltaSender(client, slipway.epoch));
+  }
+
+  renew(ingestToken: string): void {
+    this.client.renew(ingestToken);
   }
 
   sendDelta(delta: StreamingDelta): void {
@@ -53,13 +62,14 @@ export class AppLink {
   }
 }
 
-async function readHistory(client: IngestClient, signal: AbortSignal): Promise<ConversationEvent[]> {
+async function persistently<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await client.history(signal);
+      return await read();
     } catch (error) {
       const passing = error instanceof SlipwayError && error.code === 'service.unavailable';
-      if (!passing || attempt >= HISTORY_ATTEMPTS) throw error;
+      if (!passing || attempt >= START_ATTEMPTS) throw error;
+      await wait(START_WAIT_MS * attempt, undefined, { signal });
     }
   }
 }

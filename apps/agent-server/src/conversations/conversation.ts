@@ -29,7 +29,7 @@ export interface ConversationDeps {
 
 /** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
 interface Started {
-  readonly model: LLM;
+  model: LLM;
   readonly modelRetries: number;
   readonly streaming: boolean;
   readonly link: AppLink | null;
@@ -84,13 +84,13 @@ export class Conversation {
   }
 
   /**
-   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again changes nothing.
+   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again only brings new keys.
    * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable` when the log cannot be read back.
    */
   async start(request: StartConversationRequest): Promise<void> {
     const { slipway } = request;
     const epoch = slipway?.epoch ?? null;
-    if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined)) return;
+    if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined)) return this.renew(this.started, request);
     if (epoch !== null && this.meta.epoch !== null && epoch < this.meta.epoch)
       throw new SlipwayError('ingest.stale-epoch', 'A newer start of this conversation was here before.');
     await this.quiesce();
@@ -196,6 +196,12 @@ export class Conversation {
     await rm(this.directory, { recursive: true, force: true });
   }
 
+  private renew(started: Started, request: StartConversationRequest): void {
+    this.deps.mask.add([request.slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
+    started.model = modelOf(request.agent.llm);
+    if (request.slipway !== undefined) started.link?.renew(request.slipway.ingestToken);
+  }
+
   private async linkTo(slipway: NonNullable<StartConversationRequest['slipway']>): Promise<AppLink> {
     return AppLink.open(slipway, this.log, {
       traceparent: () => makeTraceparent(this.traceId),
@@ -238,7 +244,7 @@ export class Conversation {
     const deltas = new DeltaMask(this.deps.mask);
     const ports = agentPorts({
       log: this.logOf(active, started),
-      model: started.model,
+      model: { complete: (request, options) => started.model.complete(request, options) },
       tools: this.deps.actionServer,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),

@@ -78,7 +78,9 @@ describe('the log file', () => {
     });
   });
 
-  it('refuses on a full disk, keeps what was acknowledged and the last words, and goes on when there is room', { skip: process.getuid?.() !== 0 ? 'a small file system can only be mounted by root' : false }, async (context) => {
+  it('refuses on a full disk, keeps what was acknowledged and the last words, and goes on when there is room', {
+    skip: process.getuid?.() !== 0 ? 'a small file system can only be mounted by root' : false,
+  }, async (context) => {
     await inDirectory(async (parent) => {
       try {
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', parent]);
@@ -98,7 +100,11 @@ describe('the log file', () => {
         await log.append([message('afterwards')]);
         await log.dispose();
         const again = await EventLog.open(path.join(parent, 'conversation'));
-        expect(again.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5))).toEqual(['kept', 'yyyyy', 'after']);
+        expect(again.events.map((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text.slice(0, 5))).toEqual([
+          'kept',
+          'yyyyy',
+          'after',
+        ]);
         await again.dispose();
       } finally {
         execFileSync('umount', [parent]);

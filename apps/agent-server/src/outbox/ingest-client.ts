@@ -22,8 +22,21 @@ export type SendResult =
 export class IngestClient {
   constructor(
     private readonly ingestUrl: string,
-    private readonly token: string,
+    private token: string,
   ) {}
+
+  /** Another token for the same epoch. */
+  renew(token: string): void {
+    this.token = token;
+  }
+
+  /** Up to which `producerSeq` the app has this epoch's events; says by the way that this sandbox lives. @throws SlipwayError `ingest.stale-epoch`, `service.unavailable`. */
+  async position(epoch: number, signal: AbortSignal): Promise<number> {
+    const result = await this.send(Buffer.from(JSON.stringify({ epoch, events: [] })), signal);
+    if (result.result === 'acked') return result.acked;
+    if (result.result === 'fenced') throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+    throw new SlipwayError('service.unavailable', 'The app does not take events of this conversation at the moment.', { internal: JSON.stringify(result) });
+  }
 
   /** @param body an `IngestBatch`. Rejects with the signal's reason only; every other failure is a result. */
   async send(body: Buffer, signal: AbortSignal): Promise<SendResult> {

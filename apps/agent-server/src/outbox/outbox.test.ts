@@ -13,14 +13,26 @@ import { IngestClient } from './ingest-client.js';
 import { MAX_UNACKED_EVENTS, Outbox } from './outbox.js';
 
 function message(text: string): ConversationEvent {
-  return { id: randomUUID(), timestamp: new Date().toISOString(), source: 'user', kind: 'MessageEvent', llm_message: { role: 'user', content: [{ type: 'text', text }] } };
+  return {
+    id: randomUUID(),
+    timestamp: new Date().toISOString(),
+    source: 'user',
+    kind: 'MessageEvent',
+    llm_message: { role: 'user', content: [{ type: 'text', text }] },
+  };
 }
 
 const warnings: string[] = [];
-function open(log: EventLog, app: TestApp, firstIndex: number, more: { epoch?: number; heartbeatMs?: number; onFenced?: () => void } = {}): Outbox {
+function open(
+  log: EventLog,
+  app: TestApp,
+  firstIndex: number,
+  more: { epoch?: number; ackedBefore?: number; heartbeatMs?: number; onFenced?: () => void } = {},
+): Outbox {
   return new Outbox({
     log,
     firstIndex,
+    ackedBefore: more.ackedBefore ?? 0,
     epoch: more.epoch ?? app.epoch,
     client: new IngestClient(app.url, 'token'),
     traceparent: () => '00-0-0-01',
@@ -52,19 +64,22 @@ describe('the outbox', () => {
       { weight: 1, arbitrary: fc.constant('platform-event' as const) },
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), (steps) =>
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), fc.constantFrom('same epoch', 'next epoch'), (steps, life) =>
         withLog(async (directory, app) => {
           const written: string[] = [];
           let log = await EventLog.open(directory);
           let outbox = open(log, app, 0);
           for (const item of steps) {
             if (item === 'restart') {
-              // As after kill -9: what the old life had under way is gone, the file stays, and the next life has the next epoch.
+              // As after kill -9: what the old life had under way is gone, and the file stays.
               await outbox.close();
               await log.dispose();
-              app.nextEpoch();
+              if (life === 'next epoch') app.nextEpoch();
               log = await EventLog.open(directory);
-              outbox = open(log, app, await log.rebase(await new IngestClient(app.url, 'token').history(AbortSignal.timeout(5_000))));
+              const client = new IngestClient(app.url, 'token');
+              const signal = AbortSignal.timeout(5_000);
+              const ackedBefore = await until('the position', () => client.position(app.epoch, signal).then((acked) => ({ acked })));
+              outbox = open(log, app, await log.rebase(await client.history(signal)), { ackedBefore: ackedBefore.acked });
             } else if (item === 'platform-event') app.append(message('from the platform'));
             else if ('fault' in item) app.fail(item.fault);
             else {

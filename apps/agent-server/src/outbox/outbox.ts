@@ -13,8 +13,10 @@ const LONGEST_WAIT_MS = 2_000;
 
 export interface OutboxOptions {
   readonly log: EventLog;
-  /** Position in the log of the event that has `producerSeq` 1. */
+  /** Position in the log of the first event that the app does not have. */
   readonly firstIndex: number;
+  /** Events of this epoch that the app had before: the next one has the `producerSeq` after it. */
+  readonly ackedBefore: number;
   readonly epoch: number;
   readonly client: IngestClient;
   readonly traceparent: () => string;
@@ -33,6 +35,7 @@ export interface OutboxOptions {
  * again, for as long as the process lives, and the next life of the conversation takes it from the file. An idle outbox renews the lease with empty batches.
  */
 export class Outbox {
+  /** Of the events from `firstIndex` on. */
   private acked = 0;
   private unackedBytes: number;
   private maxEvents = MAX_INGEST_EVENTS;
@@ -54,7 +57,7 @@ export class Outbox {
   }
 
   get state(): { epoch: number; acked: number; pending: number; fenced: boolean } {
-    return { epoch: this.options.epoch, acked: this.acked, pending: this.pending, fenced: this.fenced };
+    return { epoch: this.options.epoch, acked: this.options.ackedBefore + this.acked, pending: this.pending, fenced: this.fenced };
   }
 
   /** Resolves when the agent may go on. Rejects with the signal's reason. */
@@ -105,7 +108,7 @@ export class Outbox {
       case 'acked':
       case 'gap':
         if (result.result === 'gap') this.options.warn({ acked: result.acked, expected: this.acked }, 'the app asks for events again');
-        this.advance(result.acked);
+        this.advance(result.acked - this.options.ackedBefore);
         this.maxEvents = Math.min(MAX_INGEST_EVENTS, this.maxEvents * 2);
         return;
       case 'fenced':
@@ -146,15 +149,15 @@ export class Outbox {
 
   private advance(acked: number): void {
     const { log, firstIndex } = this.options;
-    if (acked > log.entries.length - firstIndex) {
-      this.options.warn({ acked, sent: log.entries.length - firstIndex }, 'the app acknowledged more than was sent');
+    if (acked < 0 || acked > log.entries.length - firstIndex) {
+      this.options.warn({ acked, sent: log.entries.length - firstIndex }, 'the app acknowledged what was not sent');
       return;
     }
     if (acked > this.acked) this.unackedBytes -= bytesOf(log.entries.slice(firstIndex + this.acked, firstIndex + acked));
     else this.unackedBytes += bytesOf(log.entries.slice(firstIndex + acked, firstIndex + this.acked));
     const moved = acked !== this.acked;
     this.acked = acked;
-    if (moved) this.options.onAcked(acked);
+    if (moved) this.options.onAcked(this.options.ackedBefore + acked);
     this.release();
   }
 
@@ -181,7 +184,11 @@ export class Outbox {
   private body(batch: readonly LogEntry[]): Buffer {
     const parts: Buffer[] = [Buffer.from(`{"epoch":${this.options.epoch},"traceparent":"${this.options.traceparent()}","events":[`)];
     for (const [index, entry] of batch.entries()) {
-      parts.push(Buffer.from(`${index === 0 ? '' : ','}{"producerSeq":${this.acked + index + 1},"event":`), jsonOf(entry), Buffer.from('}'));
+      parts.push(
+        Buffer.from(`${index === 0 ? '' : ','}{"producerSeq":${this.options.ackedBefore + this.acked + index + 1},"event":`),
+        jsonOf(entry),
+        Buffer.from('}'),
+      );
     }
     parts.push(Buffer.from(']}'));
     return Buffer.concat(parts);

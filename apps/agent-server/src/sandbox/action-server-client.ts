@@ -121,7 +121,7 @@ export class ActionServerClient implements ToolPort {
   }
 
   private async attempt(path: string, body: unknown, signal: AbortSignal, traceparent: string): Promise<{ status: number; body: unknown }> {
-    await this.prepare();
+    await orAborted(this.prepare(), signal);
     return callJson({
       method: 'POST',
       url: `${this.url}${path}`,
@@ -161,6 +161,16 @@ export class ActionServerClient implements ToolPort {
       throw new NotThere(`${path}: ${String(error)}`, { cause: error });
     }
   }
+}
+
+/** The work's result, or at once the signal's reason. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 /** The tool process did not answer before anything was asked of it. */

@@ -3,7 +3,12 @@ import type { ActionServerClient } from './action-server-client.js';
 
 /** Files and git of the workspace: handed on to the tool process, which alone touches them. */
 export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: string): Route[] {
-  const forward = (method: 'GET' | 'POST', path: string): Route => ({ method, path: `/api${path}`, access: 'session', handle: (call) => actionServer.forward(call, path) });
+  const forward = (method: 'GET' | 'POST', path: string): Route => ({
+    method,
+    path: `/api${path}`,
+    access: 'session',
+    handle: (call) => actionServer.forward(call, path),
+  });
   return [
     forward('POST', '/file/upload'),
     forward('GET', '/file/download'),

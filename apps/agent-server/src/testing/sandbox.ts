@@ -85,7 +85,11 @@ export class TestSandbox {
       body_sha256: createHash('sha256').update(body).digest('base64url'),
       ...change.claim,
     };
-    return fetch(`${this.url}/api/init`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${signJwt(claims, change.key ?? this.keys.privateKey)}` }, body });
+    return fetch(`${this.url}/api/init`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${signJwt(claims, change.key ?? this.keys.privateKey)}` },
+      body,
+    });
   }
 
   /** JSON in and out, with the session key. */
@@ -115,7 +119,10 @@ export class TestSandbox {
   }
 
   private spawn(entry: string, env: Record<string, string>): ChildProcess {
-    const child = spawn(process.execPath, [entry], { env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [entry], {
+      env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     child.stdout?.on('data', (chunk: Buffer) => void this.lines.push(...chunk.toString().split('\n').filter(Boolean)));
     child.stderr?.on('data', (chunk: Buffer) => void this.lines.push(...chunk.toString().split('\n').filter(Boolean)));
     return child;

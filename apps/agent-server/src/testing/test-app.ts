@@ -65,7 +65,12 @@ export class TestApp {
     if (this.silent) return;
     const url = new URL(request.url ?? '/', 'http://app');
     if (request.method === 'GET') return this.history(url, response);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as { epoch: number; events: Array<{ producerSeq: number; event: ConversationEvent }>; deltas: StreamingDelta[]; traceparent?: string };
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as {
+      epoch: number;
+      events: Array<{ producerSeq: number; event: ConversationEvent }>;
+      deltas: StreamingDelta[];
+      traceparent?: string;
+    };
     if (url.pathname.endsWith('/deltas')) {
       this.deltas.push(...body.deltas);
       return void response.writeHead(204).end();
@@ -80,7 +85,10 @@ export class TestApp {
     answer(response, status, reply);
   }
 
-  private store(body: { epoch: number; events: Array<{ producerSeq: number; event: ConversationEvent }>; traceparent?: string }): { status: number; answer: object } {
+  private store(body: { epoch: number; events: Array<{ producerSeq: number; event: ConversationEvent }>; traceparent?: string }): {
+    status: number;
+    answer: object;
+  } {
     const state = { ackedProducerSeq: this.acked, head: this.lines.length };
     if (body.epoch !== this.epoch) return { status: 409, answer: { code: 'ingest.stale-epoch', detail: 'stale', ...state } };
     this.batches.push({ epoch: body.epoch, size: body.events.length, traceparent: body.traceparent });

@@ -1,0 +1,228 @@
+import { after, before, describe, it } from 'node:test';
+import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { runAgent } from './run.js';
+import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from './testing.js';
+
+const call = (name: string, args: object | string) => ({ name, arguments: args as Record<string, unknown> });
+const terminal = (command: string) => ({ toolCalls: [call('terminal', { command })] });
+const finish = { toolCalls: [call('finish', { message: 'done' })] };
+
+describe('a run of the agent', () => {
+  let server: ModelServer;
+  before(async () => {
+    server = await startModelServer({ script: [] });
+  });
+  after(() => server.close());
+
+  function scene(script: ModelScript, execute = async (): Promise<ReturnType<typeof terminalObservation>> => terminalObservation('ok')) {
+    server.use(script);
+    const log = new MemoryLog();
+    log.say('do it');
+    return { log, ports: testPorts(log, server, execute), ...{ control: control() } };
+  }
+  const errorsOf = (events: readonly ConversationEvent[]): string[] => events.flatMap((event) => (event.kind === 'AgentErrorEvent' ? [event.error] : []));
+  const failureOf = (log: MemoryLog): EventOf<'ConversationErrorEvent'> | undefined => log.events.find((event) => event.kind === 'ConversationErrorEvent');
+
+  it('runs several tool calls of one answer in order, and the model reads them as one answer', async () => {
+    const { log, ports, control } = scene([
+      {
+        text: 'Two things.',
+        toolCalls: [
+          call('terminal', { command: 'a' }),
+          call('task_tracker', { command: 'plan', task_list: [{ title: 'one', status: 'done' }] }),
+          call('think', { thought: 'so' }),
+        ],
+      },
+      finish,
+    ]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    const messages = server.requests.at(-1)?.body.messages ?? [];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'tool']);
+    expect(messages[1]?.tool_calls?.map(({ function: { name } }) => name)).toEqual(['terminal', 'task_tracker', 'think']);
+    expect(messages[1]?.content).toBe('Two things.');
+    expect(log.outline.at(-1)).toBe('execution_status=finished');
+  });
+
+  it('shows the plan that it keeps in the log', async () => {
+    const { log, ports, control } = scene([
+      { toolCalls: [call('task_tracker', { command: 'plan', task_list: [{ title: 'read', status: 'in_progress' }] })] },
+      { toolCalls: [call('task_tracker', { command: 'view' })] },
+      finish,
+    ]);
+    await runAgent(ports, SETTINGS, control);
+    const views = log.events.filter((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation');
+    expect(JSON.stringify(views[1])).toContain('[in_progress] read');
+  });
+
+  it('tells the model what is wrong with a call that it cannot read, and goes on', async () => {
+    const { log, ports, control } = scene([
+      { text: 'hm', toolCalls: [call('terminal', '{"command": "ls')] },
+      { toolCalls: [call('teleport', { to: 'mars' })] },
+      { toolCalls: [call('file_editor', { command: 'paint', path: '/a' })] },
+      finish,
+    ]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    expect(errorsOf(log.events)).toEqual([
+      expect.stringContaining('not valid JSON'),
+      expect.stringContaining('There is no tool "teleport"'),
+      expect.stringContaining('command:'),
+    ]);
+    const messages = server.requests.at(-1)?.body.messages ?? [];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool', 'assistant', 'tool']);
+    expect(messages[2]?.content).toContain('not valid JSON');
+  });
+
+  it('waits longer each time, as long as the provider asks, and gives up after its retries', async () => {
+    const { log, ports, control } = scene([
+      { fault: 'status', status: 429, retryAfterSeconds: 3 },
+      { fault: 'status', status: 500 },
+      { fault: 'cut' },
+      { fault: 'status', status: 503 },
+    ]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('error');
+    expect(ports.waits).toEqual([3_000, 1_000, 2_000]);
+    expect(failureOf(log)).toMatchObject({ code: 'model.unavailable', classification: { kind: 'transient', retryable: true, user_action: 'retry' } });
+    expect(log.outline.at(-1)).toBe('execution_status=error');
+  });
+
+  it('stops after its steps, and a message gives it as many again', async () => {
+    const { log, ports, control } = scene(({ number }) => terminal(`echo ${number}`));
+    expect(await runAgent(ports, { ...SETTINGS, maxIterations: 3 }, control)).toBe('error');
+    expect(failureOf(log)?.code).toBe('agent.iteration-limit');
+    expect(log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(3);
+    log.say('go on');
+    server.use([finish]);
+    expect(await runAgent(ports, { ...SETTINGS, maxIterations: 3 }, control)).toBe('finished');
+  });
+
+  it('is nudged when the same call keeps failing, stopped when it does not help, and set free by a message', async () => {
+    const { log, ports, control } = scene(
+      () => terminal('make'),
+      async () => terminalObservation('no rule', 2, true),
+    );
+    expect(await runAgent(ports, SETTINGS, control)).toBe('stuck');
+    expect(log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(1);
+    expect(log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(4);
+    expect(log.outline.at(-1)).toBe('execution_status=stuck');
+    log.say('try ninja');
+    server.use([finish]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+  });
+
+  it('is stopped when it goes back and forth, or does the same with the same result', async () => {
+    const alternating = scene(
+      ({ body }) => terminal((body.messages?.length ?? 0) % 4 === 1 ? 'left' : 'right'),
+      async () => terminalObservation('nothing'),
+    );
+    expect(await runAgent(alternating.ports, SETTINGS, alternating.control)).toBe('stuck');
+    expect(alternating.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(6);
+    const same = scene(() => terminal('ls'));
+    expect(await runAgent(same.ports, SETTINGS, same.control)).toBe('stuck');
+    expect(same.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(4);
+  });
+
+  it('may wait for a long command without being called stuck', async () => {
+    let looks = 0;
+    const { log, ports, control } = scene(
+      () => (looks >= 8 ? finish : terminal('')),
+      async () => {
+        looks += 1;
+        return terminalObservation('', -1);
+      },
+    );
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    expect(log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(9);
+  });
+
+  it('does not finish while a message waits, whenever it arrived', async () => {
+    const { log, ports, control } = scene([finish, { text: 'as you like' }, finish]);
+    let said = 0;
+    log.before = (events) => {
+      if (said < 2 && events.some((event) => event.kind === 'ObservationEvent' || event.kind === 'MessageEvent')) {
+        said += 1;
+        log.say(`more ${said}`);
+      }
+    };
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    const said2 = server.requests
+      .at(-1)
+      ?.body.messages?.filter(({ role }) => role === 'user')
+      .map(({ content }) => content);
+    expect(said2).toEqual(['do it', 'more 1', 'more 2']);
+    // What the model said before it knew of a message stands before that message.
+    expect(server.requests.at(-1)?.body.messages?.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant', 'user']);
+  });
+
+  it('stops at once in the middle of a tool, and the log says what happened to it', async () => {
+    const { log, ports, control } = scene(
+      [terminal('sleep 1e6')],
+      (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    );
+    const run = runAgent(ports, SETTINGS, control);
+    await until('the action', () => log.outline.includes('ActionEvent'));
+    control.stop.abort(new Error('stop'));
+    expect(await run).toBe('interrupted');
+    expect(log.outline.slice(-3)).toEqual(['AgentErrorEvent', 'InterruptEvent', 'execution_status=paused']);
+  });
+
+  it('stops at once while it waits before a retry', async () => {
+    const { log, ports, control } = scene([{ fault: 'status', status: 500 }]);
+    const waiting = {
+      ...ports,
+      delay: (_ms: number, signal: AbortSignal) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    };
+    let retried = false;
+    const run = runAgent({ ...waiting, onRetry: () => void (retried = true) }, SETTINGS, control);
+    await until('the retry', () => retried);
+    control.stop.abort(new Error('stop'));
+    expect(await run).toBe('interrupted');
+    expect(log.outline.at(-1)).toBe('execution_status=paused');
+  });
+
+  it('ends with the reason on a full disk, and without a word when another sandbox owns the conversation', async () => {
+    const full = scene([terminal('ls')]);
+    full.log.before = (events) => {
+      if (events.some((event) => event.kind === 'ObservationEvent')) throw new SlipwayError('sandbox.disk-full', 'The disk is full.');
+    };
+    expect(await runAgent(full.ports, SETTINGS, full.control)).toBe('error');
+    expect(failureOf(full.log)?.code).toBe('sandbox.disk-full');
+    const fenced = scene([terminal('ls')]);
+    fenced.log.before = (events) => {
+      if (events.some((event) => event.kind === 'ActionEvent')) throw new SlipwayError('ingest.stale-epoch', 'fenced');
+    };
+    expect(await runAgent(fenced.ports, SETTINGS, fenced.control)).toBe('fenced');
+    expect(fenced.log.outline.at(-1)).toBe('stats');
+  });
+
+  it('goes on from a log whose last tool call has no answer', async () => {
+    const { log, ports, control } = scene([terminal('one'), finish]);
+    await runAgent(ports, SETTINGS, control);
+    const cut = log.events.findIndex((event) => event.kind === 'ObservationEvent');
+    log.events.length = cut;
+    log.say('what happened?');
+    server.use([finish]);
+    await runAgent(ports, SETTINGS, control);
+    const messages = server.requests.at(-1)?.body.messages ?? [];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
+    expect(messages[2]?.content).toContain('interrupted');
+  });
+
+  it('counts usage and cost over its calls', async () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+    const { log, ports, control } = scene([
+      { ...terminal('a'), usage },
+      { ...finish, usage },
+    ]);
+    await runAgent(ports, SETTINGS, control);
+    const last = log.events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'stats');
+    expect(last?.kind === 'ConversationStateUpdateEvent' && last.value).toMatchObject({
+      prompt_tokens: 200,
+      completion_tokens: 20,
+      accumulated_cost: 0.2,
+      usage_to_metrics: { agent: { accumulated_cost: 0.2 } },
+    });
+  });
+});

@@ -14,6 +14,8 @@ export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 export async function uploadFile(workspace: string, wanted: string, request: IncomingMessage): Promise<{ path: string; sizeBytes: number }> {
   const file = await insideWorkspace(workspace, wanted);
   if ((await stat(file).catch(() => undefined))?.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a directory; name the file.`);
+  // Destroying the request would take the answer's connection with it.
+  const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   const boundary = multipartBoundary(request.headers['content-type']);
   const temporary = path.join(path.dirname(file), `.upload-${randomBytes(6).toString('hex')}`);
   try {
@@ -21,7 +23,7 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
     const handle = await open(temporary, 'wx', 0o644);
     let sizeBytes = 0;
     try {
-      for await (const chunk of boundary === undefined ? (request as AsyncIterable<Buffer>) : fileOfForm(request, boundary)) {
+      for await (const chunk of boundary === undefined ? body : fileOfForm(body, boundary)) {
         sizeBytes += chunk.length;
         if (sizeBytes > MAX_UPLOAD_BYTES) throw new SlipwayError('request.too-large', `A file may have ${MAX_UPLOAD_BYTES / 1024 / 1024} MiB.`);
         await handle.writeFile(chunk);

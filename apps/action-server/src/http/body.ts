@@ -9,7 +9,8 @@ const MAX_JSON_BYTES = 32 * 1024 * 1024;
 export async function jsonBody<T extends z.ZodType>(request: IncomingMessage, schema: T): Promise<z.output<T>> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Destroying the request would take the answer's connection with it.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > MAX_JSON_BYTES) throw new SlipwayError('request.too-large', `The body may have ${MAX_JSON_BYTES / 1024 / 1024} MiB.`);
     chunks.push(chunk);

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { notFound, SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, type RequestContext, runInContext, traceIdOf } from '@slipway/telemetry';
 
@@ -30,6 +31,7 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = performance.now();
+    const { socket } = request;
     const gone = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) gone.abort(new Error('the caller closed the request'));
@@ -46,19 +48,18 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
       if (body !== undefined) send(response, 200, 'application/json', body);
     } catch (error) {
       if (gone.signal.aborted) response.destroy();
-      else fail(route, request, response, error);
+      else fail(route, request, socket, response, error);
     }
     logger.debug({ route, status: response.statusCode, elapsedMs: performance.now() - started, aborted: gone.signal.aborted }, 'request');
   }
 
-  function fail(route: string, request: IncomingMessage, response: ServerResponse, thrown: unknown): void {
+  function fail(route: string, request: IncomingMessage, socket: Socket, response: ServerResponse, thrown: unknown): void {
     const problem = toProblem(thrown, { docsUrl: '' });
     logger[problem.status >= 500 ? 'error' : 'info']({ err: problem.error, code: problem.error.code, route }, 'request failed');
     if (response.headersSent) return void response.destroy();
     if (!request.complete) {
       // What is still on its way of the body would be read as the next request.
       response.setHeader('connection', 'close');
-      const { socket } = request;
       response.once('finish', () => socket.destroySoon());
     }
     send(response, problem.status, 'application/problem+json', problem.body);

@@ -33,7 +33,14 @@ describe('the status of a conversation', () => {
     expect(statusAfter(start('READY'), execution('running'), interrupt, execution('paused'))).toBe('stopped');
     expect(statusAfter(start('READY'), execution('running'), pause, execution('paused'))).toBe('paused');
   });
-  it('forgets the halt when the agent runs again', () => expect(statusAfter(start('READY'), interrupt, execution('paused'), execution('running'), execution('idle'))).toBe('waiting'));
+  it('is stopped when it is stopped while it starts, whatever that start still says, and starting when the next one begins', () => {
+    expect(statusAfter(start('WAITING_FOR_SANDBOX'), interrupt, start('PREPARING_REPOSITORY'))).toBe('stopped');
+    expect(statusAfter(start('WAITING_FOR_SANDBOX'), interrupt, start('PREPARING_REPOSITORY'), start('READY'))).toBe('stopped');
+    expect(statusAfter(start('WAITING_FOR_SANDBOX'), interrupt, start('READY'), start('WAITING_FOR_SANDBOX'))).toBe('starting');
+    expect(statusAfter(pause, start('READY'))).toBe('paused');
+  });
+  it('forgets the halt when the agent runs again', () =>
+    expect(statusAfter(start('READY'), interrupt, execution('paused'), execution('running'), execution('idle'))).toBe('waiting'));
 
   it('is exactly one of the known ones after any events, and the same for everyone who reads the same log', () => {
     fc.assert(

@@ -14,7 +14,7 @@ export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', star
 /** The one place that says what state a conversation is in: every screen and the server's own column come from here. */
 export function conversationStatus(state: ConversationStatusState): ConversationStatus {
   if (state.start === 'failed') return 'failed';
-  // Halted while it was starting: the start ends without READY, and the next one begins with WORKING.
+  // Halted while it was starting: what is left of that start does not change it.
   if (state.start === 'running') return state.halt === 'interrupt' ? 'stopped' : state.halt === 'pause' ? 'paused' : 'starting';
   switch (state.execution) {
     case 'running':
@@ -52,7 +52,9 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         const step = StartStep.safeParse(event.value);
         if (!step.success) return state;
         const start = step.data.status === 'READY' ? 'ready' : step.data.status === 'ERROR' ? 'failed' : 'running';
-        const halt = step.data.status === 'WORKING' && step.data.state === 'running' ? 'none' : state.halt;
+        // A start that begins means that somebody wants it to go on.
+        const halt =
+          start === 'running' && (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running')) ? 'none' : state.halt;
         return start === state.start && halt === state.halt ? state : { ...state, start, halt };
       }
       return state;

@@ -241,7 +241,7 @@ describe('conversations over HTTP', () => {
         ).rows[0];
       expect(await state()).toEqual({ desired: 'run', queues: ['conversation-start'] });
       await app.owner.query(`DELETE FROM app.outbox`);
-      await app.started(person, id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
+      await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
       await send(id, { text: 'and on' });
       expect(await state()).toEqual({ desired: 'run', queues: ['conversation-deliver'] });
     });

@@ -30,7 +30,7 @@ describe('stop, pause and resume', () => {
   it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
     const sandbox = await startSandbox(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
-    await app.started(person, id, 1, sandbox);
+    await app.started(id, 1, sandbox);
     await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
     await post(id, 'stop');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
@@ -41,7 +41,7 @@ describe('stop, pause and resume', () => {
   it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {
     for (const sandbox of [await startSandbox(() => ({ status: 500 })), await startSandbox(() => 'hang')]) {
       const { id } = await app.conversation(person);
-      await app.started(person, id, 1, sandbox);
+      await app.started(id, 1, sandbox);
       await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
       const began = performance.now();
       const stopped = await post(id, 'stop');
@@ -69,7 +69,7 @@ describe('stop, pause and resume', () => {
 
   it('a pause asks for the sandbox to be given back, a resume for one; repeating either changes nothing', async () => {
     const { id } = await app.conversation(person);
-    await app.started(person, id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
+    await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
     await app.owner.query('DELETE FROM app.outbox');
     await post(id, 'pause');
     expect(await row(id)).toMatchObject({ desired: 'rest', queues: ['conversation-pause'] });
@@ -86,7 +86,7 @@ describe('stop, pause and resume', () => {
   it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
     const sandbox = await startSandbox(() => ({ status: 409 }));
     const { id } = await app.conversation(person);
-    await app.started(person, id, 1, sandbox);
+    await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
     await post(id, 'resume');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/run`]);
@@ -128,7 +128,7 @@ describe('stop, pause and resume', () => {
           : { status: 200, body: patch },
       );
       const { id } = await app.conversation(person);
-      await app.started(person, id, 1, { ...sandbox, workingDir: '/workspace/a b' });
+      await app.started(id, 1, { ...sandbox, workingDir: '/workspace/a b' });
       expect((await app.http(person, 'GET', app.path(person, id, '/changes'))).body).toEqual({
         files: [{ path: 'a.txt', status: 'UPDATED', additions: 1, deletions: 1, binary: false }],
         base: null,
@@ -143,7 +143,7 @@ describe('stop, pause and resume', () => {
     it('are what was last seen when it does not, within six seconds', async () => {
       const sandbox = await startSandbox(() => 'hang');
       const { id } = await app.conversation(person);
-      await app.started(person, id, 1, sandbox);
+      await app.started(id, 1, sandbox);
       await app.owner.query(
         `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch) VALUES ($1, $2, '[{"status":"ADDED","path":"b c.txt"}]', $3)`,
         [id, person.orgId, patch],
@@ -163,7 +163,7 @@ describe('stop, pause and resume', () => {
     it('409 before there is a workspace, 502 when it never answered', async () => {
       const { id } = await app.conversation(person);
       expect(await app.http(person, 'GET', app.path(person, id, '/changes'))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
-      await app.started(person, id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
+      await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20) });
       expect(await app.http(person, 'GET', app.path(person, id, '/diff'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
     });
   });

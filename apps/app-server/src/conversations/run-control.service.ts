@@ -15,8 +15,9 @@ import { SandboxClient } from './sandbox.client.js';
 /**
  * Stop, pause and resume.
  *
- * A stop goes straight to the sandbox, because it must hold within a second. When there is none to ask yet, or it does not answer, the log decides:
- * the epoch moves on, so that whoever wrote may write no more; the log says `InterruptEvent`; and the sandbox is given back by a job.
+ * A stop goes straight to the sandbox, because it must hold within a second. One that does not answer is shut out: the epoch moves on, so that
+ * it may write no more; the log says `InterruptEvent`; and it is given back by a job. While there is none yet, the log says the same and the start
+ * finds that it is not wanted.
  */
 @Injectable()
 export class RunControlService {
@@ -45,7 +46,12 @@ export class RunControlService {
     }
     await this.change(caller, id, 'conversation.stop', (current) =>
       current.desired === 'run' && (current.statusState.start === 'running' || current.statusState.execution === 'running')
-        ? { desired: 'rest', writer: 'fence', job: 'conversation-pause', events: [this.event({ kind: 'InterruptEvent' }), ...this.halted(current)] }
+        ? {
+            desired: 'rest',
+            writer: current.statusState.start === 'running' ? 'keep' : 'fence',
+            job: 'conversation-pause',
+            events: [this.event({ kind: 'InterruptEvent' }), ...this.halted(current)],
+          }
         : null,
     );
   }

@@ -56,7 +56,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     app = await ConversationApp.start();
     person = await app.person();
     ({ id } = await app.conversation(person));
-    await app.started(person, id);
+    await app.started(id);
     await append(1, 1_200);
   });
   after(() => app?.close());

@@ -10,7 +10,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
   const batch = (from: number, ...texts: string[]) => texts.map((text, index) => ({ producerSeq: from + index, event: thought(text) }));
   const started = async (epoch = 1): Promise<string> => {
     const { id } = await app.conversation(person);
-    await app.started(person, id, epoch);
+    await app.started(id, epoch);
     return id;
   };
 
@@ -54,7 +54,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
       { producerSeq: 3, event: same },
     ]);
     expect(answer).toMatchObject({ status: 200, body: { ackedProducerSeq: 3, head: 2 } });
-    await app.started(person, id, 2);
+    await app.started(id, 2);
     expect(await app.ingest(person, id, [{ producerSeq: 1, event: same }], 2)).toMatchObject({ status: 200, body: { ackedProducerSeq: 1, head: 2 } });
   });
 

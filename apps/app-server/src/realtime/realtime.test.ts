@@ -35,7 +35,7 @@ describe('realtime', () => {
     socket.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
   const started = async (): Promise<string> => {
     const { id } = await app.conversation(person);
-    await app.started(person, id);
+    await app.started(id);
     return id;
   };
   const append = async (id: string, from: number, count: number, options: { size?: number; index?: number } = {}): Promise<void> => {

@@ -140,7 +140,7 @@ export class ConversationApp {
   }
 
   /** As the worker would leave it after a start: the sandbox that may write has this epoch. */
-  async started(person: Person, id: string, epoch = 1, sandbox?: { url: string; key: string; workingDir?: string }): Promise<void> {
+  async started(id: string, epoch = 1, sandbox?: { url: string; key: string; workingDir?: string }): Promise<void> {
     await this.owner.query(
       `UPDATE app.conversation SET epoch = $2, acked = 0, attempt = $2, lease_until = now() + interval '10 seconds', start_status = 'READY', sandbox_status = $3, sandbox_url = $4, sandbox_key = $5,
          working_dir = $6, status = 'waiting', status_state = '{"execution":"idle","start":"ready","halt":"none"}' WHERE id = $1`,

@@ -95,7 +95,9 @@ export class BullQueue implements Queue {
     worker.on('error', (error) => this.logger.warn({ err: error, queue: name }, 'queue connection failed; it is made again'));
     worker.on('failed', (job, error) => {
       const attempts = job?.attemptsMade ?? 0;
-      this.logger.error({ err: error, queue: name, job: job?.id, attempts, dropped: attempts >= MAX_ATTEMPTS, payload: job?.data as unknown }, 'job failed');
+      const line = { err: error, queue: name, job: job?.id, attempts, payload: job?.data as unknown };
+      if (attempts >= MAX_ATTEMPTS) this.logger.error(line, 'job failed for the last time and is dropped');
+      else this.logger.warn(line, 'job failed; it is tried again');
     });
     worker.on('stalled', (job) => this.logger.warn({ queue: name, job }, 'job of a dead worker runs again'));
     // Somebody else may have the job by now: ours ends.

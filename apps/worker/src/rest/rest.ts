@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Runtime } from '@slipway/contracts';
+import type { Runtime, StartStep } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { INITIAL_STATUS } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { fulfil } from '../conversations/conversation.queries.js';
+import { type ConversationRow, fulfil } from '../conversations/conversation.queries.js';
 import type { PlatformEvent } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
@@ -88,11 +88,7 @@ export class Rest {
       const state = { ...INITIAL_STATUS, ...row.statusState };
       const events: PlatformEvent[] = [];
       if (row.startStatus !== 'READY' && row.startStatus !== 'ERROR') {
-        const now = this.clock.now().toISOString();
-        events.push({
-          kind: 'start-step',
-          step: { attempt: Math.max(row.attempt, 1), status: 'READY', state: 'skipped', startedAt: now, elapsedMs: 0, detail: 'Halted before it was ready.' },
-        });
+        for (const step of endOfStart(row, this.clock.now())) events.push({ kind: 'start-step', step });
         if (state.halt === 'none') events.push({ kind: 'paused' });
       }
       if (row.executionStatus === 'running')
@@ -111,4 +107,22 @@ export class Rest {
       this.logger.warn({ err: error }, what);
     }
   }
+}
+
+/** A start that was halted is over: its running step, and the start itself. */
+function endOfStart(row: ConversationRow, now: Date): StartStep[] {
+  const running = row.steps.filter((step) => step.attempt === row.attempt && step.state === 'running');
+  const begun = row.steps.find((step) => step.attempt === row.attempt)?.startedAt ?? now.toISOString();
+  const sinceMs = (startedAt: string): number => Math.max(0, now.getTime() - Date.parse(startedAt));
+  return [
+    ...running.map((step): StartStep => ({ ...step, state: 'skipped', elapsedMs: sinceMs(step.startedAt), detail: 'Halted.' })),
+    {
+      attempt: Math.max(row.attempt, 1),
+      status: 'READY',
+      state: 'skipped',
+      startedAt: now.toISOString(),
+      elapsedMs: sinceMs(begun),
+      detail: 'Halted before it was ready.',
+    },
+  ];
 }

@@ -2,7 +2,7 @@ import type { FileChange, GitChange } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { type ConversationRow, saveSnapshot } from '../conversations/conversation.queries.js';
+import { saveSnapshot } from '../conversations/conversation.queries.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
 
 /** Largest patch that is kept. Characters. */

@@ -68,7 +68,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
         // A crash alone never costs a sandbox: only a lost one is claimed again.
         if (happenings.every((happening) => happening.kind !== 'sandbox lost')) expect(scene.peers.claims.get(id)).toBe(1);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 

@@ -36,6 +36,8 @@ export interface Scene {
   wish(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
   expireLease(conversation: string): Promise<void>;
+  /** As if its last event and its wish were this old. */
+  age(conversation: string, seconds: number): Promise<void>;
   start(conversation: string, signal?: AbortSignal): Promise<void>;
   rest(conversation: string, signal?: AbortSignal): Promise<void>;
   row(conversation: string): Promise<ConversationRow>;
@@ -120,6 +122,12 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
     wish,
     desire: async (conversation, desired) => {
       await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET desired = $2 WHERE id = $1', [conversation, desired]));
+    },
+    age: async (conversation, seconds) => {
+      await inOrg(pool, ORG, async (client) => {
+        await client.query(`UPDATE app.conversation SET updated_at = now() - $2 * interval '1 second' WHERE id = $1`, [conversation, seconds]);
+        await client.query(`UPDATE app.outbox SET enqueued_at = now() - $2 * interval '1 second' WHERE key = $1`, [conversation, seconds]);
+      });
     },
     expireLease: async (conversation) => {
       await inOrg(pool, ORG, (client) => client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [conversation]));

@@ -1,0 +1,78 @@
+import { after, before, describe, it } from 'node:test';
+import { createIds, systemClock } from '@slipway/domain';
+import { createLogger } from '@slipway/telemetry';
+import { expect } from 'expect';
+import { ConversationLocks } from '../conversations/conversation-locks.js';
+import { openScene, type Scene } from '../testing/scene.js';
+import { Sweeps } from './sweeps.js';
+import { lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
+
+const logger = createLogger('sweeps-test', 'silent');
+
+describe('sweeps', () => {
+  let scene: Scene;
+  const locks: ConversationLocks[] = [];
+  const sweeps = (): Sweeps => {
+    const own = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'sweeps-test', logger });
+    locks.push(own);
+    return new Sweeps(scene.pool, scene.queue, own, createIds(systemClock), { idleSeconds: 60 }, logger);
+  };
+  before(async () => {
+    scene = await openScene();
+  });
+  after(async () => {
+    for (const own of locks) await own.close();
+    await scene.close();
+  });
+
+  it('let a sandbox rest that nobody used for the idle time, and not one with a message waiting', async () => {
+    const idle = await scene.create();
+    const waited = await scene.create();
+    const fresh = await scene.create();
+    for (const { id } of [idle, waited, fresh]) await scene.start(id);
+    for (const { id } of [idle, waited]) await scene.age(id, 61);
+    await scene.send(waited.id, 'still here');
+    const leader = sweeps();
+    await leader.tick();
+    await leader.close();
+    const desired = await Promise.all([idle, waited, fresh].map(async ({ id }) => (await scene.row(id)).desired));
+    expect(desired).toEqual(['rest', 'run', 'run']);
+    expect(await scene.wishes(idle.id)).toEqual(['conversation-pause']);
+    await scene.rest(idle.id);
+    expect((await scene.row(idle.id)).sandboxStatus).toBe('PAUSED');
+  });
+
+  it('are done by one worker at a time, and by the next one as soon as that one is gone', async () => {
+    const { id } = await scene.create();
+    const first = sweeps();
+    await first.tick();
+    const second = sweeps();
+    await scene.age(id, 60);
+    await second.tick();
+    expect((await staleWishes(scene.pool)).map((wish) => wish.key)).toContain(id);
+    await scene.age(id, 60);
+    await first.close();
+    await second.tick();
+    expect((await staleWishes(scene.pool)).map((wish) => wish.key)).not.toContain(id);
+    await second.close();
+  });
+
+  it('find a conversation whose lease is over, and none that rests or has failed', async () => {
+    const [lost, rests] = [await scene.create(), await scene.create()];
+    for (const { id } of [lost, rests]) {
+      await scene.start(id);
+      await scene.expireLease(id);
+    }
+    await scene.desire(rests.id, 'rest');
+    const found = (await lostConversations(scene.pool)).map((each) => each.id);
+    expect(found).toContain(lost.id);
+    expect(found).not.toContain(rests.id);
+  });
+
+  it('remove what has expired, and nothing younger', async () => {
+    await scene.pool.query(`INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES
+      ('old', 'u', '', now(), now() - interval '1 second'), ('young', 'u', '', now(), now() + interval '1 hour')`);
+    await removeExpired(scene.pool);
+    expect((await scene.pool.query<{ id: string }>('SELECT id FROM app.session')).rows.map((row) => row.id)).toEqual(['young']);
+  });
+});

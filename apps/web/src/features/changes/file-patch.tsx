@@ -10,6 +10,11 @@ import { useFilePatch } from './use-changes.ts';
 /** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
 const LARGE = 200_000;
 
+/** The viewer scrolls sideways inside its shadow root; a person without a pointer must get there. */
+function reachByKeyboard(node: HTMLElement): void {
+  for (const code of node.shadowRoot?.querySelectorAll<HTMLElement>('[data-code]') ?? []) code.tabIndex = 0;
+}
+
 /** Line numbers keep 4.5:1 on the tinted lines; the surface is the page's own. */
 const LOOK = {
   '--diffs-fg-number-override': 'var(--ink-muted)',
@@ -36,6 +41,7 @@ export function FilePatch({ path }: { path: string }) {
       hunkSeparators: 'line-info-basic',
       lineDiffType: 'word-alt',
       diffIndicators: 'classic',
+      onPostRender: reachByKeyboard,
     }),
     [resolvedTheme],
   );

@@ -29,7 +29,7 @@ export function ReconnectNote() {
     return () => clearTimeout(timer);
   }, [broken]);
   return (
-    <div role="status" className="pointer-events-none absolute inset-x-0 top-2 z-10 flex justify-center px-4">
+    <div role="status">
       {shown ? <p className="rounded-full border border-line bg-surface px-3 py-1 text-xs text-ink-muted shadow-float">Reconnecting, nothing is lost</p> : null}
     </div>
   );

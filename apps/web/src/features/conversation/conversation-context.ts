@@ -25,9 +25,12 @@ export function useSlice<T>(slice: Slice<T>): T {
   return useSyncExternalStore(slice.subscribe, slice.get, slice.get);
 }
 
-/** One part of the view. Renders again only when `pick` gives another value, so it must pick, not build. */
-export function useView<T>(pick: (view: ConversationView) => T): T {
-  const { store } = useConversation();
-  const get = () => pick(store.view.get());
-  return useSyncExternalStore(store.view.subscribe, get, get);
+/** One part of a slice. Renders again only when `pick` gives another value, so it must pick, not build. */
+export function usePicked<T, P>(slice: Slice<T>, pick: (value: T) => P): P {
+  const get = () => pick(slice.get());
+  return useSyncExternalStore(slice.subscribe, get, get);
+}
+
+export function useView<P>(pick: (view: ConversationView) => P): P {
+  return usePicked(useConversation().store.view, pick);
 }

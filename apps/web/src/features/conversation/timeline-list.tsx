@@ -4,11 +4,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ConnectionMark, ReconnectNote } from './connection.tsx';
-import { useConversation, useSlice, useView } from './conversation-context.ts';
+import { useConversation, usePicked, useView } from './conversation-context.ts';
 import { LiveEdge } from './live-edge.tsx';
 import { RowView } from './rows/row-view.tsx';
 import type { Row } from './timeline-row.ts';
-import { StartPlaceholder, TopOfHistory } from './top-of-history.tsx';
+import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
@@ -39,7 +39,7 @@ function estimate(row: Row | undefined): number {
 export function TimelineList({ history }: { history: HistoryPages }) {
   const { store } = useConversation();
   const rows = useView((view) => view.timeline.rows);
-  const live = useSlice(store.live) !== null;
+  const live = usePicked(store.live, isThere);
   const working = useView((view) => view.status === 'working');
   const tail = live || working;
   const top = useView((view) => view.firstSeq <= 1);
@@ -47,16 +47,18 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const following = useRef(true);
   /** `seq` of the last row when the reader left the live edge; `null` at the edge. */
   const [leftAt, setLeftAt] = useState<number | null>(null);
-  const count = rows.length + 2;
+  /** The rows, and the live edge below them. What stands above is no item: the first row must be what a page put above it anchors to. */
+  const count = rows.length + 1;
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (index === 0 ? 24 : index === count - 1 ? 40 : estimate(rows[index - 1])),
-    getItemKey: (index) => (index === 0 ? 'top' : index === count - 1 ? 'tail' : (rows[index - 1]?.key ?? index)),
+    estimateSize: (index) => (index === rows.length ? 40 : estimate(rows[index])),
+    getItemKey: (index) => (index === rows.length ? 'live' : (rows[index]?.key ?? index)),
     anchorTo: 'end',
     scrollEndThreshold: END_THRESHOLD,
     overscan: 8,
-    paddingEnd: 16,
+    paddingStart: 16,
+    paddingEnd: 28,
   });
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever what is shown has grown
@@ -76,10 +78,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     if (element.scrollTop < TOP_THRESHOLD) loadOlder();
   }, [store, loadOlder]);
 
-  const short = history.state === 'idle' && !top && virtualizer.getTotalSize() < (scroller.current?.clientHeight ?? 0) + TOP_THRESHOLD;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was put above may leave the reader still near the top
   useEffect(() => {
-    if (short) loadOlder();
-  }, [short, loadOlder]);
+    if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
+  }, [rows, loadOlder]);
 
   const fresh = leftAt === null ? 0 : countAfter(rows, leftAt);
   const toEnd = () => {
@@ -90,7 +92,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
 
   return (
     <div className="relative min-h-0 flex-1">
-      <ReconnectNote />
+      <div className="pointer-events-none absolute inset-x-0 top-2 z-10 flex flex-col items-center gap-2 px-4">
+        <ReconnectNote />
+        {top ? null : <OlderNote history={history} />}
+      </div>
       <div
         ref={scroller}
         onScroll={onScroll}
@@ -101,9 +106,14 @@ export function TimelineList({ history }: { history: HistoryPages }) {
         tabIndex={0}
         className="h-full overflow-y-auto outline-offset-[-2px] [overflow-anchor:none]"
       >
+        {rows.length === 0 && top ? (
+          <div className="mx-auto max-w-3xl px-4 pt-4 md:px-6">
+            <StartPlaceholder />
+          </div>
+        ) : null}
         <div className="relative mx-auto max-w-3xl" style={{ height: virtualizer.getTotalSize() }}>
           {virtualizer.getVirtualItems().map((item) => {
-            const row = rows[item.index - 1];
+            const row = rows[item.index];
             return (
               <div
                 key={item.key}
@@ -112,16 +122,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
                 className="absolute inset-x-0 top-0 px-4 md:px-6"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                {item.index === 0 ? (
-                  <>
-                    <TopOfHistory history={history} top={top} />
-                    {rows.length === 0 && top ? <StartPlaceholder /> : null}
-                  </>
-                ) : row ? (
-                  <RowView row={row} />
-                ) : (
-                  <LiveEdge shown={tail} />
-                )}
+                {row ? <RowView row={row} /> : <LiveEdge shown={tail} />}
               </div>
             );
           })}
@@ -139,6 +140,8 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     </div>
   );
 }
+
+const isThere = (value: unknown): boolean => value !== null;
 
 /** How many rows are newer than `seq`; looks only at those. */
 function countAfter(rows: readonly Row[], seq: number): number {

@@ -137,6 +137,10 @@ class Draft {
     else {
       if (row.kind === 'note' && row.note === 'stopped') this.interrupt();
       this.push(row);
+      // A row that grew at its top is still the same row to who looks at it.
+      const last = this.rows.length - 1;
+      const grown = this.rows[last];
+      if (grown?.kind === 'steps' && grown.key !== row.key) this.rows[last] = { ...grown, key: row.key };
     }
   }
 

@@ -1,21 +1,20 @@
 'use client';
-import { AfterDelay, Skeleton } from '@slipway/ui';
+import { AfterDelay, Spinner } from '@slipway/ui';
 import { Failed } from '../frame/failed.tsx';
 import { useConversation } from './conversation-context.ts';
 import { StartRow } from './rows/start-row.tsx';
 import type { HistoryPages } from './use-history-pages.ts';
 
-/** What is above the first loaded row: more, nothing, or a page that did not come. */
-export function TopOfHistory({ history, top }: { history: HistoryPages; top: boolean }) {
-  if (history.state === 'failed') return <Failed error={history.error} retry={history.loadOlder} className="my-3" />;
-  if (top) return <div className="h-4" />;
+/** Over the top of the list while a page of older events is on its way or did not come. */
+export function OlderNote({ history }: { history: HistoryPages }) {
+  if (history.state === 'failed') return <Failed error={history.error} retry={history.loadOlder} className="pointer-events-auto shadow-float" />;
+  if (history.state === 'idle') return null;
   return (
-    <div className="flex flex-col gap-2 py-4" role="status" aria-label="Loading older events">
-      <AfterDelay>
-        <Skeleton className="h-8 w-full" />
-        <Skeleton className="h-8 w-full" />
-      </AfterDelay>
-    </div>
+    <AfterDelay>
+      <p role="status" className="flex items-center gap-2 rounded-full border border-line bg-surface px-3 py-1 text-xs text-ink-muted shadow-float">
+        <Spinner className="size-3.5" /> Loading older events
+      </p>
+    </AfterDelay>
   );
 }
 

@@ -20,11 +20,7 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
     <Menu
       align="start"
       trigger={
-        <Button
-          tone="quiet"
-          aria-label={`${me.name}: theme and sign out`}
-          className={cn('justify-start gap-2 px-1.5', narrow ? 'size-11 justify-center p-0 md:size-8 md:self-center' : 'w-full')}
-        >
+        <Button tone="quiet" className={cn('justify-start gap-2 px-1.5', narrow ? 'size-11 justify-center p-0 md:size-8 md:self-center' : 'w-full')}>
           <span aria-hidden className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-2xs font-semibold text-accent">
             {initials(me.name)}
           </span>

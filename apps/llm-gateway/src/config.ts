@@ -17,9 +17,9 @@ const Env = z
     /** Any OpenAI-compatible server, up to and including `/v1`. OpenAI itself when only a key is given. */
     LLM_BASE_URL: optional(z.url({ protocol: /^https?$/ })),
     /** The provider's key. Secret. */
-    LLM_API_KEY: optional(z.string()),
+    LLM_API_KEY: optional(z.string().trim()),
     /** The model as the provider names it. */
-    LLM_MODEL: optional(z.string().max(200)),
+    LLM_MODEL: optional(z.string().trim().max(200)),
     /** Folder of this replica alone: calls that are not yet in Postgres are kept there, so that they survive a kill. Without it they are in memory only. */
     DATA_DIR: optional(z.string()),
     /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */

@@ -19,7 +19,7 @@ export interface GatewayServerOptions {
 /** Bodies of the control routes. Bytes. */
 const CONTROL_BODY = 64 * 1024;
 
-/** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions: the gateway has no Nest), the control routes are Fastify's. */
+/** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's. */
 export function createGatewayServer(options: GatewayServerOptions): FastifyInstance {
   const completions = createCompletionsRoute(options.completions);
   const app = fastify({

@@ -175,7 +175,16 @@ describe('a run of the agent', () => {
       delay: (_ms: number, signal: AbortSignal) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     };
     let retried = false;
-    const run = runAgent({ ...waiting, onRetry: () => void (retried = true) }, SETTINGS, control);
+    const run = runAgent(
+      {
+        ...waiting,
+        onRetry: () => {
+          retried = true;
+        },
+      },
+      SETTINGS,
+      control,
+    );
     await until('the retry', () => retried);
     control.stop.abort(new Error('stop'));
     expect(await run).toBe('interrupted');

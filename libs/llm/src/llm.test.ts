@@ -92,7 +92,12 @@ describe('the model client', () => {
       const model = llm([turn]);
       const calls = server.requests.length;
       let saw = false;
-      const call = model.complete(request, { signal: stop.signal, onDelta: () => void (saw = true) });
+      const call = model.complete(request, {
+        signal: stop.signal,
+        onDelta: () => {
+          saw = true;
+        },
+      });
       call.catch(() => {});
       await until('it is under way', () => server.requests.length > calls && (turn.fault === 'hang' || saw));
       const started = performance.now();

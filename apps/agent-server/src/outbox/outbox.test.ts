@@ -123,7 +123,11 @@ describe('the outbox', () => {
     await withLog(async (directory, app) => {
       const log = await EventLog.open(directory);
       let fenced = 0;
-      const outbox = open(log, app, 0, { onFenced: () => void (fenced += 1) });
+      const outbox = open(log, app, 0, {
+        onFenced: () => {
+          fenced += 1;
+        },
+      });
       await log.append([message('mine')]);
       await outbox.flushed(AbortSignal.timeout(2_000));
       app.nextEpoch();

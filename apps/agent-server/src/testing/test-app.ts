@@ -26,9 +26,10 @@ export class TestApp {
   silent = false;
 
   async start(): Promise<this> {
-    this.server = createServer((request, response) => void this.serve(request, response));
-    await new Promise<void>((resolve) => this.server?.listen(0, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(this.server?.address() as AddressInfo).port}/ingest/v1/conversations/test`;
+    const server = createServer((request, response) => void this.serve(request, response));
+    this.server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/ingest/v1/conversations/test`;
     return this;
   }
 

@@ -1,0 +1,101 @@
+// agent-server's own socket: POST of a message → 1, 10, 48, 500 subscribers have it; and events a second, sustained.
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@slipway/testing';
+import { Pool } from 'undici';
+import { type BenchAgentServer, startAgentServer } from './measure/agent-server.ts';
+import { type EventSubscriber, subscribe } from './measure/event-subscriber.ts';
+import { fdatasyncFloor, loopbackFloor } from './measure/floor.ts';
+import { percentile } from './measure/percentile.ts';
+import type { Report } from './measure/report.ts';
+
+const MESSAGES = 150;
+const EVERY_MS = 100;
+const WRITERS = 8;
+const SUSTAINED_MS = 10_000;
+/** OpenHands agent-server 1.58.0: POST → receive p50 at 10 messages a second, and events a second with 8 writers (facts/peers-measured.md 2). */
+const PEER: Readonly<Record<number, number>> = { 1: 10.2, 10: 11.5, 48: 15.2 };
+const PEER_SUSTAINED = 60.5;
+
+const BODY = JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'x'.repeat(200) }], run: false });
+
+export default async function run(report: Report): Promise<void> {
+  // One message is one loopback call and one synchronous write, however many read it.
+  const floor = (await loopbackFloor()) + (await fdatasyncFloor());
+  const server = await startAgentServer();
+  const pool = new Pool(server.url, { connections: WRITERS });
+  try {
+    await server.activate();
+    for (const count of [1, 10, 48, 500]) {
+      const { samples, lost } = await fanOut(server, pool, count);
+      if (lost > 0) throw new Error(`${lost} deliveries of ${count * MESSAGES} are missing`);
+      const peer = PEER[count];
+      report.figure({ figure: `p50-${count}`, value: percentile(samples, 0.5), unit: 'ms', floor, ...(peer === undefined ? {} : { peer }), n: samples.length });
+      report.figure({ figure: `p99-${count}`, value: percentile(samples, 0.99), unit: 'ms', n: samples.length });
+    }
+    const { perSecond, total } = await sustained(server, pool);
+    report.figure({ figure: 'sustained', value: perSecond, unit: '1/s', peer: PEER_SUSTAINED, n: total });
+  } finally {
+    await pool.close();
+    await server.stop();
+  }
+}
+
+async function post(pool: Pool, server: BenchAgentServer, id: string): Promise<void> {
+  const response = await pool.request({
+    method: 'POST',
+    path: `/api/conversations/${id}/events`,
+    headers: { 'x-session-api-key': server.sessionKey, 'content-type': 'application/json' },
+    body: BODY,
+  });
+  await response.body.dump();
+  if (response.statusCode !== 200) throw new Error(`POST events: ${response.statusCode}`);
+}
+
+/** Milliseconds from the call of POST to each subscriber's receipt. */
+async function fanOut(server: BenchAgentServer, pool: Pool, count: number): Promise<{ samples: number[]; lost: number }> {
+  const id = await server.createConversation();
+  let sentAt = 0;
+  let measuring = false;
+  const samples: number[] = [];
+  const subscribers: EventSubscriber[] = [];
+  for (let index = 0; index < count; index += 1) {
+    subscribers.push(
+      await subscribe(server.url, id, server.sessionKey, '', (at) => {
+        if (measuring) samples.push(at - sentAt);
+      }),
+    );
+  }
+  const WARM_UP = 20;
+  for (let index = 0; index < WARM_UP + MESSAGES; index += 1) {
+    const next = wait(EVERY_MS);
+    measuring = index >= WARM_UP;
+    sentAt = performance.now();
+    await post(pool, server, id);
+    await next;
+  }
+  await until('the last delivery', () => samples.length >= count * MESSAGES, 5_000).catch(() => undefined);
+  for (const subscriber of subscribers) subscriber.close();
+  return { samples, lost: count * MESSAGES - samples.length };
+}
+
+/** Writers that post one after the other as fast as they are answered, one subscriber that must get them all. */
+async function sustained(server: BenchAgentServer, pool: Pool): Promise<{ perSecond: number; total: number }> {
+  const id = await server.createConversation();
+  let received = 0;
+  const subscriber = await subscribe(server.url, id, server.sessionKey, '', () => {
+    received += 1;
+  });
+  const began = performance.now();
+  let sent = 0;
+  const write = async (): Promise<void> => {
+    while (performance.now() - began < SUSTAINED_MS) {
+      await post(pool, server, id);
+      sent += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+  await until('every event', () => received === sent, 10_000);
+  const seconds = (performance.now() - began) / 1_000;
+  subscriber.close();
+  return { perSecond: sent / seconds, total: sent };
+}

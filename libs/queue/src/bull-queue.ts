@@ -16,12 +16,14 @@ export interface BullBackend {
   close(): Promise<void>;
 }
 
-export type WorkerSettings = ReturnType<typeof workerSettings>;
+type WorkerSettings = ReturnType<typeof workerSettings>;
 
 /** Running handlers get this long to end by themselves at close. Milliseconds. */
 const CLOSE_GRACE_MS = 5_000;
 /** And this long after their signal was aborted. Milliseconds. */
 const ABORT_GRACE_MS = 2_000;
+/** At most one line about a failing connection in this time. Milliseconds. */
+const FAILURE_LINE_MS = 10_000;
 /** Wait before a worker that could not connect tries again. Milliseconds. */
 const RECONNECT_MS = 1_000;
 
@@ -34,6 +36,7 @@ export class BullQueue implements Queue {
   private readonly workers = new Map<QueueName, Worker>();
   private readonly running = new Set<AbortController>();
   private closing: Promise<void> | null = null;
+  private lastFailureTold = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly backend: BullBackend,
@@ -92,7 +95,7 @@ export class BullQueue implements Queue {
   ): void {
     const worker = this.backend.openWorker(name, work, workerSettings(concurrency));
     this.workers.set(name, worker);
-    worker.on('error', (error) => this.logger.warn({ err: error, queue: name }, 'queue connection failed; it is made again'));
+    worker.on('error', (error) => this.connectionFailed(name, error));
     worker.on('failed', (job, error) => {
       const attempts = job?.attemptsMade ?? 0;
       const line = { err: error, queue: name, job: job?.id, attempts, payload: job?.data as unknown };
@@ -116,11 +119,19 @@ export class BullQueue implements Queue {
     });
   }
 
+  /** The backend reports each of many tries; a line in ten seconds says enough. */
+  private connectionFailed(name: QueueName, error: Error): void {
+    const now = performance.now();
+    if (now - this.lastFailureTold < FAILURE_LINE_MS) return;
+    this.lastFailureTold = now;
+    this.logger.warn({ reason: error.message, queue: name }, 'the job queue had a failure and goes on by itself');
+  }
+
   private queueOf(name: QueueName): BullMqQueue {
     const known = this.queues.get(name);
     if (known !== undefined) return known;
     const queue = this.backend.openQueue(name);
-    queue.on('error', (error) => this.logger.warn({ err: error, queue: name }, 'queue connection failed; it is made again'));
+    queue.on('error', (error) => this.connectionFailed(name, error));
     queue.waitUntilReady().catch(() => {
       if (this.queues.get(name) === queue) this.queues.delete(name);
     });

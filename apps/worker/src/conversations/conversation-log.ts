@@ -111,7 +111,7 @@ export class ConversationLog {
 }
 
 /** The steps of the newest attempt, each as it is now. */
-export function mergeSteps(steps: readonly StartStep[], added: readonly StartStep[]): StartStep[] {
+function mergeSteps(steps: readonly StartStep[], added: readonly StartStep[]): StartStep[] {
   const attempt = Math.max(0, ...steps.map((step) => step.attempt), ...added.map((step) => step.attempt));
   const merged = new Map<string, StartStep>();
   for (const step of [...steps, ...added]) if (step.attempt === attempt) merged.set(step.status, step);

@@ -163,7 +163,7 @@ export function dropRunWish(pool: SqlPool, orgId: string, id: string): Promise<b
   });
 }
 
-export async function hasInbox(client: PoolClient, id: string, states: ReadonlyArray<'queued' | 'delivered'>): Promise<boolean> {
+async function hasInbox(client: PoolClient, id: string, states: ReadonlyArray<'queued' | 'delivered'>): Promise<boolean> {
   const result = await client.query<{ waits: boolean }>({
     name: 'has-inbox',
     text: `SELECT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state = ANY($2)) AS waits`,

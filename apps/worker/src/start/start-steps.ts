@@ -43,7 +43,7 @@ const INGEST_TOKEN_SECONDS = 30 * 86_400;
 const OUTPUT_TAIL = 3_500;
 
 /** Where a sealed session key belongs; app-server opens it under the same name. */
-export const sandboxKeyContext = (conversationId: string): string => `sandbox-key:${conversationId}`;
+const sandboxKeyContext = (conversationId: string): string => `sandbox-key:${conversationId}`;
 
 /** The steps of one start, in order. Each may be repeated: a worker that takes an attempt over runs the unfinished one again. */
 export class StartSteps {

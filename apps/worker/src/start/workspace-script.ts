@@ -60,7 +60,7 @@ if [ ! -e "$dir" ]; then
   [ -d "\${dir%/*}" ] || mkdir -p -- "\${dir%/*}" || exit 1
   [ ! -e "$tmp" ] || rm -rf -- "$tmp" || exit 1
   ${make}
-  git -C "$tmp" config user.email >/dev/null || printf '[user]\n\tname = Slipway agent\n\temail = agent@slipway.invalid\n' >> "$tmp/.git/config"
+  git -C "$tmp" config user.email >/dev/null || printf '[user]\\n\\tname = Slipway agent\\n\\temail = agent@slipway.invalid\\n' >> "$tmp/.git/config"
   mv -- "$tmp" "$dir" && echo slipway:fresh=1 || exit 1
 fi
 cd -- "$dir" || exit 1

@@ -13,7 +13,16 @@ export function connectRedis(url: string, logger: Logger): Redis {
     connectTimeout: 2_000,
     retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), RECONNECT_CAP_MS),
   });
-  redis.on('error', (error: Error) => logger.warn({ err: error }, 'Redis does not answer; trying again'));
+  // One line an outage: it is tried many times a minute.
+  let told = false;
+  redis.on('ready', () => {
+    if (told) logger.info('Redis answers again');
+    told = false;
+  });
+  redis.on('error', (error: Error) => {
+    if (!told) logger.warn({ reason: error.message }, 'Redis does not answer; trying again');
+    told = true;
+  });
   return redis;
 }
 

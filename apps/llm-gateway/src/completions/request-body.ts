@@ -22,7 +22,9 @@ export function readBody(request: IncomingMessage): Promise<Buffer> {
     });
     request.once('end', () => resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts)));
     request.once('error', (error) => reject(new SlipwayError('request.invalid', 'The request broke off.', { cause: error })));
-    request.once('close', () => reject(new SlipwayError('request.invalid', 'The request broke off.')));
+    request.once('close', () => {
+      if (!request.complete) reject(new SlipwayError('request.invalid', 'The request broke off.'));
+    });
   });
 }
 

@@ -2,7 +2,7 @@
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { IconButton } from './button.js';
+import { Button } from './button.js';
 import { cn } from './class-names.js';
 
 interface OverlayProps {
@@ -30,9 +30,9 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
               {description ? <Radix.Description className="text-sm text-ink-muted">{description}</Radix.Description> : null}
             </div>
             <Radix.Close asChild>
-              <IconButton label="Close">
+              <Button tone="quiet" size="icon" aria-label="Close">
                 <X aria-hidden />
-              </IconButton>
+              </Button>
             </Radix.Close>
           </header>
           <div className="min-h-0 flex-1 overflow-auto">{children}</div>

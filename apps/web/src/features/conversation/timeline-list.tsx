@@ -20,7 +20,7 @@ function estimate(row: Row | undefined): number {
   if (row === undefined) return 36;
   switch (row.kind) {
     case 'message':
-      return 56 + Math.ceil(row.text.length / 90) * 22;
+      return Math.min(560, 56 + Math.ceil(row.text.length / 90) * 22);
     case 'start':
       return 60;
     case 'error':
@@ -127,14 +127,15 @@ export function TimelineList({ history }: { history: HistoryPages }) {
             );
           })}
         </div>
-      </div>
-      <div className="pointer-events-none absolute inset-x-0 bottom-2 flex justify-center">
-        {leftAt === null ? null : (
-          <Button size="small" onClick={toEnd} className="pointer-events-auto rounded-full shadow-float">
-            <ArrowDown aria-hidden />
-            {fresh === 0 ? 'Newest' : `${fresh} new`}
-          </Button>
-        )}
+        {/* Inside what scrolls, so that a wheel over it still scrolls. */}
+        <div className="pointer-events-none sticky bottom-2 flex h-0 items-end justify-center">
+          {leftAt === null ? null : (
+            <Button size="small" onClick={toEnd} className="pointer-events-auto rounded-full shadow-float">
+              <ArrowDown aria-hidden />
+              {fresh === 0 ? 'Newest' : `${fresh} new`}
+            </Button>
+          )}
+        </div>
       </div>
       <ConnectionMark />
     </div>

@@ -64,7 +64,7 @@ export function Composer() {
   const failure = create.isError ? failureOf(create.error) : null;
 
   return (
-    <form onSubmit={submit} onKeyDown={(event) => isSendKey(event) && submit(event)} aria-label="New task" className="flex flex-col gap-3">
+    <form noValidate onSubmit={submit} onKeyDown={(event) => isSendKey(event) && submit(event)} aria-label="New task" className="flex flex-col gap-3">
       <Card className="flex flex-col shadow-float focus-within:border-line-strong">
         <label className="flex flex-col">
           <span className="sr-only">Task</span>

@@ -8,6 +8,8 @@ export interface Checkpoint {
   readonly owner?: string;
   /** Steps of this attempt that are done; a worker that takes over goes on after them. */
   readonly done?: readonly StartStatus[];
+  /** The epoch that this attempt's sandbox writes under. When the row has a newer one, that sandbox was fenced off. */
+  readonly epoch?: number;
   /** Failures of this attempt that were tried again. */
   readonly failures?: number;
   /** The sandbox did not answer: it is given up before another is asked for. */

@@ -77,6 +77,32 @@ describe('start saga', () => {
     expect(taken).toEqual([message, second]);
   });
 
+  it('a sandbox that was fenced off is given up even while it answers', async () => {
+    const { id, message } = await scene.create();
+    await scene.start(id);
+    await scene.fence(id);
+    const second = await scene.send(id, 'after the fence');
+    await scene.start(id);
+    const row = await scene.row(id);
+    expect({ attempt: row.attempt, epoch: row.epoch, start: row.startStatus }).toEqual({ attempt: 2, epoch: 3, start: 'READY' });
+    expect((await scene.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message, second]);
+  });
+
+  it('a run that was lost at work goes on by itself, and one that a person stopped does not', async () => {
+    for (const [execution, goesOn] of [
+      ['running', true],
+      ['paused', false],
+    ] as const) {
+      const { id } = await scene.create();
+      await scene.start(id);
+      await scene.execution(id, execution);
+      scene.peers.loseSandbox(id);
+      await scene.expireLease(id);
+      await scene.start(id);
+      expect(scene.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: goesOn });
+    }
+  });
+
   it('a full pool is waited for, with its reason on the running step, until nobody wants the sandbox', async () => {
     const { id } = await scene.create();
     scene.peers.refuseStart = { status: 409, code: 'sandbox.quota', detail: 'The organization runs 10 of 10 sandboxes.' };

@@ -61,7 +61,7 @@ export class StartSaga {
   /** False when there is no sandbox that has the conversation. */
   private async deliverToRunning(held: HeldConversation): Promise<boolean> {
     const { row } = held;
-    if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING') return false;
+    if (row.startStatus !== 'READY' || row.sandboxStatus !== 'RUNNING' || row.checkpoint.epoch !== row.epoch) return false;
     const agent = this.steps.agentOf(row);
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
@@ -70,13 +70,15 @@ export class StartSaga {
       return true;
     } catch (error) {
       if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
+      if (error.code === 'ingest.stale-epoch') return false;
       if ((await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
       throw error;
     }
   }
 
   private async attempt(held: HeldConversation): Promise<Outcome> {
-    const goesOn = held.row.startStatus !== 'READY' && held.row.startStatus !== 'ERROR' && held.row.checkpoint.done?.includes('WORKING') === true;
+    const { startStatus, checkpoint, epoch } = held.row;
+    const goesOn = startStatus !== 'READY' && startStatus !== 'ERROR' && checkpoint.done?.includes('WORKING') === true && checkpoint.epoch === epoch;
     const attempt = new StartAttempt(held, this.clock, goesOn ? held.row.attempt : held.row.attempt + 1);
     try {
       if (!goesOn) await this.beginAttempt(held, attempt);
@@ -104,7 +106,12 @@ export class StartSaga {
         attempt: row.attempt + 1,
         epoch: row.epoch + 1,
         leaseMs: null,
-        checkpoint: { resumeRun: goesOnRunning(row, inbox), suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING', failures: 0 },
+        checkpoint: {
+          epoch: row.epoch + 1,
+          resumeRun: goesOnRunning(row, inbox),
+          suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING',
+          failures: 0,
+        },
       },
     });
   }
@@ -145,14 +152,20 @@ export class StartSaga {
   /** Runs `work` with a signal that also ends when the conversation shall rest. */
   private async watched(held: HeldConversation, attempt: StartAttempt, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const unwanted = new AbortController();
+    let looking = false;
     const timer = setInterval(() => {
+      if (looking) return;
+      looking = true;
       readConversation(this.pool, held.orgId, held.id)
         .then((row) => {
           if (row === null || row.desired !== 'run') unwanted.abort(new NoLongerWanted('the conversation shall rest'));
           else return attempt.reportSilence();
         })
         // A database that is away stops the step itself at its next write.
-        .catch(() => {});
+        .catch(() => {})
+        .finally(() => {
+          looking = false;
+        });
     }, WATCH_MS);
     try {
       await work(AbortSignal.any([held.signal, unwanted.signal]));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
+import type { ExecutionStatus } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/queue';
@@ -36,6 +37,9 @@ export interface Scene {
   wish(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
   expireLease(conversation: string): Promise<void>;
+  /** As app-server ends the writing of a sandbox that it cannot reach. */
+  fence(conversation: string): Promise<void>;
+  execution(conversation: string, status: ExecutionStatus): Promise<void>;
   /** As if its last event and its wish were this old. */
   age(conversation: string, seconds: number): Promise<void>;
   start(conversation: string, signal?: AbortSignal): Promise<void>;
@@ -128,6 +132,12 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
         await client.query(`UPDATE app.conversation SET updated_at = now() - $2 * interval '1 second' WHERE id = $1`, [conversation, seconds]);
         await client.query(`UPDATE app.outbox SET enqueued_at = now() - $2 * interval '1 second' WHERE key = $1`, [conversation, seconds]);
       });
+    },
+    fence: async (conversation) => {
+      await inOrg(pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1, acked = 0 WHERE id = $1', [conversation]));
+    },
+    execution: async (conversation, status) => {
+      await log.write(ORG, conversation, null, () => ({ events: [{ kind: 'execution-status', status }] }));
     },
     expireLease: async (conversation) => {
       await inOrg(pool, ORG, (client) => client.query(`UPDATE app.conversation SET lease_until = now() - interval '1 second' WHERE id = $1`, [conversation]));

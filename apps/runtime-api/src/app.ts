@@ -57,7 +57,8 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     url: options.databaseUrl,
     max: 20,
     applicationName: `slipway-runtime-api ${options.replicaId}`.slice(0, 63),
-    onError: (error) => logger.warn({ err: error }, 'a database connection broke'),
+    // The error carries the whole client; its sentence is enough.
+    onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
   });
   const context: PoolContext = {
     db,
@@ -113,7 +114,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       await db.query('SELECT 1');
     },
   });
-  const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: ['error', 'fatal', 'warn'], abortOnError: false });
+  const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });
   app.useGlobalFilters(new ProblemFilter(logger, DOCS_URL));
   return {
     app,

@@ -58,12 +58,13 @@ export async function readActivation(address: string, signal: AbortSignal): Prom
 
 /**
  * One request on a connection of its own: a kept connection may have been closed by the other side at that moment, and a claim must not be lost to that.
- * @throws Error when there is no whole answer before `signal`, or it is longer than 64 KiB.
+ * @throws Error when there is no whole answer before `signal`, or it is longer than `maxAnswerBytes` (64 KiB).
  */
 export function sandboxRequest(
   url: string,
-  options: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal },
+  options: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal; maxAnswerBytes?: number },
 ): Promise<{ status: number; body: string }> {
+  const { maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   return new Promise((resolve, reject) => {
     const body = options.body === undefined ? undefined : Buffer.from(options.body);
     const headers = body === undefined ? options.headers : { ...options.headers, 'content-length': String(body.length) };
@@ -72,7 +73,7 @@ export function sandboxRequest(
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MAX_ANSWER_BYTES) response.destroy(new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`));
+        if (bytes > maxAnswerBytes) response.destroy(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
         else chunks.push(chunk);
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { creationBackoffMs } from '@slipway/domain';
+import { creationBackoffMs, REMOVABLE_SLOT_STATES } from '@slipway/domain';
 import { leadWhile } from './leadership.js';
 import { type Slot, slotsIn, upsertPool } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import { checkWarm, renewPool } from './pool-renewal.js';
 import { Reaper } from './reaper.js';
 import { planPool, provisionSlot } from './slot-provisioning.js';
-import { removableSlots, removeSlot } from './slot-removal.js';
+import { removeSlot } from './slot-removal.js';
 
 /** Longest time between two looks at the pool. Milliseconds; claims and changes in sandboxes bring the next one forward. */
 const TICK_MS = 250;
@@ -99,10 +99,9 @@ export class PoolController {
   /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
   private async fill(signal: AbortSignal): Promise<void> {
     if (performance.now() >= this.notBefore) await planPool(this.context);
-    for (const slot of await removableSlots(this.context)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
-    for (const slot of await slotsIn(this.context.db, this.context.pool.poolId, ['intent', 'provisioning'])) {
-      if (this.starting >= STARTS_AT_ONCE) break;
-      this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
+    for (const slot of await slotsIn(this.context.db, this.context.pool.poolId, ['intent', 'provisioning', 'doomed', 'releasing'])) {
+      if (REMOVABLE_SLOT_STATES.has(slot.state)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
+      else if (this.starting < STARTS_AT_ONCE) this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
     }
   }
 

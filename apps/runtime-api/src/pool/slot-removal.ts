@@ -1,4 +1,4 @@
-import { markGone, type Slot, saveUid, slotsIn } from './pool.queries.js';
+import { markGone, type Slot, saveUid } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 
 /** Longest removal of one sandbox. Milliseconds; tried again at the next tick. */
@@ -21,9 +21,4 @@ export async function removeSlot(context: PoolContext, slot: Slot, signal: Abort
   const uid = (await context.backend.list(signal)).find((sandbox) => sandbox.name === slot.podName)?.uid;
   if (uid === undefined) return void (await markGone(context.db, slot.slotId));
   if (await saveUid(context.db, slot.slotId, uid)) await removeSandbox(context, { ...slot, podUid: uid }, signal);
-}
-
-/** Slots whose sandbox must go. */
-export function removableSlots(context: PoolContext): Promise<Slot[]> {
-  return slotsIn(context.db, context.pool.poolId, ['doomed', 'releasing']);
 }

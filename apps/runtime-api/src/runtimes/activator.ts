@@ -5,13 +5,13 @@ import { SlipwayError } from '@slipway/errors';
 import { sendActivation, signActivation } from '@slipway/sandbox';
 import type { PoolContext } from '../pool/pool-context.js';
 import { removeSandbox } from '../pool/slot-removal.js';
-import { activateClaim, type BoundClaim, unremovedSandboxes } from './runtimes.queries.js';
+import { type ActiveRuntime, activateClaim, type BoundClaim, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
 /** Longest wait for a sandbox to accept. Milliseconds; agent-server tells its tool process meanwhile. */
 const ACTIVATION_TIMEOUT_MS = 5_000;
 
-export type Activated = { readonly result: 'active' } | { readonly result: 'failed'; readonly reason: string };
+export type Activated = { readonly result: 'active'; readonly runtime: ActiveRuntime } | { readonly result: 'failed'; readonly reason: string };
 
 /**
  * Gives the bound sandbox to its claim: the workspace of an earlier life first, then the one signed call that carries key and environment, then the mark.
@@ -55,7 +55,7 @@ export class Activator {
     if (outcome.state.claim_id !== claim.claimId) return { result: 'failed', reason: 'the sandbox did not take this claim' };
     const marked = await activateClaim(db, orgId, claim, address, outcome.state.working_dir);
     await failpoints('claim.marked');
-    return marked ? { result: 'active' } : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
+    return marked !== null ? { result: 'active', runtime: marked } : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
   }
 
   private async attach(orgId: string, sessionId: string, claim: BoundClaim, signal: AbortSignal): Promise<string> {

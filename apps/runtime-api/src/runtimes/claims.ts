@@ -4,7 +4,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { Counter, Histogram } from '@slipway/telemetry/http';
 import type { PoolContext } from '../pool/pool-context.js';
 import type { Activator } from './activator.js';
-import { type BoundClaim, claimSlot, releaseClaim } from './runtimes.queries.js';
+import { type BoundClaim, claimSlot, releaseClaim, type SessionRow, sessionsById } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 import type { StartRequest } from './start-request.js';
 
@@ -51,7 +51,7 @@ export class Claims {
    *
    * @throws SlipwayError `idempotency.mismatch`, `sandbox.quota`, `sandbox.no-capacity`, `sandbox.start-failed`, `resource.not-found` (only for /resume).
    */
-  async obtain(orgId: string, sessionId: string, request: StartRequest | null): Promise<void> {
+  async obtain(orgId: string, sessionId: string, request: StartRequest | null): Promise<SessionRow> {
     const end = this.metrics.durations.startTimer();
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const waitUntil = performance.now() + this.limits.emptyWaitMs;
@@ -85,7 +85,10 @@ export class Claims {
           continue;
         case 'replay':
           if (outcome.claim.claimState === 'bound') break;
-          if (await this.isAlive(orgId, outcome.claim, signal)) return;
+          if (await this.isAlive(orgId, outcome.claim, signal)) {
+            const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
+            if (row !== undefined) return row;
+          }
           continue;
         case 'bound':
           this.supply.kick();
@@ -93,7 +96,8 @@ export class Claims {
       const activated = await this.activator.activate(orgId, sessionId, outcome.claim, signal);
       if (activated.result === 'active') {
         end();
-        return;
+        const { claimId, runtimeId, sealedKey: storedKey } = outcome.claim;
+        return { sessionId, claimId, runtimeId, status: 'running', statusDetail: null, sealedKey: storedKey, ...activated.runtime };
       }
       attempts += 1;
       this.metrics.claims.inc({ result: 'activation-failed' });

@@ -89,20 +89,27 @@ export async function claimSlot(db: SqlPool, orgId: string, sessionId: string, i
   };
 }
 
-/** False: the claim has ended meanwhile, and its sandbox is not to be used. */
+export interface ActiveRuntime {
+  readonly url: string;
+  readonly workingDir: string;
+  readonly restartCount: number;
+  readonly restartReasons: string[];
+}
+
+/** `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
 export async function activateClaim(
   db: SqlPool,
   orgId: string,
   claim: { claimId: string; epoch: number },
   address: string,
   workingDir: string,
-): Promise<boolean> {
-  const { rows } = await db.query<{ done: boolean }>({
+): Promise<ActiveRuntime | null> {
+  const { rows } = await db.query<ActiveRuntime>({
     name: 'activate_claim',
-    text: 'SELECT runtime.activate_claim($1, $2, $3, $4, $5) AS done',
+    text: 'SELECT url, working_dir AS "workingDir", restart_count AS "restartCount", restart_reasons AS "restartReasons" FROM runtime.activate_claim($1, $2, $3, $4, $5)',
     values: [orgId, claim.claimId, claim.epoch, address, workingDir],
   });
-  return rows[0]?.done === true;
+  return rows[0] ?? null;
 }
 
 export interface ClaimEnd {

@@ -24,15 +24,13 @@ export class RuntimesService {
 
   async start(orgId: string, body: unknown): Promise<Runtime> {
     const request = readStartRequest(body, [this.context.pool.image]);
-    await this.claims.obtain(orgId, request.sessionId, request);
-    return this.session(orgId, request.sessionId);
+    return toRuntime(orgId, await this.claims.obtain(orgId, request.sessionId, request), this.box);
   }
 
   /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key. */
   async resume(orgId: string, runtimeId: string): Promise<Runtime> {
     const row = await this.byRuntimeId(orgId, runtimeId);
-    await this.claims.obtain(orgId, row.sessionId, null);
-    return this.session(orgId, row.sessionId);
+    return toRuntime(orgId, await this.claims.obtain(orgId, row.sessionId, null), this.box);
   }
 
   /** Ends the sandbox and keeps its workspace. When it answers, nothing of the sandbox runs. */

@@ -12,7 +12,7 @@ import type { PoolContext } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
 import { Reaper } from '../pool/reaper.js';
 import { planPool, provisionSlot } from '../pool/slot-provisioning.js';
-import { removableSlots, removeSlot } from '../pool/slot-removal.js';
+import { removeSlot } from '../pool/slot-removal.js';
 import { Activator } from '../runtimes/activator.js';
 import { Claims } from '../runtimes/claims.js';
 import { RuntimesService } from '../runtimes/runtimes.service.js';
@@ -26,7 +26,7 @@ const HOUR = 3_600;
 export type Operation = { readonly crashAt: number | null } & (
   | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string }
   | { readonly kind: 'pause' | 'stop' | 'resume'; readonly org: string; readonly session: string }
-  | { readonly kind: 'fill' | 'reap' | 'renew' }
+  | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' }
 );
 
 export type Result =
@@ -124,7 +124,7 @@ export class PoolWorld {
     switch (operation.kind) {
       case 'fill':
         await planPool(context);
-        await Promise.all((await removableSlots(context)).map((slot) => removeSlot(context, slot, signal)));
+        await Promise.all((await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)));
         await Promise.all((await slotsIn(this.db, POOL_ID, ['intent', 'provisioning'])).map((slot) => provisionSlot(context, slot, signal)));
         return { result: 'done' };
       case 'reap':
@@ -134,6 +134,10 @@ export class PoolWorld {
           this.reaperMemory ??= new Reaper(this.context(() => {}));
           await this.reaperMemory.pass(signal);
         }
+        return { result: 'done' };
+      case 'expire':
+        await this.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second'`);
+        await new Reaper(context).pass(signal);
         return { result: 'done' };
       case 'renew':
         await renewPool(context);

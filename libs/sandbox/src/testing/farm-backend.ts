@@ -2,6 +2,9 @@ import { SlipwayError } from '@slipway/errors';
 import { sandboxRequest } from '../activation.js';
 import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../sandbox-backend.js';
 
+/** The state of ten thousand sandboxes fits. Bytes. */
+const MAX_STATE_BYTES = 16 * 1024 * 1024;
+
 interface FarmState {
   sandboxes: Array<{ name: string; uid: string; ended: string | null }>;
   workspaces: string[];
@@ -19,19 +22,13 @@ export class FarmBackend implements SandboxBackend {
   }
 
   async observe(name: string, signal: AbortSignal): Promise<SandboxObservation> {
-    return (await this.list(signal)).find((sandbox) => sandbox.name === name)?.observation ?? { state: 'gone' };
+    const { sandbox } = (await this.call('POST', 'observe', { name }, signal)) as { sandbox: FarmState['sandboxes'][number] | null };
+    return sandbox === null ? { state: 'gone' } : this.listed(sandbox).observation;
   }
 
   async list(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
     const state = (await this.call('GET', 'state', null, signal)) as FarmState;
-    return state.sandboxes.map(({ name, uid, ended }) => ({
-      name,
-      uid,
-      observation:
-        ended === null
-          ? { state: 'running', uid, address: `${this.url}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } }
-          : { state: 'ended', uid, reason: ended },
-    }));
+    return state.sandboxes.map((sandbox) => this.listed(sandbox));
   }
 
   async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
@@ -56,13 +53,14 @@ export class FarmBackend implements SandboxBackend {
     return () => {};
   }
 
+  private listed({ name, uid, ended }: FarmState['sandboxes'][number]): ListedSandbox {
+    if (ended !== null) return { name, uid, observation: { state: 'ended', uid, reason: ended } };
+    return { name, uid, observation: { state: 'running', uid, address: `${this.url}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } } };
+  }
+
   private async call(method: 'GET' | 'POST', call: string, body: object | null, signal: AbortSignal): Promise<unknown> {
-    const answer = await sandboxRequest(`${this.url}/backend/${call}`, {
-      method,
-      headers: {},
-      ...(body === null ? {} : { body: JSON.stringify(body) }),
-      signal,
-    }).catch((error: unknown) => {
+    const request = { method, headers: {}, signal, maxAnswerBytes: MAX_STATE_BYTES, ...(body === null ? {} : { body: JSON.stringify(body) }) };
+    const answer = await sandboxRequest(`${this.url}/backend/${call}`, request).catch((error: unknown) => {
       throw new SlipwayError('sandbox.unreachable', 'The farm does not answer.', { cause: error });
     });
     if (answer.status === 404) throw new SlipwayError('sandbox.start-failed', 'The workspace or the sandbox is no longer there.');

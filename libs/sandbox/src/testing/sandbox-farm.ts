@@ -35,6 +35,7 @@ export class SandboxFarm {
   async start(port = 0): Promise<this> {
     const server = await serveJson(port, async (method, url, request, body) => {
       const [, area, name = '', ...rest] = url.split('/');
+      if (area === '') return { status: 200, body: { sandboxes: this.sandboxes.size } };
       if (area === 'backend') {
         const fields = body === '' ? {} : (JSON.parse(body) as Record<string, string>);
         await this.beforeEffect(name, fields);
@@ -82,6 +83,8 @@ export class SandboxFarm {
         if (this.sandboxes.delete(name)) this.history.push({ kind: 'removed', name, uid });
         return { status: 200, body: { result: 'gone' } };
       }
+      case 'POST observe':
+        return { status: 200, body: { sandbox: sandbox === undefined ? null : { name, uid: sandbox.uid, ended: sandbox.ended } } };
       case 'POST attach': {
         if (!this.workspaces.has(workspace) || sandbox === undefined || sandbox.ended !== null) return { status: 404, body: {} };
         sandbox.latch.workingDir = `/workspaces/${workspace}`;

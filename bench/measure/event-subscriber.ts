@@ -20,7 +20,7 @@ export function subscribe(url: string, id: string, sessionKey: string, query: st
     socket.setNoDelay(true);
     socket.once('error', reject);
     const subscriber: EventSubscriber = { frames: 0, close: () => void socket.destroy() };
-    let pending = Buffer.alloc(0);
+    let pending: Buffer = Buffer.alloc(0);
     let open = false;
     socket.once('connect', () => {
       socket.write(

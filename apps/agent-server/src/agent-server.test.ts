@@ -237,8 +237,8 @@ describe('agent-server', () => {
       await sandbox.kill('actionServer');
       const sent = app.events.map((event) => event.id);
       app.nextEpoch();
-      const next = await TestSandbox.start(sandbox);
-      sandbox = next;
+      sandbox = await TestSandbox.start(sandbox);
+      expect((await sandbox.call('GET', `/api/conversations/${id}`)).status).toBe(404);
       await start([finish()], { id, resumeRun: true });
       await untilStatus('finished');
       expect(app.events.map((event) => event.id).slice(0, sent.length)).toEqual(sent);
@@ -266,6 +266,59 @@ describe('agent-server', () => {
     });
   });
 
+  describe('SIGTERM', () => {
+    it('hands the last events over before it ends, also to an app that stumbles, and the run goes on in the next life', async () => {
+      const id = await start([terminal('sleep 30', { timeout: 60 }), finish()]);
+      await say(id, 'work');
+      await until('the action', () => kinds().includes('ActionEvent'));
+      app.fail('error-500', 'lost-ack', 'cut');
+      await say(id, 'one more thing');
+      await sandbox.kill('agentServer', 'SIGTERM');
+      await sandbox.kill('actionServer');
+      expect(app.events.filter((event) => event.kind === 'MessageEvent')).toHaveLength(2);
+      expect(status()).toBe('running');
+      app.nextEpoch();
+      sandbox = await TestSandbox.start(sandbox);
+      await start([finish()], { id, resumeRun: true });
+      await untilStatus('finished');
+      expect(new Set(app.events.map((event) => event.id)).size).toBe(app.events.length);
+    });
+
+    it('leaves nothing running that says it runs, when the next start does not ask for it', async () => {
+      const id = await start([{ fault: 'hang' }]);
+      await say(id, 'work');
+      await untilStatus('running');
+      await sandbox.kill('agentServer');
+      await sandbox.kill('actionServer');
+      app.nextEpoch();
+      sandbox = await TestSandbox.start(sandbox);
+      await start([finish()], { id });
+      await untilStatus('idle');
+    });
+  });
+
+  describe('the same start again', () => {
+    it('brings a new key and nothing else, in this life and in the next one of the same epoch', async () => {
+      const id = await start([terminal('echo one'), finish('first')]);
+      await say(id, 'go');
+      await untilStatus('finished');
+      const length = app.lines.length;
+      await start([finish('second')], { id, llm: { api_key: 'sk-the-second-key' } });
+      expect(app.lines.length).toBe(length);
+      await say(id, 'again');
+      await until('the second end', () => statuses(app.events).filter((value) => value === 'finished').length === 2);
+      expect(model.requests.at(-1)?.headers.authorization).toBe('Bearer sk-the-second-key');
+      await sandbox.kill('agentServer');
+      await sandbox.kill('actionServer');
+      sandbox = await TestSandbox.start(sandbox);
+      await start([finish('third')], { id });
+      await say(id, 'and again');
+      await until('the third end', () => statuses(app.events).filter((value) => value === 'finished').length === 3);
+      expect(new Set(app.events.map((event) => event.id)).size).toBe(app.events.length);
+      await expectSameLog(id);
+    });
+  });
+
   describe('secrets', () => {
     it('are hidden in the log, and reach the shell', async () => {
       const id = await start([terminal('echo "token is $MY_TOKEN"; echo $MY_TOKEN | wc -c'), finish('The token is hunter2-hunter2')]);
@@ -290,8 +343,8 @@ describe('agent-server', () => {
         method: 'POST',
         headers: { 'x-session-api-key': sandbox.sessionKey },
         body: 'x'.repeat(3 * 1024 * 1024),
-      }).catch(() => null);
-      expect(tooLarge?.status ?? 413).toBe(413);
+      });
+      expect(tooLarge.status).toBe(413);
       expect((await fetch(`${sandbox.url}/api/conversations/count`)).status).toBe(401);
       expect((await fetch(`${sandbox.url}/api/conversations/count`, { headers: { authorization: `Bearer ${sandbox.sessionKey}` } })).status).toBe(200);
     });
@@ -327,6 +380,17 @@ describe('agent-server', () => {
         headers: { 'x-session-api-key': sandbox.sessionKey },
       });
       expect(await file.text()).toBe('content of the note');
+      const form = new FormData();
+      form.set('file', new Blob([Buffer.alloc(5 * 1024 * 1024, 7)]), 'large.bin');
+      const target = encodeURIComponent(path.join(sandbox.workspace, 'large.bin'));
+      const upload = await fetch(`${sandbox.url}/api/file/upload?path=${target}`, {
+        method: 'POST',
+        headers: { 'x-session-api-key': sandbox.sessionKey },
+        body: form,
+      });
+      expect([upload.status, await upload.json()]).toEqual([200, expect.objectContaining({ success: true })]);
+      const back = await fetch(`${sandbox.url}/api/file/download?path=${target}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });
+      expect((await back.arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
       const repo = path.join(sandbox.workspace, 'repo');
       await sandbox.call('POST', '/api/bash/execute_bash_command', {
         command: `git init -q ${repo} && cd ${repo} && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m start && echo new > a.txt`,

@@ -1,7 +1,7 @@
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';
 
-const Env = z.object({
+export const ConfigSchema = z.object({
   /** Address to listen on. */
   HOST: z.string().default('127.0.0.1'),
   /** 0 takes a free one; which is written to `STATE_DIR/listening.json`. */
@@ -21,9 +21,9 @@ const Env = z.object({
   ACTION_SERVER_TOKEN: z.string().min(32),
 });
 
-export type Config = Readonly<z.infer<typeof Env>>;
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
 /** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return parseConfig(Env, source);
+  return parseConfig(ConfigSchema, source);
 }

@@ -21,7 +21,7 @@ export interface ModelPort {
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
 }
 
-/** Runs an action in the sandbox. Aborting ends what it started. Rejects with `sandbox.tool-unavailable` when the tool process did not come back. */
+/** Runs an action in the sandbox. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model: `sandbox.tool-unavailable` when the tool process did not come back. */
 export interface ToolPort {
   execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation>;
 }

@@ -1,4 +1,4 @@
-import type { EventOf } from '@slipway/contracts';
+import type { EventOf, SandboxObservation } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion, ToolCall } from '@slipway/llm';
 import { stamp } from './events.js';
@@ -57,17 +57,19 @@ export async function runToolCalls(ports: AgentPorts, completion: Completion, si
       if (parsed.action.kind === 'FinishAction') return true;
       continue;
     }
+    let observation: SandboxObservation;
     try {
-      const observation = await ports.tools.execute(parsed.action, { signal, traceparent: ports.traceparent() });
-      await ports.log.append([answer(ports, action, observation)]);
+      observation = await ports.tools.execute(parsed.action, { signal, traceparent: ports.traceparent() });
     } catch (error) {
       if (signal.aborted) {
         await ports.log.appendLast([agentError(ports, call, STOPPED_BY_USER, action.tool_name)]);
         throw signal.reason;
       }
-      if (!(error instanceof SlipwayError) || !error.code.startsWith('sandbox.tool')) throw error;
+      if (!(error instanceof SlipwayError)) throw error;
       await ports.log.append([agentError(ports, call, error.detail, action.tool_name)]);
+      continue;
     }
+    await ports.log.append([answer(ports, action, observation)]);
   }
   return false;
 }

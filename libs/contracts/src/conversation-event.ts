@@ -58,7 +58,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
   }),
   base.extend({ kind: z.literal('AgentErrorEvent'), tool_name: z.string(), tool_call_id: z.string(), error: z.string() }),
   base.extend({ kind: z.literal('ConversationErrorEvent'), code: z.string(), detail: z.string(), classification: ErrorClassification.optional() }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title` or `sandbox_status`. */
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status` or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** The run was paused at a step's end. */
   base.extend({ kind: z.literal('PauseEvent') }),

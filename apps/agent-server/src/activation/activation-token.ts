@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import { ActivationClaims } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 
-export const ACTIVATION_AUDIENCE = 'slipway-activation';
+const ACTIVATION_AUDIENCE = 'slipway-activation';
 /** Oldest token that is accepted, and how far its clock may be ahead of ours. Seconds. */
 const MAX_AGE_S = 30;
 const MAX_SKEW_S = 5;

@@ -51,7 +51,7 @@ export class Conversation {
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
   private metaTimer: NodeJS.Timeout | undefined;
   private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
-  private readonly closers = new Set<() => void>();
+  private readonly closers = new Set<(why: 'gone' | 'restarted') => void>();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
   private constructor(
@@ -65,8 +65,12 @@ export class Conversation {
     return this.meta.id;
   }
 
-  get running(): boolean {
-    return this.active !== undefined;
+  /**
+   * True for what an earlier life left here and the app has not started again: without its tokens it can do nothing. It must look as if it were not there,
+   * so that whoever asks after it starts it again.
+   */
+  get awaitsApp(): boolean {
+    return this.started === undefined && this.meta.epoch !== null;
   }
 
   /** A conversation that an earlier life of this sandbox left in `directory`; `null` when there is none. */
@@ -95,6 +99,7 @@ export class Conversation {
       throw new SlipwayError('ingest.stale-epoch', 'A newer start of this conversation was here before.');
     await this.quiesce();
     this.deps.mask.add([slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
+    for (const closer of this.closers) closer('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     this.meta = metaOf(this.id, request, this.meta.created_at);
     this.fenced = false;
@@ -170,8 +175,8 @@ export class Conversation {
     return () => this.deltaListeners.delete(listener);
   }
 
-  /** `listener` is called when the conversation goes away. */
-  onClose(listener: () => void): () => void {
+  /** `listener` is called when the conversation goes away, and when its log is put together anew: positions in it mean nothing then. */
+  onClose(listener: (why: 'gone' | 'restarted') => void): () => void {
     this.closers.add(listener);
     return () => this.closers.delete(listener);
   }
@@ -186,7 +191,7 @@ export class Conversation {
   async close(): Promise<void> {
     await this.quiesce();
     clearTimeout(this.metaTimer);
-    for (const closer of this.closers) closer();
+    for (const closer of this.closers) closer('gone');
     this.log.close(new SlipwayError('resource.not-found', 'The conversation was closed.'));
     await this.log.dispose();
   }

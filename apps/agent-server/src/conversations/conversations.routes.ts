@@ -1,5 +1,6 @@
 import { SendEventRequest, StartConversationRequest } from '@slipway/contracts';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
@@ -21,7 +22,12 @@ const Secrets = z.looseObject({
 export function conversationRoutes(conversations: Conversations, actionServer: ActionServerClient, mask: SecretMask): Route[] {
   const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
   const on = (method: Route['method'], path: string, work: (conversation: Conversation, call: Parameters<Handler>[0]) => unknown): Route =>
-    session(method, `/:id${path}`, async (call) => ok(await work(await conversations.get(call.params['id']), call)));
+    session(method, `/:id${path}`, async (call) => {
+      const conversation = await conversations.get(call.params['id']);
+      const context = currentContext();
+      if (context !== undefined) context.conversationId = conversation.id;
+      return ok(await work(conversation, call));
+    });
 
   return [
     session('POST', '', async ({ request }) => {

@@ -48,19 +48,19 @@ export class Conversations {
     }
   }
 
-  /** @throws SlipwayError `resource.not-found`. */
+  /** @throws SlipwayError `resource.not-found`, also for one that waits for the app to start it again. */
   async get(id: string | undefined): Promise<Conversation> {
     if (id === undefined || !UUID.test(id)) throw notFound();
     await this.discover();
     const plain = id.toLowerCase().replaceAll('-', '');
     const conversation = await this.open.get(plain.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'));
-    if (conversation === undefined) throw notFound();
+    if (conversation === undefined || conversation.awaitsApp) throw notFound();
     return conversation;
   }
 
   async list(): Promise<Conversation[]> {
     await this.discover();
-    return Promise.all(this.open.values());
+    return (await Promise.all(this.open.values())).filter((conversation) => !conversation.awaitsApp);
   }
 
   async remove(id: string | undefined): Promise<void> {

@@ -56,16 +56,20 @@ export class EventLog {
     private handle: FileHandle,
   ) {}
 
-  /** Reads what is there; a torn last line is cut off. */
+  /** Reads what is there; a torn last line is cut off. @throws SlipwayError `sandbox.disk-full`. */
   static async open(directory: string): Promise<EventLog> {
-    await mkdir(directory, { recursive: true });
     const file = path.join(directory, 'events.jsonl');
-    const { events, bytes } = await readEvents(file);
-    const log = new EventLog(file, await open(file, 'a+', 0o600));
-    await log.handle.truncate(bytes);
-    log.size = bytes;
-    log.adopt(events.map(entryOf));
-    return log;
+    try {
+      await mkdir(directory, { recursive: true });
+      const { events, bytes } = await readEvents(file);
+      const log = new EventLog(file, await open(file, 'a+', 0o600));
+      await log.handle.truncate(bytes);
+      log.size = bytes;
+      log.adopt(events.map(entryOf));
+      return log;
+    } catch (error) {
+      throw diskError(error);
+    }
   }
 
   has(id: string): boolean {

@@ -5,7 +5,7 @@ import { type EventLog, jsonOf, type LogEntry } from './event-log.js';
 const MAX_PAGE = 100;
 
 /** OpenHands' filters of `events/search` and `events/count`. A time without a zone is read as UTC. */
-export interface EventFilter {
+interface EventFilter {
   readonly kind: string | null;
   readonly source: string | null;
   readonly body: string | null;
@@ -13,7 +13,7 @@ export interface EventFilter {
   readonly to: string | null;
 }
 
-export function filterOf(query: URLSearchParams): EventFilter {
+function filterOf(query: URLSearchParams): EventFilter {
   // Clients name a kind by its class, with or without the module it is in.
   const kind = query.get('kind') ?? query.get('kind__eq');
   return {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
@@ -33,8 +34,18 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
     const reply = await route.handle({ request, response, params, query, signal: gone.signal });
     if (reply !== undefined) send(response, reply);
   } catch (error) {
+    await drained(request);
     fail(request, response, error, logger);
   }
+}
+
+/** Largest rest of a refused body that is read and thrown away, so that the client has sent all when it reads the answer. Bytes. */
+const MAX_DRAINED = 16 * 1024 * 1024;
+
+async function drained(request: IncomingMessage): Promise<void> {
+  if (request.complete || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
+  request.resume();
+  await once(request, 'close').catch(() => undefined);
 }
 
 function send(response: ServerResponse, reply: Reply): void {

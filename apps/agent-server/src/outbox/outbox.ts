@@ -6,7 +6,7 @@ import type { IngestClient, SendResult } from './ingest-client.js';
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** With this much unacknowledged the agent waits. */
 export const MAX_UNACKED_EVENTS = 2_000;
-export const MAX_UNACKED_BYTES = 16 * 1024 * 1024;
+const MAX_UNACKED_BYTES = 16 * 1024 * 1024;
 /** Between two attempts, doubling. Milliseconds; the longest is well under the lease. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;

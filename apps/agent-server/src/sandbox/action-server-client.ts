@@ -1,10 +1,18 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ToolPort } from '@slipway/agent';
-import { ExecuteActionResponse, type RunCommandRequest, RunCommandResponse, type SandboxAction, type SandboxObservation } from '@slipway/contracts';
+import {
+  ERRORS,
+  type ErrorCode,
+  ExecuteActionResponse,
+  type RunCommandRequest,
+  RunCommandResponse,
+  type SandboxAction,
+  type SandboxObservation,
+} from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
-import { callJson, callOut, wasNeverSent } from '../http/outgoing.js';
+import { callJson, callOut, problemCode, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
@@ -38,7 +46,7 @@ export class ActionServerClient implements ToolPort {
     this.prepare().catch(() => {});
   }
 
-  /** @throws SlipwayError `sandbox.tool-unavailable` with a sentence for the model, or the signal's reason. */
+  /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
   async execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation> {
     const answer = await this.post('/execute_action', { action }, context.signal, context.traceparent, ACTION_CEILING_MS);
     const parsed = ExecuteActionResponse.safeParse(answer);
@@ -56,29 +64,10 @@ export class ActionServerClient implements ToolPort {
     return parsed.data;
   }
 
-  /** Hands a request on as it is, body and answer streamed, to `path` there with the same query. */
+  /** Hands a request on as it is, body and answer streamed, to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
   async forward(call: Call, path: string): Promise<undefined> {
-    const query = call.query.toString();
-    const { request, response } = call;
-    const headers: Record<string, string> = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
-    for (const name of ['content-type', 'content-length', 'accept', 'range'] as const) {
-      const value = request.headers[name];
-      if (value !== undefined) headers[name] = value;
-    }
-    let answer: Awaited<ReturnType<typeof callOut>>;
-    try {
-      await this.prepare();
-      const method = request.method === 'POST' ? 'POST' : 'GET';
-      answer = await callOut({
-        method,
-        url: `${this.url}${path}${query === '' ? '' : `?${query}`}`,
-        headers,
-        ...(method === 'POST' ? { body: request } : {}),
-        signal: call.signal,
-      });
-    } catch (error) {
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
-    }
+    const { response } = call;
+    const answer = await this.passOn(call, path);
     const passed: Record<string, string | string[]> = {};
     for (const name of ['content-type', 'content-length', 'content-disposition', 'content-range', 'accept-ranges', 'retry-after', 'etag']) {
       const value = answer.headers[name];
@@ -90,6 +79,35 @@ export class ActionServerClient implements ToolPort {
     answer.body.pipe(response);
     await once(response, 'close');
     return undefined;
+  }
+
+  /** As `forward`, with the answer read as JSON, for a route whose answer has another form here. */
+  async forwardForJson(call: Call, path: string): Promise<{ status: number; body: unknown }> {
+    const answer = await this.passOn(call, path);
+    return { status: answer.statusCode, body: await answer.body.json() };
+  }
+
+  private async passOn(call: Call, path: string): Promise<Awaited<ReturnType<typeof callOut>>> {
+    const query = call.query.toString();
+    const { request } = call;
+    const headers: Record<string, string> = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    for (const name of ['content-type', 'content-length', 'accept', 'range'] as const) {
+      const value = request.headers[name];
+      if (value !== undefined) headers[name] = value;
+    }
+    try {
+      await this.prepare();
+      const method = request.method === 'POST' ? 'POST' : 'GET';
+      return await callOut({
+        method,
+        url: `${this.url}${path}${query === '' ? '' : `?${query}`}`,
+        headers,
+        ...(method === 'POST' ? { body: request } : {}),
+        signal: call.signal,
+      });
+    } catch (error) {
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
+    }
   }
 
   private async post(path: string, body: unknown, signal: AbortSignal, traceparent: string, timeoutMs: number): Promise<unknown> {
@@ -109,7 +127,11 @@ export class ActionServerClient implements ToolPort {
       if (answer !== null && answer.status < 300) return answer.body;
       if (answer !== null && answer.status !== 503) {
         const detail = (answer.body as { detail?: unknown } | null)?.detail;
-        throw new SlipwayError('sandbox.tool-unavailable', typeof detail === 'string' ? detail : `The tool process answered with status ${answer.status}.`);
+        const code = problemCode(answer.body);
+        throw new SlipwayError(
+          code !== null && isErrorCode(code) ? code : 'sandbox.tool-unavailable',
+          typeof detail === 'string' ? detail : `The tool process answered with status ${answer.status}.`,
+        );
       }
       if (performance.now() > until)
         throw new SlipwayError(
@@ -161,6 +183,10 @@ export class ActionServerClient implements ToolPort {
       throw new NotThere(`${path}: ${String(error)}`, { cause: error });
     }
   }
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
 }
 
 /** The work's result, or at once the signal's reason. */

@@ -10,7 +10,16 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
     handle: (call) => actionServer.forward(call, path),
   });
   return [
-    forward('POST', '/file/upload'),
+    {
+      method: 'POST',
+      path: '/api/file/upload',
+      access: 'session',
+      handle: async (call) => {
+        const { status, body } = await actionServer.forwardForJson(call, '/file/upload');
+        const { path, sizeBytes } = body as { path?: unknown; sizeBytes?: unknown };
+        return ok(status < 300 ? { success: true, file_size: sizeBytes, path } : body, status);
+      },
+    },
     forward('GET', '/file/download'),
     forward('POST', '/file/create_directory'),
     forward('GET', '/file/search_subdirs'),

@@ -20,7 +20,7 @@ const PING_MS = 30_000;
 /** With this much unsent a socket gets no more pieces of text; the event itself comes all the same. Bytes. */
 const MAX_BUFFERED_FOR_DELTAS = 64 * 1024;
 
-const CLOSE = { auth: 4001, unknown: 4004, busy: 1013, away: 1001 } as const;
+const CLOSE = { auth: 4001, unknown: 4004, busy: 1013, away: 1001, restarted: 1012 } as const;
 const PATH = /^\/sockets\/events\/([^/?]+)\/?$/;
 
 /** `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live; what the client sends are messages that start a run. */
@@ -111,7 +111,12 @@ export class EventSockets {
     this.subscribers.set(conversation.id, set);
     this.timer ??= setInterval(() => this.closeStalled(), LOOK_FOR_STALLED_MS).unref();
     const stopDeltas = conversation.onDelta((delta) => sendDelta(subscriber, delta));
-    const stopClosing = conversation.onClose(() => socket.close(CLOSE.unknown, 'the conversation was deleted'));
+    const stopClosing = conversation.onClose((why) => {
+      // A client comes back after the second, and not after the first.
+      if (why === 'gone') socket.close(CLOSE.unknown, 'the conversation was closed');
+      else socket.close(CLOSE.restarted, 'the conversation was started again; connect again');
+      subscriber.close();
+    });
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     socket.on('message', (data: RawData, isBinary: boolean) => {
       if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, data));

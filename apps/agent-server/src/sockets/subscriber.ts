@@ -7,7 +7,7 @@ const MAX_BUFFERED = 1024 * 1024;
 /** Frames that go out together make one write of at most about this size. Bytes. */
 const WRITE_SIZE = 256 * 1024;
 /** A subscriber that reads nothing of what waits for it in this time is closed, 1013. Milliseconds. */
-export const STALLED_MS = 30_000;
+const STALLED_MS = 30_000;
 
 /**
  * One socket's way through a log: it has a position and is sent what follows, history and live alike, each event once and in order.

@@ -1,5 +1,5 @@
 // Writes every project's tsconfig.json from its package.json: its references are the workspace packages that it depends on.
-// Run after a change of dependencies: `node tools/tsconfigs.mjs`.
+// Run after a change of dependencies: `node tools/tsconfigs.mjs`; `--check` only says which are out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const OWN_OPTIONS = {
@@ -9,7 +9,14 @@ const OWN_OPTIONS = {
 /** Next builds and checks it by itself. */
 const NOT_COMPILED = ['apps/web'];
 
-const write = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
+const check = process.argv.includes('--check');
+const write = (file, value) => {
+  const text = `${JSON.stringify(value, null, 2)}\n`;
+  if (!check) return writeFileSync(file, text);
+  if (existsSync(file) && JSON.stringify(JSON.parse(readFileSync(file, 'utf8'))) === JSON.stringify(value)) return;
+  console.log(`out of date: ${file} (node tools/tsconfigs.mjs)`);
+  process.exitCode = 1;
+};
 const projects = ['libs', 'apps']
   .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
   .filter((project) => existsSync(`${project}/package.json`) && !NOT_COMPILED.includes(project));

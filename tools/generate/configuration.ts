@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -14,6 +14,27 @@ interface Property {
   readonly minLength?: number;
 }
 
+/** What means the same in every app. */
+const EVERYWHERE: Readonly<Record<string, string>> = {
+  NODE_ENV: 'How the process was started. `production` refuses what is for a developer’s own machine.',
+  LOG_LEVEL: 'Least severe log line that is written.',
+  HOST: 'Address to listen on.',
+  PORT: 'Port to listen on; 0 takes any free one.',
+  DATABASE_URL: 'Postgres, as the app’s own role. Secret.',
+  RUNTIME_API_URL: 'runtime-api as this app reaches it.',
+  RUNTIME_API_KEY: 'What callers send to runtime-api as `X-API-Key`. Secret.',
+  ACTION_SERVER_URL: 'action-server as agent-server reaches it.',
+  POD_UID: 'The incarnation of the machine that this sandbox is: an activation for another is refused.',
+  OIDC_CLIENT_ID: 'The client’s name at the issuer.',
+  OIDC_CLIENT_SECRET: 'The client’s secret at the issuer. Secret.',
+  POST_LOGOUT_REDIRECT_URI: 'Where a browser goes after signing out.',
+  HTTP_PROXY: 'Proxy for calls to http addresses.',
+  HTTPS_PROXY: 'Proxy for calls to https addresses.',
+  NO_PROXY: 'Hosts that are called without a proxy, with commas between them.',
+  LLM_GATEWAY_URL: 'llm-gateway as this app reaches it.',
+  LLM_GATEWAY_MASTER_KEY: 'Makes and deletes keys at llm-gateway. Secret.',
+};
+
 /** `docs/configuration.md`, from the `ConfigSchema` that each built app's `config.js` exports. `missing` names built apps that export none. */
 export async function configuration(root: string): Promise<{ file: GeneratedFile; missing: string[] }> {
   const sections: string[] = [];
@@ -24,19 +45,19 @@ export async function configuration(root: string): Promise<{ file: GeneratedFile
     const module_ = path.join(dist, 'config.js');
     const exported = existsSync(module_) ? ((await import(pathToFileURL(module_).href)) as Record<string, unknown>) : {};
     const schema = exported['ConfigSchema'] ?? exported['Env'];
-    if (schema instanceof z.ZodType) sections.push(section(app, schema));
+    if (schema instanceof z.ZodType) sections.push(section(app, schema, commentsIn(readFileSync(path.join(root, 'apps', app, 'src/config.ts'), 'utf8'))));
     else missing.push(app);
   }
   const content = `<!-- ${NOTICE} -->\n# Configuration\n\nEach app reads its environment once, in \`config.ts\`; a wrong value ends the start with a list that names every wrong variable. A variable without a default is required unless it is marked optional.\n\n${sections.join('\n')}`;
   return { file: { path: 'docs/configuration.md', content }, missing };
 }
 
-function section(app: string, schema: z.ZodType): string {
+function section(app: string, schema: z.ZodType, comments: ReadonlyMap<string, string>): string {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as { properties?: Record<string, Property>; required?: string[] };
   const required = new Set(json.required ?? []);
   const rows = Object.entries(json.properties ?? {}).map(
     ([name, property]) =>
-      `| \`${name}\` | ${defaultOf(name, property, required)} | ${allowed(property)} | ${(property.description ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')} |`,
+      `| \`${name}\` | ${defaultOf(name, property, required)} | ${allowed(property)} | ${(property.description ?? comments.get(name) ?? EVERYWHERE[name] ?? '').replaceAll('|', '\\|').replaceAll('\n', ' ')} |`,
   );
   return `## ${app}\n\n| variable | default | values | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
 }
@@ -53,4 +74,10 @@ function allowed(property: Property): string {
   if (bounds[0] !== undefined) return `from ${bounds[0]}`;
   if (property.minLength !== undefined && property.minLength > 1) return `at least ${property.minLength} characters`;
   return '';
+}
+
+/** The doc comment before each variable in the source. */
+function commentsIn(source: string): ReadonlyMap<string, string> {
+  const comments = source.matchAll(/\/\*\*\s*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*([A-Z][A-Z0-9_]+):/g);
+  return new Map([...comments].map(([, text = '', name = '']) => [name, text.replaceAll(/\n\s*\*\s?/g, ' ')]));
 }

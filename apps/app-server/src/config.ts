@@ -4,7 +4,7 @@ import { z } from 'zod';
 const secret = z.string().min(32, 'needs at least 32 characters');
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const Env = z.object({
+export const ConfigSchema = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   HOST: z.string().default('127.0.0.1'),
@@ -32,9 +32,9 @@ const Env = z.object({
   LLM_GATEWAY_MASTER_KEY: secret,
 });
 
-export type Config = Readonly<z.infer<typeof Env>>;
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
 /** Throws one error that names every wrong variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return parseConfig(Env, source);
+  return parseConfig(ConfigSchema, source);
 }

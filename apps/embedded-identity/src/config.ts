@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 const httpUrl = z.url({ protocol: /^https?$/ });
 
-const Env = z
+export const ConfigSchema = z
   .object({
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
@@ -25,9 +25,9 @@ const Env = z
     message: 'this issuer has a person whose password everybody knows; use Keycloak in production',
   });
 
-export type Config = Readonly<z.infer<typeof Env>>;
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
 /** Throws one error that names every wrong variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return parseConfig(Env, source);
+  return parseConfig(ConfigSchema, source);
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 const OPENAI_URL = 'https://api.openai.com/v1';
 const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 
-const Env = z
+export const ConfigSchema = z
   .object({
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -41,14 +41,14 @@ const Env = z
     message: 'LLM_MODEL is set, but neither LLM_BASE_URL nor LLM_API_KEY',
   });
 
-export type Config = z.infer<typeof Env> & {
+export type Config = z.infer<typeof ConfigSchema> & {
   /** `null`: only the demo model. */
   readonly upstream: { readonly baseUrl: string; readonly apiKey: string | null; readonly model: string } | null;
 };
 
 /** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  const env = parseConfig(Env, source);
+  const env = parseConfig(ConfigSchema, source);
   const upstream =
     env.LLM_MODEL === undefined
       ? null

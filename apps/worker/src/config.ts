@@ -4,7 +4,7 @@ import { z } from 'zod';
 const secret = z.string().min(32);
 const httpUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''));
 
-const Env = z.object({
+export const ConfigSchema = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
@@ -34,9 +34,9 @@ const Env = z.object({
   /** Steps that an agent may take for one message. */
   MAX_ITERATIONS: z.coerce.number().int().min(1).max(100_000).default(500),
 });
-export type Config = Readonly<z.infer<typeof Env>>;
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 
 /** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
 export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
-  return parseConfig(Env, source);
+  return parseConfig(ConfigSchema, source);
 }

@@ -5,7 +5,6 @@ const NEXT =
 export const quietSuffix = (seconds: number): string => `\n[The command has printed nothing for ${seconds} seconds and is still running. ${NEXT}]`;
 export const hardTimeoutSuffix = (seconds: number): string => `\n[The command is still running after ${seconds} seconds. ${NEXT}]`;
 export const completedSuffix = (exitCode: number): string => `\n[The command completed with exit code ${exitCode}.]`;
-export const stoppedSuffix = '\n[The command was stopped.]';
 export const shellEndedSuffix = (exitCode: number, directory: string): string =>
   `\n[The shell ended with exit code ${exitCode}. The next command runs in a new shell in ${directory}; variables, functions and aliases are gone.]`;
 export const diskFullSuffix = '\n[The disk of the sandbox is full (sandbox.disk-full): delete files that you do not need, then go on.]';

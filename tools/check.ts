@@ -1,0 +1,53 @@
+// `npm run check`: format, lint, types, arrows, sizes, unused code, generated files, lockfile. Runs every part, then lists those that failed.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { checkArrows } from './arrows.ts';
+import { tooLong } from './check/sizes.ts';
+
+const root = path.resolve(import.meta.dirname, '..');
+const bin = (name: string): string => path.join(root, 'node_modules/.bin', name);
+
+/** What is wrong, for a person; empty when nothing is. */
+type Part = () => string;
+
+/** A tool that says nothing, or says it in vain, when it succeeds. */
+const command =
+  (program: string, args: readonly string[], folder = '.'): Part =>
+  () => {
+    const { status, stdout, stderr, error } = spawnSync(program, args, {
+      cwd: path.join(root, folder),
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+      env: { ...process.env, FORCE_COLOR: '0', NO_COLOR: '1' },
+    });
+    if (status === 0) return '';
+    return `${stdout ?? ''}${stderr ?? ''}`.trim() || String(error ?? `${program} ended with ${status}`);
+  };
+
+const web = existsSync(path.join(root, 'apps/web/tsconfig.json'));
+const parts: readonly [string, Part][] = [
+  ['format and lint', command(bin('biome'), ['check', '--error-on-warnings', '--max-diagnostics=50', '.'])],
+  ['types', command(bin('tsc'), ['-b'])],
+  ['types of tools, bench, deploy and tests', command(bin('tsc'), ['-p', 'tools/tsconfig.json'])],
+  ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),
+  ['arrows between projects', () => checkArrows(root).join('\n')],
+  ['sizes of files', () => tooLong(root).join('\n')],
+  ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
+  ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
+  ['project references', command(process.execPath, ['tools/tsconfigs.mjs', '--check'])],
+  ['lockfile', command(process.execPath, ['tools/fill-lock.ts', '--check'])],
+];
+
+const failed: string[] = [];
+for (const [name, part] of parts) {
+  const started = performance.now();
+  const wrong = part();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${wrong === '' ? '✔' : '✖'} ${name.padEnd(42)} ${seconds.padStart(6)} s`);
+  if (wrong === '') continue;
+  failed.push(name);
+  console.log(`${wrong.replace(/^/gm, '    ')}\n`);
+}
+console.log(failed.length === 0 ? '\nEverything holds.' : `\n${failed.length} of ${parts.length} failed: ${failed.join(', ')}`);
+process.exit(failed.length === 0 ? 0 : 1);

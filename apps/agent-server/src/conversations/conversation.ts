@@ -111,8 +111,7 @@ export class Conversation {
       link,
     };
     await this.goOnFromLog(request);
-    if (slipway?.resumeRun === true && !['finished', 'stuck'].includes(lastStatus(this.log.events))) this.startRun();
-    else if (slipway?.resumeRun === true && untakenMessages(this.log.events).length > 0) this.startRun();
+    if (slipway?.resumeRun === true && this.hasWork()) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
       await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true });
@@ -237,6 +236,13 @@ export class Conversation {
       );
     }
     if (events.length > 0) await this.log.append(events.map((event) => this.deps.mask.event(event)));
+  }
+
+  /** Is there something to go on with: a message that was not taken in, or a run that had not come to its end? */
+  private hasWork(): boolean {
+    const { events } = this.log;
+    if (untakenMessages(events).length > 0) return true;
+    return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
   }
 
   private startRun(): void {

@@ -25,7 +25,7 @@ export async function endLeftovers(directory: string, log: (line: string) => voi
     }
     rmSync(file, { force: true });
   }
-  for (const pid of sandboxProcesses(path.join(directory, 'sandboxes'))) await end(pid, 'SIGTERM');
+  await endSandboxes(directory);
   const postmaster = path.join(directory, 'postgres/postmaster.pid');
   if (existsSync(postmaster)) {
     const pid = Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
@@ -34,6 +34,11 @@ export async function endLeftovers(directory: string, log: (line: string) => voi
       await end(pid, 'SIGINT');
     }
   }
+}
+
+/** Ends every sandbox of this data directory. Its workspace and its log stay; the next start gives both to a new one. */
+export async function endSandboxes(directory: string): Promise<void> {
+  await Promise.all(sandboxProcesses(path.join(directory, 'sandboxes')).map((pid) => end(pid, 'SIGTERM')));
 }
 
 /** Processes whose environment or command line names the sandboxes' folder. Linux only; elsewhere runtime-api finds its own at the next start. */

@@ -67,7 +67,12 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
           ),
         ]
       : []),
-    service('llm-gateway', { DATABASE_URL: addresses.databaseUrls.gateway, LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey, ...model }),
+    service('llm-gateway', {
+      DATABASE_URL: addresses.databaseUrls.gateway,
+      LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
+      DATA_DIR: path.join(addresses.dataDirectory, 'gateway'),
+      ...model,
+    }),
     service('runtime-api', {
       DATABASE_URL: addresses.databaseUrls.runtime,
       RUNTIME_API_KEY: secrets.runtimeApiKey,

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
+import { startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
-import { endLeftovers } from './leftovers.ts';
+import { endLeftovers, endSandboxes } from './leftovers.ts';
 import { planServices } from './services.ts';
 import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT, requireFreePort } from './settings.ts';
 import { Supervised } from './supervisor.ts';
@@ -44,13 +44,20 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const secrets = loadSecrets(directory);
   for (const [name, offset] of Object.entries(PORT_OFFSETS)) await requireFreePort(options.port + offset, name);
 
-  const stops: Array<() => Promise<void>> = [];
+  const running = new Map<string, Supervised>();
+  let database: Database | undefined;
   const stop = async (): Promise<void> => {
-    for (const each of stops.splice(0).reverse()) await each().catch((error: unknown) => options.log(String(error)));
+    const end = (names: readonly LocalService[]): Promise<unknown> => Promise.all(names.map((name) => running.get(name)?.stop()));
+    // First those that would heal what ends after them; the sandboxes while app-server still takes their last events; the database last.
+    await end(['web', 'worker', 'runtime-api']);
+    await endSandboxes(directory);
+    await end(['app-server', 'llm-gateway', 'embedded-identity']);
+    await database?.stop();
     rmSync(runningFile(directory), { force: true });
   };
   try {
-    const ownerUrl = await startDatabase(options, stops);
+    database = await startDatabase(options);
+    const ownerUrl = database.url;
     await migrate({ ownerUrl, directory: path.join(ROOT, 'prisma'), passwords: secrets.database, log: options.log });
     await migrateQueue(ownerUrl, 'slipway_app');
     options.log('database ready');
@@ -69,7 +76,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       secrets,
       options.env,
     ).filter((plan) => !options.without?.includes(plan.name));
-    const running = new Map<string, Supervised>();
     const record = (): void =>
       writeFileSync(
         runningFile(directory),
@@ -96,7 +102,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       );
       service.start();
       running.set(plan.name, service);
-      stops.push(() => service.stop());
     }
     record();
     await Promise.all(
@@ -110,10 +115,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       dataDirectory: directory,
       ownerUrl,
       pidOf: (name) => running.get(name)?.status().pid ?? 0,
-      stop: async () => {
-        await stop();
-        await endLeftovers(directory, options.log);
-      },
+      stop,
     };
   } catch (error) {
     await stop();
@@ -121,12 +123,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-async function startDatabase(options: StackOptions, stops: Array<() => Promise<void>>): Promise<string> {
+interface Database {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The one that DATABASE_URL names, which is not ours to stop, or the embedded one. */
+async function startDatabase(options: StackOptions): Promise<Database> {
   const given = options.env['DATABASE_URL'];
-  if (given !== undefined && given !== '') return given;
-  const server: PostgresServer = await startPostgresServer(path.join(options.dataDirectory, 'postgres'), options.port + PORT_OFFSETS.postgres);
-  stops.push(() => server.stop());
-  return server.url;
+  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
+  return startPostgresServer(path.join(options.dataDirectory, 'postgres'), options.port + PORT_OFFSETS.postgres);
 }
 
 /** Says which processes belong to this data directory, for the next start and for curious people. */

@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import type { Browser, Page } from 'playwright-core';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { findChromium, launchChromium, seriousViolations } from './browser.ts';
+
+const run = promisify(execFile);
+const executable = findChromium();
+
+describe('a person in a browser', {
+  timeout: 300_000,
+  skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+}, () => {
+  let folder: string;
+  let git: GitServer;
+  let stack: Stack;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const foreign: string[] = [];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-e2e-'));
+    await createSampleRepository(path.join(folder, 'repositories'), 'sample.git', {
+      'README.md': '# Sample\n\nA small project.\n',
+      'src/sum.js': 'export const sum = (a, b) => a + b;\n',
+    });
+    git = await startGitServer(path.join(folder, 'repositories'));
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      log: () => {},
+      signal: AbortSignal.timeout(120_000),
+    });
+    browser = await launchChromium(executable ?? '');
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, acceptDownloads: true, reducedMotion: 'reduce' });
+    page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('401')) complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const { hostname, protocol } = new URL(request.url());
+      if (protocol.startsWith('http') && hostname !== 'localhost' && hostname !== '127.0.0.1') foreign.push(request.url());
+    });
+  });
+
+  after(async () => {
+    await browser?.close();
+    await stack?.stop();
+    await git?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const timeline = () => page.getByRole('log', { name: 'Timeline' });
+  const status = (name: string) => page.getByRole('banner').or(page.locator('header')).getByText(name, { exact: true });
+  const axeClean = async (where: string): Promise<void> => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect({ where, colorScheme, violations: await seriousViolations(page) }).toEqual({ where, colorScheme, violations: [] });
+    }
+  };
+
+  /** One person's way: after a step that failed the next ones would only wait. */
+  let broken = false;
+  const step = (name: string, work: () => Promise<void> | void): void => {
+    it(name, async (test) => {
+      if (broken) return test.skip('an earlier step failed');
+      broken = true;
+      await work();
+      broken = false;
+    });
+  };
+
+  step('is asked to sign in, and comes back signed in', async () => {
+    await page.goto(stack.url);
+    await page.waitForURL('**/login**');
+    await axeClean('/login');
+    await page
+      .getByRole('link', { name: 'Sign in' })
+      .or(page.getByRole('button', { name: 'Sign in' }))
+      .first()
+      .click();
+    await page.getByLabel('User name or e-mail').fill('demo');
+    await page.getByLabel('Password').fill('demo');
+    await axeClean("the issuer's page");
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'New task' }).waitFor();
+    await axeClean('home');
+  });
+
+  step('is told what is wrong with a repository that is not an address', async () => {
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Count to 40');
+    await page.getByRole('textbox', { name: 'Repository', exact: true }).fill('not an address');
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.locator('input[aria-invalid="true"]').waitFor();
+    await page
+      .getByText('Invalid URL')
+      .or(page.getByText(/address/))
+      .first()
+      .waitFor();
+  });
+
+  step('gives a task on a git repository and sees each start step, then the agent at work', async () => {
+    await page.getByRole('textbox', { name: 'Repository', exact: true }).fill(`${git.url}/sample.git`);
+    await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('main');
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+    await timeline().getByText('Count to 40').first().waitFor();
+    await timeline()
+      .getByText(/^Start: 7 steps/)
+      .waitFor();
+    await timeline()
+      .getByText(/a good moment to try Stop/)
+      .waitFor();
+    await status('Working').waitFor();
+    await axeClean('conversation at work');
+  });
+
+  step('reloads in the middle and has lost nothing', async () => {
+    await page.reload();
+    await timeline().getByText('Count to 40').first().waitFor();
+    await timeline()
+      .getByText(/a good moment to try Stop/)
+      .waitFor();
+    await status('Working').waitFor();
+  });
+
+  step('stops the run, within two seconds on the screen', async () => {
+    const began = performance.now();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await status('Stopped').waitFor();
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  step('queues a message, and the agent goes on with it to the end', async () => {
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Now look around and leave a short note.');
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await status('Working').waitFor();
+    await status('Finished').waitFor({ timeout: 30_000 });
+    await timeline().getByText('SLIPWAY_DEMO.md').first().waitFor();
+    await axeClean('conversation that has finished');
+  });
+
+  step('pauses, resumes on a sandbox with the same workspace, and still sees the changes', async () => {
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Count to 30');
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await status('Working').waitFor();
+    await page.getByRole('button', { name: 'Pause and give the sandbox back' }).click();
+    await status('Paused').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await status('Finished').waitFor({ timeout: 60_000 });
+  });
+
+  step('downloads the diff, and git applies it to a fresh clone', async () => {
+    const link = page.getByRole('link', { name: 'Download diff' });
+    await link.waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
+    const patch = path.join(folder, 'work.patch');
+    await download.saveAs(patch);
+    const clone = path.join(folder, 'clone');
+    await run('git', ['clone', '--quiet', `${git.url}/sample.git`, clone]);
+    await run('git', ['-C', clone, 'apply', patch]);
+    expect((await run('git', ['-C', clone, 'status', '--porcelain'])).stdout.trim()).toBe('?? SLIPWAY_DEMO.md');
+  });
+
+  step('can do all of it on a phone: nothing is wider than the screen', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    for (const address of [page.url(), page.url().replace(/\/[^/]+$/, ''), page.url().replace(/\/conversations.*$/, '')]) {
+      await page.goto(address);
+      await page.getByRole('main').first().waitFor();
+      await until('the page is filled', async () => (await page.getByRole('main').first().innerText()).length > 0);
+      expect({ address, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({ address, width: 390 });
+      await axeClean(`${address} at 390 px`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  step('signs out and is signed out', async () => {
+    await page.getByRole('button', { name: /theme and sign out/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.waitForURL('**/login**');
+    await page.goto(stack.url);
+    await page.waitForURL('**/login**');
+  });
+
+  step('saw no error in the console and asked nobody outside for anything', () => {
+    expect(complaints).toEqual([]);
+    expect(foreign).toEqual([]);
+  });
+});

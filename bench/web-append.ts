@@ -112,7 +112,7 @@ async function measure(browser: Browser, standIn: StandIn, id: string): Promise<
 /** Scrolls up until the first event is there, then back to the live edge. */
 async function loadAll(page: Page): Promise<void> {
   const scroller = page.getByRole('log');
-  const first = page.getByText('Start: 7 steps');
+  const first = page.getByText('Started: 7 steps');
   for (let round = 0; round < 200 && !(await first.isVisible()); round += 1) {
     await scroller.evaluate((element) => element.scrollTo({ top: 0 }));
     await wait(100);

@@ -22,18 +22,17 @@ const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string;
 /** Everything that differs from where the work began; the diff of a file is read when it is opened. */
 export function Changes({ changes }: { changes: UseQueryResult<FileChanges> }) {
   const { orgId, conversation } = useConversation();
-  const started = useView((view) => view.status !== 'starting');
+  const starting = useView((view) => view.status === 'starting');
+  const hadWorkspace = useView((view) => view.hadWorkspace);
   const [open, setOpen] = useAddressValue('file');
   const { data, error } = changes;
-  if (data === undefined && error) {
-    if (failureOf(error).code === 'conversation.no-workspace')
-      return (
-        <EmptyState title="No workspace yet">
-          {started ? 'What the agent changes shows here once it has a sandbox.' : 'The sandbox is starting. What the agent changes shows here.'}
-        </EmptyState>
-      );
-    return <Failed error={error} retry={() => changes.refetch()} className="m-4" />;
-  }
+  if (!hadWorkspace || (error && failureOf(error).code === 'conversation.no-workspace'))
+    return (
+      <EmptyState title="No workspace yet">
+        {starting ? 'The sandbox is starting. What the agent changes shows here.' : 'What the agent changes shows here once it has a sandbox.'}
+      </EmptyState>
+    );
+  if (data === undefined && error) return <Failed error={error} retry={() => changes.refetch()} className="m-4" />;
   if (data === undefined)
     return (
       <div className="p-4">

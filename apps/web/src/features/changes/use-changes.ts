@@ -3,16 +3,17 @@ import { type Changes } from '@slipway/contracts';
 import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
-import { useConversation } from '../conversation/conversation-context.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
 
 /** Quiet time after a step that may have changed files, and the longest wait while steps keep coming. Milliseconds. */
 const SETTLE_MS = 800;
 const AT_MOST_MS = 4_000;
 
-/** The files that differ from where the work began. Read again when the log says that they may have changed, never on a timer. */
+/** The files that differ from where the work began. Asked for once there is a workspace, and read again when the log says that they may have changed, never on a timer. */
 export function useChanges(): UseQueryResult<Changes> {
   const { store, orgId, conversation } = useConversation();
   const queries = useQueryClient();
+  const wanted = useView((view) => view.hadWorkspace);
   const key = ['changes', orgId, conversation.id];
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -41,6 +42,7 @@ export function useChanges(): UseQueryResult<Changes> {
   return useQuery({
     queryKey: key,
     queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, signal }),
+    enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,

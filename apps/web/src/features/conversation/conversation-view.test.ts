@@ -88,6 +88,17 @@ describe('applyEvents', () => {
   });
 });
 
+describe('hadWorkspace', () => {
+  it('is true from the end of the first start, and stays so through the next one', () => {
+    const log = logOf([startStep('WORKING'), startStep('READY'), startStep('WORKING', 'running', 2)]);
+    const opened = openView(snapshotOf(0));
+    expect(applyAll(opened, log.slice(0, 1)).hadWorkspace).toBe(false);
+    expect(applyAll(opened, log.slice(0, 2)).hadWorkspace).toBe(true);
+    expect(applyAll(opened, log).hadWorkspace).toBe(true);
+    expect(prependEvents(openView(snapshotOf(3)), log).hadWorkspace).toBe(true);
+  });
+});
+
 describe('rows', () => {
   it('join a call with its answer', () => {
     const rows = rowsOf([terminal('c1', 'npm test'), exit(1, 'c1', 2)]);

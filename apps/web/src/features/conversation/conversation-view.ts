@@ -1,4 +1,4 @@
-import { type Conversation, ConversationEvent, ConversationStats, type ConversationStatus, type LoggedEvent } from '@slipway/contracts';
+import { type Conversation, ConversationEvent, ConversationStats, type ConversationStatus, type LoggedEvent, StartStep } from '@slipway/contracts';
 import { type ConversationStatusState, conversationStatus, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
 import { touchesFiles } from './timeline-row.ts';
@@ -20,6 +20,8 @@ export interface ConversationView {
   readonly costUsd: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** A start has come to its end once: there are files to ask for. */
+  readonly hadWorkspace: boolean;
   /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
   readonly filesTouchedAt: number;
 }
@@ -38,6 +40,7 @@ export function openView(conversation: Conversation): ConversationView {
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
+    hadWorkspace: start === 'ready' || conversation.start.steps.some((step) => step.status === 'READY'),
     filesTouchedAt: 0,
   };
 }
@@ -68,7 +71,12 @@ export function prependEvents(view: ConversationView, events: readonly LoggedEve
   const page = events.filter((logged) => logged.seq < view.firstSeq);
   const first = page[0];
   if (first === undefined || page.at(-1)?.seq !== view.firstSeq - 1) return view;
-  return { ...view, firstSeq: first.seq, timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline) };
+  return {
+    ...view,
+    firstSeq: first.seq,
+    hadWorkspace: view.hadWorkspace || page.some(isReady),
+    timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline),
+  };
 }
 
 const KINDS = new Set<string>(ConversationEvent.options.map((option) => option.shape.kind.value));
@@ -78,11 +86,15 @@ function isKnown({ event }: LoggedEvent): boolean {
   return KINDS.has(event.kind);
 }
 
-type Rest = Pick<ConversationView, 'state' | 'title' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'filesTouchedAt'>;
+function isReady({ event }: LoggedEvent): boolean {
+  return event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task' && StartStep.safeParse(event.value).data?.status === 'READY';
+}
+
+type Rest = Pick<ConversationView, 'state' | 'title' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'filesTouchedAt'>;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
-  const next = state === rest.state ? rest : { ...rest, state };
+  const next = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };

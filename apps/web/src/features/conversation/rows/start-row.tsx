@@ -31,7 +31,7 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
   const running = !ready && failed === undefined;
   const work = row.steps.filter((step) => step.status !== 'READY' && step.status !== 'ERROR');
   const total = work.reduce((sum, step) => sum + (step.elapsedMs ?? 0), 0);
-  const verb = row.attempt === 1 ? 'Start' : 'Start again';
+  const again = row.attempt === 1 ? '' : ' again';
   const current = work.findLast((step) => step.state === 'running');
   return (
     <Disclosure
@@ -41,11 +41,11 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
       icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
       label={
         failed ? (
-          <span className="text-bad">{verb}: failed</span>
+          <span className="text-bad">Start{again} failed</span>
         ) : running ? (
-          `${verb}: ${current ? NAMES[current.status].toLowerCase() : 'waiting'}`
+          `Starting${again}: ${current ? NAMES[current.status].toLowerCase() : 'waiting'}`
         ) : (
-          `${verb}: ${work.length} ${work.length === 1 ? 'step' : 'steps'}`
+          `Started${again}: ${work.length} ${work.length === 1 ? 'step' : 'steps'}`
         )
       }
       aside={running ? null : <span className="text-xs tabular-nums">{duration(total)}</span>}

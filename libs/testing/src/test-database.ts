@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 import { migrate, SCHEMAS, serviceUrl } from '@slipway/db/migrate';
@@ -17,6 +18,8 @@ export interface TestDatabase {
 }
 
 const PRISMA_DIRECTORY = fileURLToPath(new URL('../../../prisma', import.meta.url));
+/** Longest wait for connections to a test's database to close by themselves. Milliseconds. */
+const CLOSING_MS = 3_000;
 const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway' } as const;
 
 /**
@@ -54,6 +57,9 @@ export async function createTestDatabase(options: { extra?: { name: string; prep
     ownerUrl,
     urls: Object.fromEntries(SCHEMAS.map((schema) => [schema, serviceUrl(ownerUrl, schema, PASSWORDS[schema])])) as TestDatabase['urls'],
     close: async () => {
+      // A pool's end does not wait for the server: connections that are being closed would be killed, and their clients would throw.
+      const open = async (): Promise<boolean> => (await admin.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name])).rowCount !== 0;
+      for (const end = performance.now() + CLOSING_MS; (await open()) && performance.now() < end; ) await wait(5);
       await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
       await admin.end();
       await own?.stop();

@@ -18,6 +18,10 @@ import { SocketReader } from './socket-reader.js';
 
 /** Conversations that one socket reads at once. */
 const MAX_SUBSCRIPTIONS = 50;
+/** Subscriptions that one socket may ask for within `ASKING_MS`: each costs two queries. A client on a bad line asks a few times a second. */
+const MAX_ASKED = 200;
+/** Milliseconds. */
+const ASKING_MS = 10_000;
 /** Largest frame that a client may send. Bytes; ours are a few hundred. */
 const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
 
@@ -97,10 +101,21 @@ export class RealtimeGateway {
 
   private connected(socket: Socket): void {
     this.subscriptions.set(socket, new Map());
-    socket.on('subscribe', (body: unknown, answer: unknown) => {
-      this.subscribe(socket, body, typeof answer === 'function' ? (answer as (value: SubscribeAnswer) => void) : () => {}).catch((error: unknown) =>
-        this.logger.error({ err: error }, 'a subscription broke'),
-      );
+    let asked = 0;
+    let since = performance.now();
+    const tooOften = (): boolean => {
+      if (performance.now() - since > ASKING_MS) {
+        asked = 0;
+        since = performance.now();
+      }
+      asked += 1;
+      return asked > MAX_ASKED;
+    };
+    socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
+      const answer = typeof acknowledge === 'function' ? (acknowledge as (value: SubscribeAnswer) => void) : () => {};
+      if (tooOften())
+        return answer({ ok: false, code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` });
+      this.subscribe(socket, body, answer).catch((error: unknown) => this.logger.error({ err: error }, 'a subscription broke'));
     });
     socket.on('unsubscribe', (body: unknown) => {
       const parsed = Unsubscribe.safeParse(body);

@@ -256,8 +256,9 @@ describe('realtime', () => {
     const id = await started();
     await append(id, 1, 5, { index: 0 });
     const socket = connect({ index: 1 });
+    const history = new Promise((resolve) => socket.once('events', resolve));
     expect(await subscribe(socket, id)).toMatchObject({ ok: true });
-    await new Promise((resolve) => socket.once('events', resolve));
+    await history;
     const told = new Promise<ResumeFrame>((resolve) => socket.once('resume', resolve));
     const ended = (app.replicas.pop() as TestApp).close();
     expect(await told).toEqual({ conversationId: id, code: 'draining', afterSeq: 5 });

@@ -29,7 +29,7 @@ const web = existsSync(path.join(root, 'apps/web/tsconfig.json'));
 const parts: readonly [string, Part][] = [
   ['format and lint', command(bin('biome'), ['check', '--error-on-warnings', '--max-diagnostics=50', '.'])],
   ['types', command(bin('tsc'), ['-b'])],
-  ['types of tools, bench, deploy and tests', command(bin('tsc'), ['-p', 'tools/tsconfig.json'])],
+  ['types of tools, bench, deploy and tests', command(bin('tsc'), ['-p', 'tsconfig.scripts.json'])],
   ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),
   ['arrows between projects', () => checkArrows(root).join('\n')],
   ['sizes of files', () => tooLong(root).join('\n')],

@@ -65,7 +65,7 @@ export function repair(lock: Lock): { lock: Lock; problems: string[] } {
     delete entry.resolved;
     problems.push(`${key} names a registry`);
   }
-  const sorted = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  const sorted = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => a.localeCompare(b, 'en')));
   return { lock: { ...lock, packages: sorted }, problems };
 }
 

@@ -7,21 +7,34 @@ import type { GeneratedFile } from './generate/generated-file.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const check = process.argv.includes('--check');
 
-// The generators read the built contracts.
-execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/contracts'], { cwd: root, stdio: 'inherit' });
-const [{ apiClient }, { openapi }, { errorPages }, { configuration }] = await Promise.all([
-  import('./generate/api-client.ts'),
+const build = (...projects: string[]): void =>
+  void execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', ...projects], { cwd: root, stdio: 'inherit' });
+const differs = ({ path: file, content }: GeneratedFile): boolean =>
+  !existsSync(path.join(root, file)) || readFileSync(path.join(root, file), 'utf8') !== content;
+function write({ path: file, content }: GeneratedFile): void {
+  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+  writeFileSync(path.join(root, file), content);
+  console.log(`wrote ${file}`);
+}
+
+// The generators read what is built: the contracts, then, with the client that is made from them, the apps.
+build('libs/contracts');
+const { apiClient } = await import('./generate/api-client.ts');
+const client = apiClient();
+if (!check && differs(client)) write(client);
+build();
+const [{ openapi }, { errorPages }, { configuration }] = await Promise.all([
   import('./generate/openapi.ts'),
   import('./generate/error-pages.ts'),
   import('./generate/configuration.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
-const files: GeneratedFile[] = [apiClient(), openapi(), ...errorPages(), configurationPage];
+const files: GeneratedFile[] = [client, openapi(), ...errorPages(), configurationPage];
 
 const wanted = new Set(files.map((file) => file.path));
 const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];
 const stale = errorPagesThere.filter((file) => !wanted.has(file));
-const drifted = files.filter(({ path: file, content }) => !existsSync(path.join(root, file)) || readFileSync(path.join(root, file), 'utf8') !== content);
+const drifted = files.filter(differs);
 
 for (const app of missing)
   console.log(`${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`);
@@ -29,9 +42,5 @@ if (check) {
   for (const file of [...drifted.map((entry) => entry.path), ...stale]) console.log(`out of date: ${file} (npm run generate)`);
   process.exit(drifted.length + stale.length + missing.length === 0 ? 0 : 1);
 }
-for (const { path: file, content } of drifted) {
-  mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-  writeFileSync(path.join(root, file), content);
-  console.log(`wrote ${file}`);
-}
+drifted.forEach(write);
 for (const file of stale) rmSync(path.join(root, file));

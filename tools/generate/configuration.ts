@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
@@ -63,7 +64,10 @@ function section(app: string, schema: z.ZodType, comments: ReadonlyMap<string, s
 }
 
 function defaultOf(name: string, property: Property, required: ReadonlySet<string>): string {
-  if (property.default !== undefined) return `\`${String(property.default)}\``;
+  const value = property.default === undefined ? undefined : String(property.default);
+  // Made of this process: another one has another.
+  if (value === `${os.hostname()}-${process.pid}`) return 'made at the start';
+  if (value !== undefined) return `\`${value}\``;
   return required.has(name) ? 'required' : 'optional';
 }
 

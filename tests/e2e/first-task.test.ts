@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -75,9 +75,14 @@ describe('a person in a browser', {
   const step = (name: string, work: () => Promise<void> | void): void => {
     it(name, async (test) => {
       if (broken) return test.skip('an earlier step failed');
-      broken = true;
-      await work();
-      broken = false;
+      try {
+        await work();
+      } catch (error) {
+        broken = true;
+        await mkdir('test-results', { recursive: true });
+        await page?.screenshot({ path: `test-results/${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
+        throw error;
+      }
     });
   };
 
@@ -117,7 +122,7 @@ describe('a person in a browser', {
     await page.waitForURL('**/conversations/**');
     await timeline().getByText('Count to 40').first().waitFor();
     await timeline()
-      .getByText(/^Start: 7 steps/)
+      .getByText(/^Started: 7 steps/)
       .waitFor();
     await timeline()
       .getByText(/a good moment to try Stop/)
@@ -156,7 +161,7 @@ describe('a person in a browser', {
     await page.getByRole('button', { name: /^Send/ }).click();
     await status('Working').waitFor();
     await page.getByRole('button', { name: 'Pause and give the sandbox back' }).click();
-    await status('Paused').waitFor();
+    await status('Paused').waitFor({ timeout: 20_000 });
     await page.getByRole('button', { name: 'Resume' }).click();
     await status('Finished').waitFor({ timeout: 60_000 });
   });

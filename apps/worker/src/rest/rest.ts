@@ -15,7 +15,7 @@ import type { StartSteps } from '../start/start-steps.js';
 import type { Snapshots } from './snapshot.js';
 
 /** A step under way may end within this; then the run is interrupted. Milliseconds. */
-const HALT_MS = 10_000;
+const HALT_MS = 5_000;
 /** After an interrupt everything has stopped within a second; twice that. Milliseconds. */
 const INTERRUPT_MS = 2_000;
 /** What the agent said last comes into the log within this, or when the sandbox is back. Milliseconds. */
@@ -39,37 +39,44 @@ export class Rest {
     const failedWithSandbox = row.startStatus === 'ERROR' && row.runtimeId !== null;
     if (row.desired === 'rest' || failedWithSandbox) {
       const session = await this.runtime.session(held.orgId, held.id, held.signal);
-      if (session !== null && (session.status === 'running' || session.status === 'starting')) await this.giveBack(held, session);
-      await this.record(held);
+      const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
+      await this.record(held, interrupted);
     }
     if (await fulfil(this.pool, held.orgId, held.id, 'rest')) return;
     // Wanted again meanwhile: whoever asked has a job for it, but may have found the old sandbox still there.
     await this.queue.add('conversation-start', { orgId: held.orgId, conversationId: held.id }, { key: held.id });
   }
 
-  private async giveBack(held: HeldConversation, session: Runtime): Promise<void> {
+  /** @returns whether the run had to be interrupted for it. */
+  private async giveBack(held: HeldConversation, session: Runtime): Promise<boolean> {
     const agent = this.steps.agentOf(held.row);
+    let interrupted = false;
     if (agent !== null && held.row.startStatus === 'READY' && (await agent.probe(held.id, held.signal)) === 'alive') {
-      await this.bestEffort('the agent was not halted', held, () => this.halt(held, agent));
+      await this.bestEffort('the agent was not halted', held, async () => {
+        interrupted = await this.halt(held, agent);
+      });
       const { workingDir: directory, baseCommit: base } = held.row;
       if (directory !== null)
         await this.bestEffort('the workspace was not looked at', held, () => this.snapshots.take(held.orgId, held.id, agent, { directory, base }, held.signal));
     }
     await this.runtime.pause(held.orgId, session.runtime_id, held.signal);
+    return interrupted;
   }
 
-  private async halt(held: HeldConversation, agent: AgentServerClient): Promise<void> {
+  private async halt(held: HeldConversation, agent: AgentServerClient): Promise<boolean> {
     await agent.pause(held.id, held.signal);
-    if (!(await this.halted(held, agent, HALT_MS))) {
+    const interrupted = !(await this.halted(held, agent, HALT_MS));
+    if (interrupted) {
       await agent.interrupt(held.id, held.signal);
       await this.halted(held, agent, INTERRUPT_MS);
     }
     const end = performance.now() + SETTLE_MS;
     while (performance.now() < end) {
       await held.refresh();
-      if (held.row.executionStatus !== 'running') return;
+      if (held.row.executionStatus !== 'running') break;
       await wait(POLL_MS, undefined, { signal: held.signal });
     }
+    return interrupted;
   }
 
   private async halted(held: HeldConversation, agent: AgentServerClient, withinMs: number): Promise<boolean> {
@@ -83,7 +90,7 @@ export class Rest {
   }
 
   /** What the log has to say once the sandbox is away. */
-  private async record(held: HeldConversation): Promise<void> {
+  private async record(held: HeldConversation, interrupted: boolean): Promise<void> {
     await held.write((row) => {
       const state = { ...INITIAL_STATUS, ...row.statusState };
       const events: PlatformEvent[] = [];
@@ -93,6 +100,8 @@ export class Rest {
       }
       if (row.executionStatus === 'running')
         events.push({ kind: 'execution-status', status: 'paused' }, ...(state.halt === 'none' ? [{ kind: 'paused' as const }] : []));
+      // The interrupt was ours, for a pause: that is what the person asked for and reads.
+      else if (interrupted && state.halt === 'interrupt') events.push({ kind: 'paused' });
       const away = row.startStatus === 'ERROR' ? 'ERROR' : 'PAUSED';
       if (row.sandboxStatus !== away) events.push({ kind: 'sandbox-status', status: away });
       return { events, columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null, leaseMs: null, checkpoint: {} } };

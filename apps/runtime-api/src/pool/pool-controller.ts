@@ -10,6 +10,8 @@ import { removeSlot } from './slot-removal.js';
 
 /** Longest time between two looks at the pool. Milliseconds; claims and changes in sandboxes bring the next one forward. */
 const TICK_MS = 250;
+/** Shortest time between two looks. Milliseconds. */
+const KICK_MS = 20;
 const TEND_MS = 500;
 const REAP_MS = 3_000;
 const RENEW_MS = 2_000;
@@ -99,7 +101,10 @@ export class PoolController {
   /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
   private async fill(signal: AbortSignal): Promise<void> {
     if (performance.now() >= this.notBefore) await planPool(this.context);
+    // What is worked on while the rows are read may be done when they arrive: those rows say nothing, the next look does.
+    const worked = new Set(this.busy);
     for (const slot of await slotsIn(this.context.db, this.context.pool.poolId, ['intent', 'provisioning', 'doomed', 'releasing'])) {
+      if (worked.has(`removing ${slot.slotId}`) || worked.has(`starting ${slot.slotId}`)) continue;
       if (REMOVABLE_SLOT_STATES.has(slot.state)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
       else if (this.starting < STARTS_AT_ONCE) this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
     }
@@ -145,7 +150,7 @@ export class PoolController {
   private async pause(signal: AbortSignal): Promise<void> {
     if (this.woken) {
       // Many kicks in a row are one look.
-      await wait(10, undefined, { signal }).catch(() => {});
+      await wait(KICK_MS, undefined, { signal }).catch(() => {});
       return;
     }
     await new Promise<void>((resolve) => {

@@ -16,7 +16,7 @@ export async function renewPool(context: PoolContext): Promise<number> {
     ...stale.map((slot) => ({ slot, reason: 'made from an older template' })),
     ...old.slice(0, slotsToRenew(old.length, await countReady(db, pool.poolId))).map((slot) => ({ slot, reason: 'too old' })),
   ];
-  for (const { slot, reason } of due) await doomSlot(db, slot.slotId, reason);
+  for (const { slot, reason } of due) await doomSlot(db, slot.slotId, reason, ['ready']);
   return due.length;
 }
 
@@ -27,7 +27,7 @@ export async function checkWarm(context: PoolContext, signal: AbortSignal): Prom
     due.map(async (slot) => {
       const health = slot.address === null ? 'silent' : await sandboxHealth(slot, slot.address, signal);
       if (health === 'dormant' || signal.aborted) return false;
-      return doomSlot(context.db, slot.slotId, health === 'silent' ? 'it does not answer' : 'it is not blank');
+      return doomSlot(context.db, slot.slotId, health === 'silent' ? 'it does not answer' : 'it is not blank', ['ready']);
     }),
   );
   return doomed.filter(Boolean).length;

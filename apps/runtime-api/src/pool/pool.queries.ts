@@ -21,7 +21,17 @@ export async function upsertPool(db: SqlPool, pool: { poolId: string; image: str
   );
 }
 
-/** Writes the intents that the pool lacks. @returns how many were written. */
+/** How many blank sandboxes exist or are being made. */
+export async function countUnclaimed(db: SqlPool, poolId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_unclaimed',
+    text: `SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state IN ('intent', 'provisioning', 'ready', 'doomed')`,
+    values: [poolId],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Writes the intents that the pool lacks: at most as many as there are ids, counted again under the pool's lock. @returns how many were written. */
 export async function planSlots(db: SqlPool, poolId: string, freshIds: readonly string[]): Promise<number> {
   const planned = await db.query({ name: 'plan_slots', text: 'SELECT runtime.plan_slots($1, $2)', values: [poolId, freshIds] });
   return planned.rowCount ?? 0;
@@ -64,11 +74,11 @@ export async function markReady(db: SqlPool, slot: Slot, uid: string, address: s
   return rowCount === 1;
 }
 
-/** Takes a slot that nobody was given out of the pool. A bound one is not touched. */
-export async function doomSlot(db: SqlPool, slotId: string, reason: string): Promise<boolean> {
+/** Takes a slot that nobody was given out of the pool. False: it is in none of `from`, which a bound one never is. */
+export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: ReadonlyArray<'intent' | 'provisioning' | 'ready'>): Promise<boolean> {
   const { rowCount } = await db.query(
-    `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1, reason = $2, changed_at = now() WHERE slot_id = $1 AND state IN ('intent', 'provisioning', 'ready')`,
-    [slotId, reason],
+    `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1, reason = $2, changed_at = now() WHERE slot_id = $1 AND state = ANY ($3)`,
+    [slotId, reason, from],
   );
   return rowCount === 1;
 }

@@ -32,7 +32,8 @@ export class Reaper {
     const ended = await Promise.all(claims.map((claim) => this.checkClaim(claim, sandboxes.get(claim.podName), signal)));
     for (const slot of warm) {
       const sandbox = sandboxes.get(slot.podName);
-      if (sandbox === undefined || sandbox.uid !== slot.podUid || sandbox.observation.state === 'ended') await doomSlot(db, slot.slotId, reasonOf(sandbox));
+      if (sandbox === undefined || sandbox.uid !== slot.podUid || sandbox.observation.state === 'ended')
+        await doomSlot(db, slot.slotId, reasonOf(sandbox), ['ready']);
     }
     await failStranded(db);
     await this.removeOrphans(listed, signal);

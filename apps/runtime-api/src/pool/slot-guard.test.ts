@@ -1,11 +1,10 @@
 import { after, before, describe, it } from 'node:test';
-import { nextSlotState, SLOT_TRANSITIONS, type SlotState, type SlotTrigger } from '@slipway/domain';
+import { nextSlotState, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES as unclaimed } from '@slipway/domain';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 
 const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
-const unclaimed: ReadonlySet<SlotState> = new Set(['intent', 'provisioning', 'ready', 'doomed']);
 
 describe('the slot table in Postgres', () => {
   let database: TestDatabase;

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { slotsToCreate } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { readActivation } from '@slipway/sandbox';
-import { doomSlot, markProvisioning, markReady, planSlots, type Slot, saveUid } from './pool.queries.js';
+import { countUnclaimed, doomSlot, markProvisioning, markReady, planSlots, type Slot, saveUid } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 
 /** Longest from intent to ready. Milliseconds; the slot is then doomed and another one planned. */
@@ -13,8 +14,10 @@ const PLAN_AT_ONCE = 50;
 /** Writes the intents that the pool lacks, before anything is made. @returns how many. */
 export async function planPool(context: PoolContext): Promise<number> {
   const { db, pool, ids } = context;
+  const missing = slotsToCreate(pool.target, await countUnclaimed(db, pool.poolId));
+  if (missing === 0) return 0;
   // Base32 in lower case without the prefix: it becomes part of host names and of folders.
-  const fresh = Array.from({ length: Math.min(pool.target, PLAN_AT_ONCE) }, () => ids.prefixed('sbx').slice('sbx_'.length));
+  const fresh = Array.from({ length: Math.min(missing, PLAN_AT_ONCE) }, () => ids.prefixed('sbx').slice('sbx_'.length));
   const planned = await planSlots(db, pool.poolId, fresh);
   await context.failpoints('pool.planned');
   return planned;
@@ -43,8 +46,9 @@ export async function provisionSlot(context: PoolContext, slot: Slot, signal: Ab
   } catch (error) {
     if (signal.aborted) return 'left';
     const reason = error instanceof SlipwayError ? error.detail : 'the sandbox did not become ready in time';
+    // Not doomed: another leader has brought it further.
+    if (!(await doomSlot(db, slot.slotId, reason, ['intent', 'provisioning']))) return 'left';
     logger.warn({ slot_id: slot.slotId, err: error }, `a sandbox did not start: ${reason}`);
-    await doomSlot(db, slot.slotId, reason);
     return 'failed';
   }
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
 import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../../sandbox-backend.js';
 import { isAlive, killAll } from './process-identity.js';
@@ -26,6 +27,10 @@ const INHERITED = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'SHELL', 'USER', 'LOGNAME'] a
 /** Time that a sandbox's servers get to end by themselves: agent-server writes its log file out. Milliseconds. */
 const GRACE_MS = 2_000;
 const RESTART_REASONS_KEPT = 10;
+/** Longest wait for the system to say how a process ended that is dead already. Milliseconds. */
+const EXIT_WAIT_MS = 1_000;
+/** How long that is remembered. Milliseconds. */
+const EXIT_KEPT_MS = 60_000;
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /**
@@ -38,7 +43,8 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  */
 export class ProcessBackend implements SandboxBackend {
   readonly template: string;
-  private readonly exits = new Map<number, string>();
+  /** How the processes that this one has started end; of others nobody tells. */
+  private readonly exits = new Map<number, Promise<string>>();
   private readonly listeners = new Set<() => void>();
 
   /** @throws SlipwayError `config.invalid` in production. */
@@ -152,7 +158,7 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   private async restartTools(record: SandboxRecord, dead: ServerProcess, signal: AbortSignal): Promise<void> {
-    const reason = `${new Date().toISOString()} action-server ${this.exits.get(dead.pid) ?? 'ended'}`;
+    const reason = `${new Date().toISOString()} action-server ${await this.howEnded(dead)}`;
     const restarts = { count: record.restarts.count + 1, reasons: [...record.restarts.reasons, reason].slice(-RESTART_REASONS_KEPT) };
     try {
       const actionServer = await this.launchTools({ ...record, restarts }, dead.port, signal);
@@ -165,7 +171,7 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   private async end(record: SandboxRecord, dead: ServerProcess | null): Promise<void> {
-    const endReason = `the sandbox ended: agent-server ${(dead === null ? undefined : this.exits.get(dead.pid)) ?? 'ended'}`;
+    const endReason = `the sandbox ended: agent-server ${await this.howEnded(dead)}`;
     await this.kill(record, 0);
     await writeRecord(this.sandboxDirectory(record.name), { ...record, phase: 'ended', endReason });
   }
@@ -199,7 +205,7 @@ export class ProcessBackend implements SandboxBackend {
           },
           logFile: path.join(directory, 'agent-server.log'),
           listeningFile: path.join(directory, 'state', 'listening.json'),
-          onExit: this.noteExit,
+          onStart: this.watchExit,
         },
         signal,
       );
@@ -224,7 +230,7 @@ export class ProcessBackend implements SandboxBackend {
         environment: { ...this.environment(record), PORT: String(port), STATE_DIR: state, ACTION_SERVER_TOKEN: record.token },
         logFile: path.join(directory, 'action-server.log'),
         listeningFile: path.join(state, 'action-server.json'),
-        onExit: this.noteExit,
+        onStart: this.watchExit,
       },
       signal,
     );
@@ -251,7 +257,7 @@ export class ProcessBackend implements SandboxBackend {
     if (record.phase === 'ended') return { state: 'ended', uid: record.uid, reason: record.endReason ?? 'the sandbox ended' };
     if (record.phase === 'starting' || record.agentServer === null) return { state: 'pending', message: 'its processes are starting' };
     if (!(await isAlive(record.agentServer)))
-      return { state: 'ended', uid: record.uid, reason: `the sandbox ended: agent-server ${this.exits.get(record.agentServer.pid) ?? 'ended'}` };
+      return { state: 'ended', uid: record.uid, reason: `the sandbox ended: agent-server ${await this.howEnded(record.agentServer)}` };
     return { state: 'running', uid: record.uid, address: `http://127.0.0.1:${record.agentServer.port}`, restarts: record.restarts };
   }
 
@@ -282,11 +288,21 @@ export class ProcessBackend implements SandboxBackend {
     return path.join(this.config.directory, 'workspaces', checked(name));
   }
 
-  private readonly noteExit = (pid: number, how: string): void => {
-    this.exits.set(pid, how);
-    if (this.exits.size > 1_000) this.exits.delete(this.exits.keys().next().value ?? 0);
-    this.changed();
+  private readonly watchExit = (pid: number, ended: Promise<string>): void => {
+    this.exits.set(pid, ended);
+    void ended.then(async () => {
+      this.changed();
+      // Long enough for whoever wants to know why.
+      await wait(EXIT_KEPT_MS, undefined, { ref: false });
+      if (this.exits.get(pid) === ended) this.exits.delete(pid);
+    });
   };
+
+  /** The system shows that a process is dead a moment before it says how it ended. */
+  private async howEnded(server: ServerProcess | null): Promise<string> {
+    const ended = server === null ? undefined : this.exits.get(server.pid);
+    return ended === undefined ? 'ended' : Promise.race([ended, wait(EXIT_WAIT_MS, 'ended', { ref: false })]);
+  }
 
   private changed(): void {
     for (const listener of this.listeners) listener();

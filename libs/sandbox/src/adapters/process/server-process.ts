@@ -16,8 +16,8 @@ export interface Launch {
   readonly logFile: string;
   /** The server writes `{port}` there when it listens. */
   readonly listeningFile: string;
-  /** How it ended: `was killed (SIGKILL)`, `ended with code 1`. */
-  readonly onExit: (pid: number, how: string) => void;
+  /** Called when it has a pid; the promise says how it ended: `was killed (SIGKILL)`, `ended with code 1`. */
+  readonly onStart: (pid: number, ended: Promise<string>) => void;
 }
 
 /** Longest start of one server. Milliseconds. */
@@ -42,10 +42,13 @@ export async function launchServer(launch: Launch, signal: AbortSignal): Promise
   child.once('error', (error) => {
     ended = `could not be started: ${error.message}`;
   });
-  child.once('exit', (code, killedBy) => {
-    ended = killedBy === null ? `ended with code ${code}` : `was killed (${killedBy})`;
-    if (child.pid !== undefined) launch.onExit(child.pid, ended);
+  const exit = new Promise<string>((resolve) => {
+    child.once('exit', (code, killedBy) => {
+      ended = killedBy === null ? `ended with code ${code}` : `was killed (${killedBy})`;
+      resolve(ended);
+    });
   });
+  if (child.pid !== undefined) launch.onStart(child.pid, exit);
   child.unref();
   const end = performance.now() + START_TIMEOUT_MS;
   try {

@@ -21,6 +21,16 @@ export function ConversationHeader() {
     document.title = `${title} · Slipway`;
   }, [title]);
   const active = status === 'working' || status === 'starting';
+  // The answer only says that it was taken in; until the log says the rest the button stays busy.
+  const stopping = stop.isPending || (active && stop.isSuccess);
+  const pausing = pause.isPending || (active && pause.isSuccess);
+  const { reset: forgetStop } = stop;
+  const { reset: forgetPause } = pause;
+  useEffect(() => {
+    if (active) return;
+    forgetStop();
+    forgetPause();
+  }, [active, forgetStop, forgetPause]);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
@@ -37,13 +47,13 @@ export function ConversationHeader() {
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
         {active ? (
-          <Button size="medium" onClick={() => stop.mutate()} busy={stop.isPending}>
-            {stop.isPending ? null : <Square aria-hidden />} Stop
+          <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
+            {stopping ? null : <Square aria-hidden />} Stop
           </Button>
         ) : null}
         {active || status === 'waiting' ? (
-          <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pause.isPending}>
-            {pause.isPending ? null : <Pause aria-hidden />}
+          <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pausing}>
+            {pausing ? null : <Pause aria-hidden />}
           </IconButton>
         ) : null}
         {status === 'paused' || status === 'stopped' || status === 'failed' ? (

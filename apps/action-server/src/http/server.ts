@@ -50,7 +50,9 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
       if (gone.signal.aborted) response.destroy();
       else fail(route, request, socket, response, error);
     }
-    logger.debug({ route, status: response.statusCode, elapsedMs: performance.now() - started, aborted: gone.signal.aborted }, 'request');
+    const line = { route, status: response.statusCode, elapsed_ms: Math.round(performance.now() - started), aborted: gone.signal.aborted };
+    // What acts leaves a line with its trace; what only reads is of use to nobody but a developer.
+    logger[request.method === 'GET' ? 'debug' : 'info'](line, 'request');
   }
 
   function fail(route: string, request: IncomingMessage, socket: Socket, response: ServerResponse, thrown: unknown): void {

@@ -2,6 +2,7 @@ import type { ConversationStatus, CreateConversation, Principal } from '@slipway
 import type { TenantTx } from '@slipway/db';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
+import { makeTraceparent } from '@slipway/telemetry';
 import { storedStatus } from '../ingest/status-patch.js';
 import type { ListPosition } from './conversation-cursor.js';
 import type { ConversationRow } from './conversation-view.js';
@@ -93,12 +94,12 @@ async function sandboxRow(client: PoolClient, query: { name: string; text: strin
   };
 }
 
-/** Whether the conversation should have a sandbox. `fence`: whoever writes into the log now may not go on. */
+/** Whether the conversation should have a sandbox; the jobs that see to it run under the current trace. `fence`: whoever writes into the log now may not go on. */
 export async function setDesired(client: PoolClient, orgId: string, id: string, desired: 'run' | 'rest', writer: 'keep' | 'fence' = 'keep'): Promise<void> {
   await client.query({
     name: writer === 'fence' ? 'set-desired-fence' : 'set-desired',
-    text: `UPDATE app.conversation SET desired = $3${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
-    values: [orgId, id, desired],
+    text: `UPDATE app.conversation SET desired = $3, traceparent = $4${writer === 'fence' ? ', epoch = epoch + 1, acked = 0' : ''} WHERE org_id = $1 AND id = $2`,
+    values: [orgId, id, desired, makeTraceparent()],
   });
 }
 

@@ -13,13 +13,13 @@ import { Db } from '@slipway/db';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { currentContext, makeTraceparent } from '@slipway/telemetry';
+import { currentContext, type Logger, makeTraceparent } from '@slipway/telemetry';
 import type { z } from 'zod';
 import { Hubs } from '../events/hubs.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
-import { IDS, SQL_POOL } from '../platform/tokens.js';
+import { IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { readCursor, writeCursor } from './conversation-cursor.js';
 import { titleOf, toConversation, toSummary } from './conversation-view.js';
 import { createConversation, findConversation, listConversations, lockSandbox, setDesired } from './conversations.queries.js';
@@ -31,6 +31,7 @@ export class ConversationsService {
     private readonly db: Db,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
     private readonly jobs: Jobs,
     private readonly hubs: Hubs,
     private readonly models: ModelsService,
@@ -67,6 +68,7 @@ export class ConversationsService {
       requestId: currentContext()?.requestId ?? null,
     };
     await this.db.withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made));
+    this.logger.info({ conversation_id: id, model: made.model }, 'conversation created');
     this.jobs.enqueue('conversation-start', caller.orgId, id);
     return this.get(caller, id);
   }
@@ -103,13 +105,14 @@ export class ConversationsService {
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
       const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
       const job = live ? 'conversation-deliver' : 'conversation-start';
-      if (row.desired !== 'run') await setDesired(client, caller.orgId, conversationId, 'run');
+      await setDesired(client, caller.orgId, conversationId, 'run');
       await wantJob(client, caller.orgId, job, conversationId);
       const message = (await queuedOf(client, caller.orgId, conversationId)).find((each) => each.id === id);
       if (message === undefined) throw new Error('a message that was stored is not in the inbox');
       return { job, message } as const;
     });
     if (sent.job !== null) {
+      this.logger.info({ conversation_id: conversationId, message_id: id }, 'message queued');
       this.jobs.enqueue(sent.job, caller.orgId, conversationId);
       this.hubs.inboxChanged(caller.orgId, conversationId);
     }

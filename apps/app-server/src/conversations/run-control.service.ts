@@ -125,6 +125,7 @@ export class RunControlService {
   }
 
   private audit(client: PoolClient, caller: Principal, action: string, target: string): Promise<void> {
+    this.logger.info({ conversation_id: target }, action);
     return recordAudit(client, caller, { id: this.ids.uuid(), action, target, requestId: currentContext()?.requestId ?? null });
   }
 }

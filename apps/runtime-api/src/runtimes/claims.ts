@@ -96,7 +96,8 @@ export class Claims {
       const activated = await this.activator.activate(orgId, sessionId, outcome.claim, signal);
       if (activated.result === 'active') {
         end();
-        const { claimId, runtimeId, sealedKey: storedKey } = outcome.claim;
+        const { claimId, slotId, runtimeId, sealedKey: storedKey } = outcome.claim;
+        this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'a session has its sandbox');
         return { sessionId, claimId, runtimeId, status: 'running', statusDetail: null, sealedKey: storedKey, ...activated.runtime };
       }
       attempts += 1;

@@ -78,6 +78,7 @@ export class RuntimesService {
       // Otherwise a start has come between: look again.
       if (!ended) continue;
       await this.removeEnded(orgId, row.sessionId);
+      this.context.logger.info({ claim_id: row.claimId, session_id: row.sessionId, org_id: orgId }, `a session is ${status}`);
       return this.session(orgId, row.sessionId);
     }
     throw new SlipwayError('service.unavailable', 'The session keeps changing.', { retryAfterSeconds: 1 });

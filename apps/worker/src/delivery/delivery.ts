@@ -13,15 +13,16 @@ export class Delivery {
 
   /**
    * Ends when nothing is left that has not been handed over. A message is claimed (no longer withdrawable) before it is sent.
+   * @returns how many messages were handed over.
    * @throws SlipwayError `sandbox.unreachable` when the sandbox does not answer; what was claimed stays for the next delivery.
    */
-  async deliver(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<void> {
+  async deliver(held: HeldConversation, agent: AgentServerClient, signal: AbortSignal): Promise<number> {
     const sent = new Set<string>();
     for (;;) {
       const { messages, claimed } = await claimInbox(this.pool, held.orgId, held.id);
       if (claimed > 0) this.log.inboxChanged(held.orgId, held.id);
       const next = messages.filter((message) => !sent.has(message.id));
-      if (next.length === 0) return;
+      if (next.length === 0) return sent.size;
       for (const message of next) {
         await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel }, signal);
         sent.add(message.id);

@@ -41,6 +41,7 @@ export class Rest {
       const session = await this.runtime.session(held.orgId, held.id, held.signal);
       const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
       await this.record(held, interrupted);
+      this.logger.info({ interrupted }, 'the conversation is at rest');
     }
     if (await fulfil(this.pool, held.orgId, held.id, 'rest')) return;
     // Wanted again meanwhile: whoever asked has a job for it, but may have found the old sandbox still there.

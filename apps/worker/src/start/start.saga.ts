@@ -66,7 +66,8 @@ export class StartSaga {
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
-      await this.delivery.deliver(held, agent, held.signal);
+      const delivered = await this.delivery.deliver(held, agent, held.signal);
+      this.logger.info({ delivered }, 'the inbox was handed over');
       return true;
     } catch (error) {
       if (held.signal.aborted || !(error instanceof SlipwayError)) throw error;
@@ -83,6 +84,7 @@ export class StartSaga {
     try {
       if (!goesOn) await this.beginAttempt(held, attempt);
       await this.watched(held, attempt, (signal) => this.steps.run(held, attempt, signal));
+      this.logger.info({ attempt: held.row.attempt, epoch: held.row.epoch }, 'the conversation is ready');
       return { kind: 'ready' };
     } catch (error) {
       if (error instanceof LostConversation || held.signal.aborted) throw error;

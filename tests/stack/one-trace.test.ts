@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type Conversation, ORG_HEADER, type QueuedMessage, type Runtime } from '@slipway/contracts';
+import { createSampleRepository, until } from '@slipway/testing';
+import { expect } from 'expect';
+import pg from 'pg';
+import { PORT_OFFSETS, type Secrets } from '../../deploy/local/settings.ts';
+import { LLM_KEY, OpenStack } from './open-stack.ts';
+import { finish, terminal } from './script-book.ts';
+import type { Talk } from './talk.ts';
+
+const SERVICES = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'agent-server', 'action-server'] as const;
+const newTrace = (): string => randomBytes(16).toString('hex');
+const traceparent = (trace: string): Readonly<Record<string, string>> => ({ traceparent: `00-${trace}-${randomBytes(8).toString('hex')}-01` });
+
+interface LogLine {
+  readonly file: string;
+  readonly text: string;
+}
+
+describe('logs', { timeout: 120_000 }, () => {
+  let open: OpenStack;
+  let talk: Talk;
+  const trace = newTrace();
+
+  before(async () => {
+    open = await OpenStack.open();
+    await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n' });
+    const prompt = open.book.write('traced', [terminal('echo traced > note.txt; env; tr "\\0" "\\n" < /proc/$PPID/environ'), finish()]);
+    const response = await open.create({ prompt, repository: `${open.git.url}/sample.git` }, open.person, traceparent(trace));
+    talk = open.follow(((await response.json()) as Conversation).id);
+    await talk.ended('finished');
+  });
+  after(() => open.close());
+
+  /** Every line of every log file: of the services, and of the sandboxes, which write to files of their own. */
+  const logLines = (): LogLine[] =>
+    readdirSync(open.stack.dataDirectory, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.log') && !file.startsWith('postgres'))
+      .flatMap((file) =>
+        readFileSync(path.join(open.stack.dataDirectory, file), 'utf8')
+          .split('\n')
+          .filter((text) => text !== '')
+          .map((text) => ({ file, text })),
+      );
+  const servicesThatSay = (id: string): string[] =>
+    [
+      ...new Set(
+        logLines()
+          .filter(({ text }) => text.includes(id))
+          .map(({ text }) => (JSON.parse(text) as { service: string }).service),
+      ),
+    ].sort();
+
+  it('know a task by one trace id, from the click through every service to the tool call and the model', async () => {
+    await until('each service has told of the trace', () => {
+      expect(servicesThatSay(trace)).toEqual(expect.arrayContaining([...SERVICES]));
+      return true;
+    });
+    expect(tracesOf('traced')).toEqual([trace, trace]);
+  });
+
+  it('know a later message by the trace id of its own click', async () => {
+    const later = newTrace();
+    const prompt = open.book.write('later', [terminal('echo later'), finish()]);
+    const response = await open.person.fetch(`${talk.path}/messages`, { method: 'POST', json: { text: prompt }, headers: traceparent(later) });
+    await talk.ended('finished', (await response.json()) as QueuedMessage);
+    await until('each service that it went through has told of the trace', () => {
+      expect(servicesThatSay(later)).toEqual(expect.arrayContaining(SERVICES.filter((service) => service !== 'runtime-api')));
+      return true;
+    });
+    expect(tracesOf('later')).toEqual([later, later]);
+  });
+
+  it('know a stop by the trace id of its click', async () => {
+    const stop = newTrace();
+    const message = await talk.send(open.book.write('stopped', [terminal('sleep 30')]));
+    await talk.watcher.waitFor('the command', ({ event }) => event.kind === 'ActionEvent' && event.tool_call.arguments.includes('sleep 30'));
+    await open.person.fetch(`${talk.path}/stop`, { method: 'POST', headers: traceparent(stop) });
+    await talk.ended('paused', message);
+    expect(servicesThatSay(stop)).toContain('app-server');
+  });
+
+  it('hold one JSON object a line, each with message, severity, timestamp and service, and in a conversation its ids', () => {
+    const lines = logLines();
+    expect([...new Set(lines.map(({ text }) => (JSON.parse(text) as { service: string }).service))].sort()).toEqual([...SERVICES, 'embedded-identity'].sort());
+    for (const { file, text } of lines) {
+      expect({ file, line: JSON.parse(text) as unknown }).toEqual({
+        file,
+        line: expect.objectContaining({
+          message: expect.any(String),
+          severity: expect.stringMatching(/^(DEBUG|INFO|WARNING|ERROR|CRITICAL)$/),
+          timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          service: expect.any(String),
+        }),
+      });
+    }
+    const traced = lines.map(({ text }) => JSON.parse(text) as Record<string, unknown>).filter((line) => line['trace_id'] === trace);
+    for (const service of ['app-server', 'worker', 'llm-gateway', 'agent-server'])
+      expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ conversation_id: talk.id }));
+    for (const service of ['app-server', 'worker', 'llm-gateway', 'runtime-api'])
+      expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ org_id: open.orgId }));
+    for (const service of ['app-server', 'llm-gateway'])
+      expect(traced.filter((line) => line['service'] === service)).toContainEqual(expect.objectContaining({ user_id: open.person.me.id }));
+  });
+
+  it('and events hold no secret: not one of the installation, of a session, of a sandbox, nor one that somebody sent where it did not belong', async () => {
+    const planted = `planted-${randomBytes(16).toString('hex')}`;
+    await plant(planted);
+    const secrets = await knownSecrets();
+    expect(Object.values(secrets).filter((value) => value.length < 16)).toEqual([]);
+    const places = [...logLines().map(({ file, text }) => ({ place: file, text })), ...(await storedEvents())];
+    const found = Object.entries({ ...secrets, planted }).flatMap(([name, value]) =>
+      places.filter(({ text }) => text.includes(value)).map(({ place, text }) => ({ name, place, text: text.slice(0, 400) })),
+    );
+    expect(found).toEqual([]);
+    // Tokens whose value nobody can know outside of the sandbox: of ingest, of activation, and the gateway's keys.
+    expect(places.filter(({ text }) => /eyJ[\w-]{10,}\.[\w-]+\.|slp_llm_\w{26}_\w{32}/.test(text)).map(({ place, text }) => ({ place, text }))).toEqual([]);
+  });
+
+  const tracesOf = (scene: string): (string | undefined)[] => open.book.requestsOf(scene).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
+
+  /** Sends a secret to every service in the ways in which callers send theirs, so that it is refused. */
+  async function plant(secret: string): Promise<void> {
+    const port = (offset: number): string => `http://127.0.0.1:${open.port + offset}`;
+    const headers = { authorization: `Bearer ${secret}`, cookie: `keycloak_auth=${secret}`, 'x-api-key': secret, 'x-session-api-key': secret };
+    const sandbox = (await query<{ url: string }>('SELECT sandbox_url AS url FROM app.conversation WHERE sandbox_url IS NOT NULL'))[0]?.url ?? '';
+    const refused = await Promise.all(
+      [
+        `${open.url}/api/v1/me`,
+        `${open.url}/oauth/keycloak/callback?code=${secret}&state=${secret}`,
+        `${open.url}/ingest/v1/conversations/${talk.id}/events`,
+        `${port(PORT_OFFSETS['runtime-api'])}/list`,
+        `${port(PORT_OFFSETS['llm-gateway'])}/v1/models`,
+        `${port(PORT_OFFSETS['embedded-identity'])}/realms/slipway/protocol/openid-connect/token?client_secret=${secret}`,
+        `${sandbox}/api/conversations/${talk.id}`,
+        `${sandbox}/sockets/events/${talk.id}?session_api_key=${secret}`,
+      ].flatMap((url) => (['GET', 'POST'] as const).map((method) => fetch(url, { method, headers, redirect: 'manual' }))),
+    );
+    expect(refused.filter(({ status }) => status < 300).map(({ url, status }) => ({ url, status }))).toEqual([]);
+    const body = JSON.stringify({ api_key: secret, environment: { TOKEN: secret } }).slice(0, -1);
+    for (const offset of [PORT_OFFSETS['app-server'], PORT_OFFSETS['runtime-api'], PORT_OFFSETS['llm-gateway']])
+      await fetch(`${port(offset)}${offset === 0 ? '/api/conversations' : offset === 2 ? '/start' : '/v1/chat/completions'}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+  }
+
+  async function knownSecrets(): Promise<Record<string, string>> {
+    const installed = JSON.parse(readFileSync(path.join(open.stack.dataDirectory, 'secrets.json'), 'utf8')) as Secrets;
+    const { database, ...single } = installed;
+    const runtime = (await (
+      await fetch(`http://127.0.0.1:${open.port + PORT_OFFSETS['runtime-api']}/sessions/${talk.id}`, {
+        headers: { 'x-api-key': installed.runtimeApiKey, [ORG_HEADER]: open.orgId },
+      })
+    ).json()) as Runtime;
+    const records = readdirSync(path.join(open.stack.dataDirectory, 'sandboxes/sandboxes')).map(
+      (name) =>
+        JSON.parse(readFileSync(path.join(open.stack.dataDirectory, 'sandboxes/sandboxes', name, 'sandbox.json'), 'utf8')) as { name: string; token: string },
+    );
+    return {
+      ...single,
+      ...Object.fromEntries(Object.entries(database).map(([schema, password]) => [`database ${schema}`, password])),
+      ...Object.fromEntries(records.map(({ name, token }) => [`tool token of ${name}`, token])),
+      ...Object.fromEntries(open.person.cookie.split('; ').map((pair, index) => [`cookie ${index}`, pair.slice(pair.indexOf('=') + 1)])),
+      'session key of the sandbox': runtime.session_api_key,
+      "the provider's key": LLM_KEY,
+    };
+  }
+
+  async function storedEvents(): Promise<{ place: string; text: string }[]> {
+    const events = await query<{ place: string; text: string }>("SELECT 'event ' || seq AS place, event::text AS text FROM app.event");
+    const blobs = await query<{ place: string; text: string }>("SELECT 'blob ' || sha256 AS place, encode(content, 'escape') AS text FROM app.blob");
+    expect(events.some(({ text }) => text.includes('ACTION_SERVER_TOKEN'))).toBe(true);
+    return [...events, ...blobs];
+  }
+
+  async function query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: open.stack.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+});

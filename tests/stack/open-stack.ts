@@ -1,0 +1,121 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Conversation, CreateConversation } from '@slipway/contracts';
+import { type GitServer, type ModelServer, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
+import { expect } from 'expect';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { type Scene, ScriptBook } from './script-book.ts';
+import { Talk } from './talk.ts';
+
+/** The provider's key: a secret that must never be seen again. */
+export const LLM_KEY = 'sk-canary-of-the-provider-0123456789abcdef';
+
+export interface StackOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Repositories of the git server that ask for a password. */
+  readonly privateNames?: readonly string[];
+}
+
+/** The whole local stack without its pages, with a git server, a scripted model and the demo person signed in. */
+export class OpenStack {
+  readonly book: ScriptBook;
+  readonly model: ModelServer;
+  readonly git: GitServer;
+  readonly folder: string;
+  readonly port: number;
+  private readonly env: Readonly<Record<string, string | undefined>>;
+  stack: Stack;
+  person: SignedInClient;
+  private readonly talks: Talk[] = [];
+
+  private constructor(parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & { env: OpenStack['env'] }) {
+    ({
+      book: this.book,
+      model: this.model,
+      git: this.git,
+      folder: this.folder,
+      port: this.port,
+      stack: this.stack,
+      person: this.person,
+      env: this.env,
+    } = parts);
+  }
+
+  static async open(options: StackOptions = {}): Promise<OpenStack> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-stack-'));
+    const book = new ScriptBook();
+    const model = await startModelServer({ script: book.script, apiKey: LLM_KEY });
+    const git = await startGitServer(path.join(folder, 'repositories'), { privateNames: options.privateNames ?? [] });
+    const port = await freePortRange();
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      LLM_BASE_URL: model.url,
+      LLM_API_KEY: LLM_KEY,
+      LLM_MODEL: 'scripted',
+      ORG_SANDBOX_LIMIT: '40',
+      ...options.env,
+    };
+    const stack = await start(port, folder, env);
+    const person = await signIn(stack.url);
+    return new OpenStack({ book, model, git, folder, port, stack, person, env });
+  }
+
+  get url(): string {
+    return this.stack.url;
+  }
+
+  get orgId(): string {
+    const org = this.person.me.orgs[0];
+    if (org === undefined) throw new Error('the person has no organization');
+    return org.id;
+  }
+
+  get repositories(): string {
+    return path.join(this.folder, 'repositories');
+  }
+
+  /** The stack again, on the same data and the same ports. The one before must have ended. */
+  async startAgain(): Promise<void> {
+    this.stack = await start(this.port, this.folder, this.env);
+  }
+
+  create(body: CreateConversation, person = this.person, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return person.fetch(`/api/v1/orgs/${person.me.orgs[0]?.id}/conversations`, { method: 'POST', json: body, headers });
+  }
+
+  /** A new conversation whose first message opens `scene`. */
+  async talk(name: string, scene: Scene, more: Partial<CreateConversation> = {}, person = this.person): Promise<Talk> {
+    const response = await this.create({ prompt: this.book.write(name, scene), ...more }, person);
+    expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
+    return this.follow(((await response.json()) as Conversation).id, person);
+  }
+
+  /** A conversation that there is. */
+  follow(id: string, person = this.person): Talk {
+    const talk = new Talk(this.url, person, person.me.orgs[0]?.id ?? '', id);
+    this.talks.push(talk);
+    return talk;
+  }
+
+  async close(): Promise<void> {
+    for (const talk of this.talks) talk.close();
+    await this.stack.stop();
+    await this.model.close();
+    await this.git.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function start(port: number, folder: string, env: Readonly<Record<string, string | undefined>>): Promise<Stack> {
+  return startStack({
+    port,
+    dataDirectory: path.join(folder, 'data'),
+    env,
+    log: () => {},
+    signal: AbortSignal.timeout(120_000),
+    without: ['web'],
+  });
+}

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { buildAll } from './test/build-once.ts';
+import { Descendants } from './test/descendants.ts';
 import { missingNeeds } from './test/needs.ts';
 import { runSuite, type SuiteResult } from './test/run-suite.ts';
 import { findSuites, type Suite } from './test/suites.ts';
@@ -46,6 +47,7 @@ const { startPostgresServer } = await import('@slipway/db/embedded');
 // What a crash would lose is lost with the folder anyway.
 const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, ['-c', 'fsync=off', '-c', 'full_page_writes=off']);
 process.env['TEST_POSTGRES_URL'] = postgres.url;
+const descendants = new Descendants();
 const results: SuiteResult[] = [];
 try {
   const queue = suites.filter((suite) => !suite.alone);
@@ -56,6 +58,8 @@ try {
   for (const suite of suites.filter(({ alone }) => alone)) if (!stop.signal.aborted) results.push(await runAndTell(suite));
 } finally {
   await postgres.stop();
+  const left = descendants.end();
+  if (left > 0 && !stop.signal.aborted) console.log(`The suites left ${left} processes running; they were ended.`);
   await rm(folder, { recursive: true, force: true });
 }
 finish(results, stop.signal.aborted ? 130 : 0);
@@ -82,8 +86,8 @@ function finish(done: readonly SuiteResult[], code: number): never {
   const skips = done.flatMap(({ suite, skips }) => skips.map((skip) => ({ ...skip, suite: suite.name })));
   if (skips.length > 0) console.log('\nSkipped:');
   for (const { suite, name, reason } of skips) console.log(`  ${suite}: ${name}: ${reason}`);
-  const failed = done.reduce((sum, { failures }) => sum + failures.length, 0) + (done.length === 0 && code !== 0 ? 1 : 0);
+  const failed = done.reduce((sum, { failures }) => sum + failures.length, 0) + (done.length === 0 && code === 1 ? 1 : 0);
   if (code === 130) console.log('\nStopped before the end.');
   console.log(`\n${done.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed} failed, ${skips.length} skipped`);
-  process.exit(failed > 0 ? 1 : code);
+  process.exit(code === 130 ? 130 : failed > 0 ? 1 : code);
 }

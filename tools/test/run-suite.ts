@@ -43,6 +43,8 @@ export async function runSuite(suite: Suite, signal: AbortSignal): Promise<Suite
     else result.skips.push({ name: names.join(' › '), reason: typeof reason === 'string' && reason !== '' ? reason : 'no reason given' });
   });
   stream.on('test:fail', ({ name, nesting, details }) => {
+    // What was interrupted has not failed.
+    if (signal.aborted) return;
     names.splice(nesting, Number.POSITIVE_INFINITY, name);
     const { error } = details;
     // A suite fails with its tests, and they are counted; its own hooks are not.

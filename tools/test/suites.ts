@@ -21,8 +21,9 @@ export function findSuites(root: string): Suite[] {
     fromSource(root, 'tools', '**/*.test.ts', false),
     fromSource(root, 'bench', '**/*.test.ts', false),
     fromSource(root, 'deploy', '**/*.test.ts', false),
-    fromSource(root, 'tests/e2e', '**/*.test.ts', true),
-    fromSource(root, 'tests/chaos', '**/*.test.ts', true),
+    ...globSync('tests/*/', { cwd: root })
+      .sort()
+      .map((folder) => fromSource(root, folder.replace(/[/\\]$/, ''), '**/*.test.ts', true)),
   ].filter((suite) => suite.files.length > 0);
 }
 

@@ -29,6 +29,7 @@ export type AggregateConversation = {
 export type ConversationAvgAggregateOutputType = {
   attempt: number | null
   epoch: number | null
+  acked: number | null
   head: number | null
   costUsd: runtime.Decimal | null
   promptTokens: number | null
@@ -38,6 +39,7 @@ export type ConversationAvgAggregateOutputType = {
 export type ConversationSumAggregateOutputType = {
   attempt: number | null
   epoch: number | null
+  acked: bigint | null
   head: bigint | null
   costUsd: runtime.Decimal | null
   promptTokens: bigint | null
@@ -60,6 +62,7 @@ export type ConversationMinAggregateOutputType = {
   desired: string | null
   attempt: number | null
   epoch: number | null
+  acked: bigint | null
   leaseUntil: Date | null
   head: bigint | null
   runtimeId: string | null
@@ -91,6 +94,7 @@ export type ConversationMaxAggregateOutputType = {
   desired: string | null
   attempt: number | null
   epoch: number | null
+  acked: bigint | null
   leaseUntil: Date | null
   head: bigint | null
   runtimeId: string | null
@@ -119,9 +123,11 @@ export type ConversationCountAggregateOutputType = {
   executionStatus: number
   sandboxStatus: number
   startStatus: number
+  statusState: number
   desired: number
   attempt: number
   epoch: number
+  acked: number
   leaseUntil: number
   head: number
   steps: number
@@ -144,6 +150,7 @@ export type ConversationCountAggregateOutputType = {
 export type ConversationAvgAggregateInputType = {
   attempt?: true
   epoch?: true
+  acked?: true
   head?: true
   costUsd?: true
   promptTokens?: true
@@ -153,6 +160,7 @@ export type ConversationAvgAggregateInputType = {
 export type ConversationSumAggregateInputType = {
   attempt?: true
   epoch?: true
+  acked?: true
   head?: true
   costUsd?: true
   promptTokens?: true
@@ -175,6 +183,7 @@ export type ConversationMinAggregateInputType = {
   desired?: true
   attempt?: true
   epoch?: true
+  acked?: true
   leaseUntil?: true
   head?: true
   runtimeId?: true
@@ -206,6 +215,7 @@ export type ConversationMaxAggregateInputType = {
   desired?: true
   attempt?: true
   epoch?: true
+  acked?: true
   leaseUntil?: true
   head?: true
   runtimeId?: true
@@ -234,9 +244,11 @@ export type ConversationCountAggregateInputType = {
   executionStatus?: true
   sandboxStatus?: true
   startStatus?: true
+  statusState?: true
   desired?: true
   attempt?: true
   epoch?: true
+  acked?: true
   leaseUntil?: true
   head?: true
   steps?: true
@@ -354,9 +366,11 @@ export type ConversationGroupByOutputType = {
   executionStatus: string
   sandboxStatus: string
   startStatus: string
+  statusState: runtime.JsonValue
   desired: string
   attempt: number
   epoch: number
+  acked: bigint
   leaseUntil: Date | null
   head: bigint
   steps: runtime.JsonValue
@@ -410,9 +424,11 @@ export type ConversationWhereInput = {
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
   sandboxStatus?: Prisma.StringFilter<"Conversation"> | string
   startStatus?: Prisma.StringFilter<"Conversation"> | string
+  statusState?: Prisma.JsonFilter<"Conversation">
   desired?: Prisma.StringFilter<"Conversation"> | string
   attempt?: Prisma.IntFilter<"Conversation"> | number
   epoch?: Prisma.IntFilter<"Conversation"> | number
+  acked?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
   head?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   steps?: Prisma.JsonFilter<"Conversation">
@@ -443,9 +459,11 @@ export type ConversationOrderByWithRelationInput = {
   executionStatus?: Prisma.SortOrder
   sandboxStatus?: Prisma.SortOrder
   startStatus?: Prisma.SortOrder
+  statusState?: Prisma.SortOrder
   desired?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   head?: Prisma.SortOrder
   steps?: Prisma.SortOrder
@@ -479,9 +497,11 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
   sandboxStatus?: Prisma.StringFilter<"Conversation"> | string
   startStatus?: Prisma.StringFilter<"Conversation"> | string
+  statusState?: Prisma.JsonFilter<"Conversation">
   desired?: Prisma.StringFilter<"Conversation"> | string
   attempt?: Prisma.IntFilter<"Conversation"> | number
   epoch?: Prisma.IntFilter<"Conversation"> | number
+  acked?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   leaseUntil?: Prisma.DateTimeNullableFilter<"Conversation"> | Date | string | null
   head?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   steps?: Prisma.JsonFilter<"Conversation">
@@ -512,9 +532,11 @@ export type ConversationOrderByWithAggregationInput = {
   executionStatus?: Prisma.SortOrder
   sandboxStatus?: Prisma.SortOrder
   startStatus?: Prisma.SortOrder
+  statusState?: Prisma.SortOrder
   desired?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   head?: Prisma.SortOrder
   steps?: Prisma.SortOrder
@@ -553,9 +575,11 @@ export type ConversationScalarWhereWithAggregatesInput = {
   executionStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   sandboxStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   startStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  statusState?: Prisma.JsonWithAggregatesFilter<"Conversation">
   desired?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   attempt?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
   epoch?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
+  acked?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Conversation"> | Date | string | null
   head?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   steps?: Prisma.JsonWithAggregatesFilter<"Conversation">
@@ -586,9 +610,11 @@ export type ConversationCreateInput = {
   executionStatus?: string
   sandboxStatus?: string
   startStatus?: string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: string
   attempt?: number
   epoch?: number
+  acked?: bigint | number
   leaseUntil?: Date | string | null
   head?: bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -619,9 +645,11 @@ export type ConversationUncheckedCreateInput = {
   executionStatus?: string
   sandboxStatus?: string
   startStatus?: string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: string
   attempt?: number
   epoch?: number
+  acked?: bigint | number
   leaseUntil?: Date | string | null
   head?: bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -652,9 +680,11 @@ export type ConversationUpdateInput = {
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
   sandboxStatus?: Prisma.StringFieldUpdateOperationsInput | string
   startStatus?: Prisma.StringFieldUpdateOperationsInput | string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: Prisma.StringFieldUpdateOperationsInput | string
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
+  acked?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -685,9 +715,11 @@ export type ConversationUncheckedUpdateInput = {
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
   sandboxStatus?: Prisma.StringFieldUpdateOperationsInput | string
   startStatus?: Prisma.StringFieldUpdateOperationsInput | string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: Prisma.StringFieldUpdateOperationsInput | string
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
+  acked?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -718,9 +750,11 @@ export type ConversationCreateManyInput = {
   executionStatus?: string
   sandboxStatus?: string
   startStatus?: string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: string
   attempt?: number
   epoch?: number
+  acked?: bigint | number
   leaseUntil?: Date | string | null
   head?: bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -751,9 +785,11 @@ export type ConversationUpdateManyMutationInput = {
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
   sandboxStatus?: Prisma.StringFieldUpdateOperationsInput | string
   startStatus?: Prisma.StringFieldUpdateOperationsInput | string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: Prisma.StringFieldUpdateOperationsInput | string
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
+  acked?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -784,9 +820,11 @@ export type ConversationUncheckedUpdateManyInput = {
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
   sandboxStatus?: Prisma.StringFieldUpdateOperationsInput | string
   startStatus?: Prisma.StringFieldUpdateOperationsInput | string
+  statusState?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   desired?: Prisma.StringFieldUpdateOperationsInput | string
   attempt?: Prisma.IntFieldUpdateOperationsInput | number
   epoch?: Prisma.IntFieldUpdateOperationsInput | number
+  acked?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   head?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   steps?: Prisma.JsonNullValueInput | runtime.InputJsonValue
@@ -817,9 +855,11 @@ export type ConversationCountOrderByAggregateInput = {
   executionStatus?: Prisma.SortOrder
   sandboxStatus?: Prisma.SortOrder
   startStatus?: Prisma.SortOrder
+  statusState?: Prisma.SortOrder
   desired?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   head?: Prisma.SortOrder
   steps?: Prisma.SortOrder
@@ -840,6 +880,7 @@ export type ConversationCountOrderByAggregateInput = {
 export type ConversationAvgOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   head?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
@@ -862,6 +903,7 @@ export type ConversationMaxOrderByAggregateInput = {
   desired?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   head?: Prisma.SortOrder
   runtimeId?: Prisma.SortOrder
@@ -893,6 +935,7 @@ export type ConversationMinOrderByAggregateInput = {
   desired?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
   head?: Prisma.SortOrder
   runtimeId?: Prisma.SortOrder
@@ -911,6 +954,7 @@ export type ConversationMinOrderByAggregateInput = {
 export type ConversationSumOrderByAggregateInput = {
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
+  acked?: Prisma.SortOrder
   head?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
@@ -925,16 +969,16 @@ export type IntFieldUpdateOperationsInput = {
   divide?: number
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
-}
-
 export type BigIntFieldUpdateOperationsInput = {
   set?: bigint | number
   increment?: bigint | number
   decrement?: bigint | number
   multiply?: bigint | number
   divide?: bigint | number
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type NullableBytesFieldUpdateOperationsInput = {
@@ -964,9 +1008,11 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   executionStatus?: boolean
   sandboxStatus?: boolean
   startStatus?: boolean
+  statusState?: boolean
   desired?: boolean
   attempt?: boolean
   epoch?: boolean
+  acked?: boolean
   leaseUntil?: boolean
   head?: boolean
   steps?: boolean
@@ -997,9 +1043,11 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   executionStatus?: boolean
   sandboxStatus?: boolean
   startStatus?: boolean
+  statusState?: boolean
   desired?: boolean
   attempt?: boolean
   epoch?: boolean
+  acked?: boolean
   leaseUntil?: boolean
   head?: boolean
   steps?: boolean
@@ -1030,9 +1078,11 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   executionStatus?: boolean
   sandboxStatus?: boolean
   startStatus?: boolean
+  statusState?: boolean
   desired?: boolean
   attempt?: boolean
   epoch?: boolean
+  acked?: boolean
   leaseUntil?: boolean
   head?: boolean
   steps?: boolean
@@ -1063,9 +1113,11 @@ export type ConversationSelectScalar = {
   executionStatus?: boolean
   sandboxStatus?: boolean
   startStatus?: boolean
+  statusState?: boolean
   desired?: boolean
   attempt?: boolean
   epoch?: boolean
+  acked?: boolean
   leaseUntil?: boolean
   head?: boolean
   steps?: boolean
@@ -1083,7 +1135,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "desired" | "attempt" | "epoch" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1105,6 +1157,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     sandboxStatus: string
     startStatus: string
     /**
+     * What reduceConversationStatus needs to take the next event.
+     */
+    statusState: runtime.JsonValue
+    /**
      * `run`: should have a sandbox. `rest`: should have none.
      */
     desired: string
@@ -1116,6 +1172,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Lease generation of the sandbox that may write.
      */
     epoch: number
+    /**
+     * Last producer sequence that this epoch has stored.
+     */
+    acked: bigint
     leaseUntil: Date | null
     /**
      * Last `seq` of the log.
@@ -1572,9 +1632,11 @@ export interface ConversationFieldRefs {
   readonly executionStatus: Prisma.FieldRef<"Conversation", 'String'>
   readonly sandboxStatus: Prisma.FieldRef<"Conversation", 'String'>
   readonly startStatus: Prisma.FieldRef<"Conversation", 'String'>
+  readonly statusState: Prisma.FieldRef<"Conversation", 'Json'>
   readonly desired: Prisma.FieldRef<"Conversation", 'String'>
   readonly attempt: Prisma.FieldRef<"Conversation", 'Int'>
   readonly epoch: Prisma.FieldRef<"Conversation", 'Int'>
+  readonly acked: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly leaseUntil: Prisma.FieldRef<"Conversation", 'DateTime'>
   readonly head: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly steps: Prisma.FieldRef<"Conversation", 'Json'>

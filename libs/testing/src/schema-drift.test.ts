@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { SCHEMAS } from '@slipway/db/migrate';
+import { expect } from 'expect';
+import pg from 'pg';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const schemaFile = (schema: string): Promise<string> => readFile(path.join(ROOT, 'prisma', schema, 'schema.prisma'), 'utf8');
+
+const POSTGRES_TYPES: Readonly<Record<string, string>> = {
+  String: 'text',
+  Int: 'integer',
+  BigInt: 'bigint',
+  Boolean: 'boolean',
+  Bytes: 'bytea',
+  Decimal: 'numeric',
+  DateTime: 'timestamp with time zone',
+  Json: 'jsonb',
+  Float: 'double precision',
+};
+const NATIVE_TYPES: Readonly<Record<string, string>> = { Uuid: 'uuid', Json: 'json' };
+
+/** `table.column type [null]` for every field of a Prisma schema that is a column. */
+function columnsOfSchema(text: string): string[] {
+  const models = new Set([...text.matchAll(/^model (\w+)/gm)].map((match) => match[1]));
+  return [...text.matchAll(/^model (\w+) \{([\s\S]*?)^\}/gm)].flatMap(([, model, body = '']) => {
+    const table = /@@map\("(\w+)"\)/.exec(body)?.[1] ?? model;
+    return body.split('\n').flatMap((line) => {
+      const field = /^ {2}(\w+)\s+(\w+)(\[\])?(\?)?(.*)$/.exec(line);
+      if (field === null || models.has(field[2])) return [];
+      const [, name, type = '', list, optional, attributes = ''] = field;
+      const native = NATIVE_TYPES[/@db\.(\w+)/.exec(attributes)?.[1] ?? ''];
+      return [`${table}.${/@map\("(\w+)"\)/.exec(attributes)?.[1] ?? name} ${list ? 'ARRAY' : (native ?? POSTGRES_TYPES[type])}${optional ? ' null' : ''}`];
+    });
+  });
+}
+
+describe('the Prisma schemas', () => {
+  let database: TestDatabase;
+  let client: pg.Client;
+  before(async () => {
+    database = await createTestDatabase();
+    client = new pg.Client({ connectionString: database.ownerUrl });
+    await client.connect();
+  });
+  after(async () => {
+    await client?.end();
+    await database?.close();
+  });
+
+  for (const schema of SCHEMAS) {
+    it(`say of ${schema} what its migrations make: each column, its type and whether it may be null`, async () => {
+      const { rows } = await client.query<{ line: string }>(
+        `SELECT table_name || '.' || column_name || ' ' || data_type || CASE is_nullable WHEN 'YES' THEN ' null' ELSE '' END AS line
+         FROM information_schema.columns WHERE table_schema = $1 AND table_name <> '_prisma_migrations'`,
+        [schema],
+      );
+      expect(columnsOfSchema(await schemaFile(schema)).sort()).toEqual(rows.map((row) => row.line).sort());
+    });
+  }
+
+  it('are what the committed client was generated from', async () => {
+    const generated = await readFile(path.join(ROOT, 'libs/db/src/generated/internal/class.ts'), 'utf8');
+    const inline = /"inlineSchema": ("(?:[^"\\]|\\.)*")/.exec(generated)?.[1] ?? '""';
+    expect(JSON.parse(inline).trim()).toBe((await schemaFile('app')).trim());
+  });
+});

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
@@ -138,9 +138,4 @@ async function startDatabase(options: StackOptions): Promise<Database> {
 /** Says which processes belong to this data directory, for the next start and for curious people. */
 export function runningFile(directory: string): string {
   return path.join(directory, 'running.json');
-}
-
-export function readRunning(directory: string): { pid: number; services: ReadonlyArray<{ name: string; pid: number }> } | null {
-  const file = runningFile(directory);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
 }

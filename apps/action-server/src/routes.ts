@@ -64,8 +64,13 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs }: Action
     routes: {
       'GET /alive': async () => ({ status: 'ok', instance }),
       'POST /configure': async ({ request }) => {
-        environment.configure((await jsonBody(request, ConfigureRequest)).env);
-        terminal.renew();
+        const { env, working_dir: directory } = await jsonBody(request, ConfigureRequest);
+        environment.configure(env);
+        terminal.renew(directory);
+        return { success: true };
+      },
+      'POST /interrupt_terminal': async () => {
+        await terminal.interrupt();
         return { success: true };
       },
       'POST /execute_action': async ({ request, signal }) => {

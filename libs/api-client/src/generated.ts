@@ -46,7 +46,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Files that the agent changed. Fails with `conversation.no-workspace`, `sandbox.unreachable` besides the common codes. */
     getChanges: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/changes', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getChanges'>>,
-    /** All changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable` besides the common codes. */
+    /** All changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `file.too-large` besides the common codes. */
     downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
     /** The whole log as one JSON array. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 /**
  * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two share.
  * `POST /execute_action` answers when the action has ended. Closing the request kills what it started: the process group, within a second.
+ * `POST /interrupt_terminal` does the same to a program that has outlived its action.
  */
 
 export const TerminalAction = z.looseObject({
@@ -92,5 +93,5 @@ export type RunCommandRequest = z.infer<typeof RunCommandRequest>;
 export const RunCommandResponse = z.object({ exitCode: z.int(), timedOut: z.boolean(), stdout: z.string(), stderr: z.string(), elapsedMs: z.number() });
 export type RunCommandResponse = z.infer<typeof RunCommandResponse>;
 
-/** `POST /configure`, once at activation: the environment of every shell. */
-export const ConfigureRequest = z.object({ env: z.record(z.string(), z.string()) });
+/** `POST /configure`, at activation and when a conversation begins: the environment of every shell, and where the agent's shell begins (absent: the workspace). */
+export const ConfigureRequest = z.object({ env: z.record(z.string(), z.string()), working_dir: z.string().min(1).max(4096).optional() });

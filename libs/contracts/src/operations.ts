@@ -227,7 +227,7 @@ export const operations = {
     query: z.object({ path: z.string().max(4096).optional() }),
     produces: 'text/x-diff',
     idempotency: 'idempotent',
-    errors: ['conversation.no-workspace', 'sandbox.unreachable'],
+    errors: ['conversation.no-workspace', 'sandbox.unreachable', 'file.too-large'],
   },
   downloadTrajectory: {
     id: 'conversations.trajectory.get',

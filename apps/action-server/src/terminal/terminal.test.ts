@@ -182,6 +182,30 @@ describe('the agent’s terminal', () => {
     expect(performance.now() - stopping).toBeLessThan(1000);
   });
 
+  it('stops a program that has outlived its action when it is asked to, within a second, and keeps the shell', async () => {
+    const [, shell] = await run('echo $$');
+    await server.terminal('(trap "" INT TERM; sleep 1000000)', { timeout: 0.1 });
+    const stopping = performance.now();
+    expect((await server.send('POST', '/interrupt_terminal', '{}')).status).toBe(200);
+    expect(await run('echo $$')).toEqual([0, shell]);
+    expect(performance.now() - stopping).toBeLessThan(1000);
+    expect((await server.send('POST', '/interrupt_terminal', '{}')).status).toBe(200);
+  });
+
+  it('begins in the configured directory, also after a reset, and stays where it is when it is told the same again', async () => {
+    const own = await startActionServer();
+    const configure = (): Promise<Response> => own.send('POST', '/configure', JSON.stringify({ env: {}, working_dir: `${own.workspace}/project` }));
+    const where = async (command: string, more?: Record<string, unknown>): Promise<string> => textOf(await own.terminal(command, more));
+    await own.terminal('mkdir project');
+    await configure();
+    expect(await where('pwd')).toBe(`${own.workspace}/project`);
+    await own.terminal('cd /tmp');
+    await configure();
+    expect(await where('pwd')).toBe('/tmp');
+    expect(await where('pwd', { reset: true })).toBe(`${own.workspace}/project`);
+    await own.close();
+  });
+
   it('gives a shell the configured environment, and never the token', async () => {
     await server.send('POST', '/configure', JSON.stringify({ env: { TASK: 'from activation' } }));
     const [, env] = await run('env; echo $PAGER $GIT_TERMINAL_PROMPT');

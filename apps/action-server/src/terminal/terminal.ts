@@ -58,12 +58,15 @@ export class Terminal {
   #run: Run | undefined;
   #background: OutputRecorder;
   #sequence = 0;
+  /** Where a new terminal begins. */
+  #home: string;
   #directory: string;
   #searchPath = '';
   #backgroundPid = -1;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: TerminalOptions) {
+    this.#home = options.workspace;
     this.#directory = options.workspace;
     this.#background = this.#newRecorder('background');
   }
@@ -79,8 +82,21 @@ export class Terminal {
     return turn;
   }
 
-  /** The next command runs in a new shell with the environment of then. */
-  renew(): void {
+  /** Stops the program in the foreground as an abort of its action does: for one that has outlived its action. Without one, nothing happens. */
+  async interrupt(): Promise<void> {
+    const turn = this.#turn.then(async () => {
+      if (this.#run !== undefined && !hasEnded(this.#run)) await this.#stop(this.#run);
+    });
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** The next command runs in a new shell with the environment of then; in `home`, if that is another than before. */
+  renew(home = this.#home): void {
+    if (home !== this.#home) {
+      this.#home = home;
+      this.#directory = home;
+    }
     if (this.#run === undefined) this.#endShell();
   }
 
@@ -95,7 +111,7 @@ export class Terminal {
     if (command.length > MAX_COMMAND) return this.#refusal(action, messages.tooLong(command.length, MAX_COMMAND));
     if (action.reset) {
       this.#endShell();
-      this.#directory = this.options.workspace;
+      this.#directory = this.#home;
       if (command.trim() === '') return this.#observation(action, { text: messages.RESET_DONE, exitCode: 0 });
     }
     const running = this.#run !== undefined && !hasEnded(this.#run);

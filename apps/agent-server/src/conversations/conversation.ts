@@ -104,6 +104,7 @@ export class Conversation {
     this.meta = metaOf(this.id, request, this.meta.created_at);
     this.fenced = false;
     this.saveMeta();
+    this.deps.actionServer.workIn(this.meta.working_dir);
     this.started = {
       model: modelOf(request.agent.llm),
       modelRetries: request.agent.llm.num_retries ?? DEFAULT_MODEL_RETRIES,
@@ -153,14 +154,15 @@ export class Conversation {
       await this.log.append([stamp(this.stamps, { kind: 'PauseEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
   }
 
-  /** Stops the run now: the model call is aborted and the command killed. Answers within a second; a run that does not end by then is cut off from the log. */
+  /** Stops the run now: the model call is aborted and the command killed, also one that an earlier step left running. Answers within a second; a run that does not end by then is cut off from the log. */
   async interrupt(): Promise<void> {
     this.assertOwned();
     const { active } = this;
     this.runAgain = false;
     if (active === undefined) return;
     active.control.abort(new Error('interrupted'));
-    if (await settledWithin(active.done, INTERRUPT_MS)) return;
+    const [ended] = await Promise.all([settledWithin(active.done, INTERRUPT_MS), this.deps.actionServer.interruptTerminal(INTERRUPT_MS)]);
+    if (ended) return;
     this.active = undefined;
     this.deps.logger.error({ conversation_id: this.id }, 'the run did not stop in time and was cut off');
     const errors = unansweredActions(this.log.events).map((action) =>

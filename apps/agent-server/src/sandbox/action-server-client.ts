@@ -27,8 +27,8 @@ const ACTION_CEILING_MS = 3_660_000;
  * Aborting a call closes its connection, which kills what the call had started.
  */
 export class ActionServerClient implements ToolPort {
-  private env: Readonly<Record<string, string>> = {};
-  /** Which life of the process has been given `env`; `null` when none has. */
+  private settings: { readonly env: Readonly<Record<string, string>>; readonly working_dir?: string } = { env: {} };
+  /** Which life of the process has been given `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
 
@@ -40,10 +40,17 @@ export class ActionServerClient implements ToolPort {
 
   /** Adds to the environment of every shell that is started from now on. */
   addEnv(env: Readonly<Record<string, string>>): void {
-    this.env = { ...this.env, ...env };
-    this.configured = null;
-    // Told ahead of the first call; a failure shows there.
-    this.prepare().catch(() => {});
+    this.change({ ...this.settings, env: { ...this.settings.env, ...env } });
+  }
+
+  /** The agent's shell begins in this directory from now on. */
+  workIn(directory: string): void {
+    if (this.settings.working_dir !== directory) this.change({ ...this.settings, working_dir: directory });
+  }
+
+  /** Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process that is away runs nothing. */
+  async interruptTerminal(timeoutMs: number): Promise<void> {
+    await this.attempt('/interrupt_terminal', {}, AbortSignal.timeout(timeoutMs), makeTraceparent()).catch(() => {});
   }
 
   /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
@@ -165,10 +172,17 @@ export class ActionServerClient implements ToolPort {
     const alive = await this.ask('GET', '/alive');
     const instance = String((alive as { instance?: unknown } | null)?.instance ?? '');
     if (instance === this.configured) return;
-    const { env } = this;
-    await this.ask('POST', '/configure', { env });
+    const { settings } = this;
+    await this.ask('POST', '/configure', settings);
     // Told of more in the meantime: the next call tells it.
-    if (env === this.env) this.configured = instance;
+    if (settings === this.settings) this.configured = instance;
+  }
+
+  private change(settings: ActionServerClient['settings']): void {
+    this.settings = settings;
+    this.configured = null;
+    // Told ahead of the first call; a failure shows there.
+    this.prepare().catch(() => {});
   }
 
   /** Nothing has been done when this rejects. */

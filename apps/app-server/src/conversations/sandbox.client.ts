@@ -15,7 +15,7 @@ export interface SandboxAddress {
   readonly sessionKey: string;
 }
 
-/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`. */
+/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for an answer that is `file.too-large`. */
 export class SandboxClient {
   constructor(
     private readonly sandbox: SandboxAddress,
@@ -80,7 +80,8 @@ async function boundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) throw new SlipwayError('sandbox.unreachable', 'The answer of the sandbox is too large to pass on.');
+    if (bytes > MAX_ANSWER_BYTES)
+      throw new SlipwayError('file.too-large', `The changes are larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB as text; ask for one file at a time.`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -25,7 +25,7 @@ export class WorkspaceService {
     private readonly box: SecretBox,
   ) {}
 
-  /** @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it does not answer and nothing was. */
+  /** @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it does not answer and nothing was, `file.too-large`. */
   async changes(caller: Principal, id: string): Promise<Changes> {
     const { row, answer } = await this.live(caller, id, (sandbox, directory, base) => sandbox.changes(directory, base));
     if (answer !== null) return { files: answer.map(toFileChange), base: row.baseCommit, live: true };
@@ -53,6 +53,7 @@ export class WorkspaceService {
       const key = this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`);
       return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id), row.workingDir, row.baseCommit) };
     } catch (error) {
+      if (error instanceof SlipwayError && error.code === 'file.too-large') throw error;
       this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what was last seen is shown');
       return { row, answer: null };
     }

@@ -3,6 +3,8 @@
 /** Most text of AGENTS.md and skills that is read. Bytes. */
 const MAX_SKILL_BYTES = 50_000;
 const MAX_SKILL_FILES = 50;
+/** The mark of a workspace that is not ready. */
+const UNFINISHED = '.git/slipway-unfinished';
 
 export interface WorkspacePlan {
   /** Absolute, in the sandbox. */
@@ -45,7 +47,8 @@ export function repositoryName(url: string): string {
 
 /**
  * Makes the workspace if it is not there, and reports on it. Repeatable at any point: a clone goes to a directory beside it and is moved in one step,
- * so what stands at `directory` is whole. Exits with git's own status when git fails, with its words on stderr.
+ * so what stands at `directory` is whole. A mark in .git says that no agent has had it yet: such a one is made anew, since the repository may have been
+ * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
@@ -56,18 +59,20 @@ export function prepareScript({ directory, repository, branch }: WorkspacePlan):
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
 dir=${quote(directory)}
 tmp="\${dir%/*}/.slipway-new-\${dir##*/}"
+if [ -e "$dir/${UNFINISHED}" ]; then rm -rf -- "$dir" || exit 1; fi
 if [ ! -e "$dir" ]; then
   [ -d "\${dir%/*}" ] || mkdir -p -- "\${dir%/*}" || exit 1
   [ ! -e "$tmp" ] || rm -rf -- "$tmp" || exit 1
   ${make}
   git -C "$tmp" config user.email >/dev/null || printf '[user]\\n\\tname = Slipway agent\\n\\temail = agent@slipway.invalid\\n' >> "$tmp/.git/config"
+  : > "$tmp/${UNFINISHED}" || exit 1
   mv -- "$tmp" "$dir" && echo slipway:fresh=1 || exit 1
 fi
 cd -- "$dir" || exit 1
 printf 'slipway:base=%s\\n' "$(git rev-parse --verify -q HEAD || git hash-object -t tree /dev/null)"
 setup=
 for each in .openhands/setup.sh .slipway/setup.sh; do [ -z "$setup" ] && [ -f "$each" ] && setup=$each; done
-if [ -n "$setup" ] && [ ! -e .git/slipway-setup-done ]; then printf 'slipway:setup=%s\\n' "$setup"; exit 0; fi
+if [ -n "$setup" ] && [ -e ${UNFINISHED} ]; then printf 'slipway:setup=%s\\n' "$setup"; exit 0; fi
 ${FINISH}`;
 }
 
@@ -76,9 +81,9 @@ export function finishScript(directory: string): string {
   return `set -u\nexport LC_ALL=C\ncd -- ${quote(directory)} || exit 1\n${FINISH}`;
 }
 
-/** Runs once for a workspace; a mark in .git says that it has. */
+/** Runs once for a workspace: before an agent has it. */
 export function setupScript(script: string): string {
-  return `bash ${quote(script)}; code=$?; if [ "$code" -eq 0 ] && [ -d .git ]; then : > .git/slipway-setup-done; fi; exit "$code"`;
+  return `bash ${quote(script)}`;
 }
 
 const HOOK = `#!/bin/sh
@@ -110,7 +115,7 @@ for skills in .openhands/skills .agents/skills; do
   [ -d "$skills" ] && find "$skills" -type f -name '*.md' | sort | head -n ${MAX_SKILL_FILES} > .git/slipway-skills 2>/dev/null || continue
   while IFS= read -r file; do emit "$file"; done < .git/slipway-skills
 done
-[ ! -e .git/slipway-skills ] || rm -f .git/slipway-skills
+rm -f .git/slipway-skills ${UNFINISHED}
 echo slipway:complete=1`;
 
 /** What `prepareScript` or `finishScript` printed. Lines that are not theirs are passed over. */

@@ -107,6 +107,25 @@ describe('workspace of a repository', () => {
     expect(step?.detail).toMatch(/status 7[\s\S]*working[\s\S]*broken/);
   });
 
+  it('whose setup script failed is cloned anew by the next start, and never again once an agent has had it', async () => {
+    await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'exit 7\n' });
+    const { id } = await scene.create({ repository: `${git.url}/corrected.git` });
+    await scene.start(id);
+    await rm(path.join(directory, 'corrected.git'), { recursive: true });
+    await createSampleRepository(directory, 'corrected.git', { '.openhands/setup.sh': 'echo set up > made.txt\n' });
+    await scene.send(id, 'again');
+    await scene.wish('conversation-start', id);
+    await scene.start(id);
+    const { startStatus, workingDir } = await scene.row(id);
+    expect(startStatus).toBe('READY');
+    expect(await readFile(path.join(workingDir ?? '', 'made.txt'), 'utf8')).toBe('set up\n');
+    await writeFile(path.join(workingDir ?? '', 'made.txt'), 'changed by the agent\n');
+    scene.peers.loseSandbox(id);
+    await scene.send(id, 'and again');
+    await scene.start(id);
+    expect(await readFile(path.join(workingDir ?? '', 'made.txt'), 'utf8')).toBe('changed by the agent\n');
+  });
+
   it('with a setup script that hangs is setup.timeout, and the script is killed', async () => {
     const step = await failureOf(`${git.url}/slow-setup.git`);
     expect(step).toMatchObject({ code: 'setup.timeout' });

@@ -165,8 +165,10 @@ export class StandIns {
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
       const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string };
-      if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch)
-        sandbox.conversation = { epoch: slipway.epoch, head: slipway.head, resumeRun: slipway.resumeRun, produced: 0, suffix: slipway.systemMessageSuffix };
+      if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
+        const { epoch, head, resumeRun, systemMessageSuffix: suffix } = slipway;
+        sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix };
+      }
       return { status: 201, body: info(id, session) };
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
@@ -175,6 +177,14 @@ export class StandIns {
       return { status: 200, body: { success: true } };
     }
     return { status: 200, body: method === 'GET' ? info(id, session) : { success: true } };
+  }
+
+  /** As agent-server asks for it: a sandbox before this one may have written in the same epoch. */
+  private async acked(id: string, orgId: string, epoch: number): Promise<number> {
+    const { rows } = await inOrg(this.pool, orgId, (client) =>
+      client.query<{ acked: string }>('SELECT acked FROM app.conversation WHERE id = $1 AND epoch = $2', [id, epoch]),
+    );
+    return Number(rows[0]?.acked ?? 0);
   }
 
   /** A message into the sandbox's own list, once an id, and then through the real ingest function. */

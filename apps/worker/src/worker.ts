@@ -58,7 +58,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Worke
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
     saga: new StartSaga(pool, queue, runtime, steps, delivery, clock, logger),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
-    snapshots: new SnapshotJob(pool, steps, snapshots),
+    snapshots: new SnapshotJob(pool, steps, snapshots, logger),
   });
   sweeps.start();
   return {

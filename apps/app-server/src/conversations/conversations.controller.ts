@@ -14,7 +14,7 @@ import { notFound } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { conversationId } from '../events/conversation-id.js';
-import { Body, Caller, Query } from '../http/params.js';
+import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SQL_POOL } from '../platform/tokens.js';
 import { ConversationsService } from './conversations.service.js';
@@ -42,15 +42,16 @@ export class ConversationsController {
   async create(
     @Caller() caller: Principal,
     @Body() body: CreateConversation,
+    @ReservedId() id: string | undefined,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Conversation> {
-    const made = await this.conversations.create(caller, body);
+    const made = await this.conversations.create(caller, body, id);
     void reply.header('location', `/api/v1/orgs/${caller.orgId}/conversations/${made.id}`);
     const seconds = this.startWait.asked(request.headers.prefer);
     if (seconds === null) return made;
     void reply.header('preference-applied', `wait=${seconds}`);
-    await this.startWait.until(caller, made.id, seconds * 1000, request.raw);
+    await this.startWait.until(caller, made.id, seconds * 1000, reply.raw);
     return this.conversations.get(caller, made.id);
   }
 
@@ -60,8 +61,13 @@ export class ConversationsController {
   }
 
   @Serves(operations.sendMessage)
-  send(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: SendMessage): Promise<QueuedMessage> {
-    return this.conversations.send(caller, conversationId(id), body);
+  send(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: SendMessage,
+    @ReservedId() messageId: string | undefined,
+  ): Promise<QueuedMessage> {
+    return this.conversations.send(caller, conversationId(id), body, messageId);
   }
 
   @Serves(operations.withdrawMessage)

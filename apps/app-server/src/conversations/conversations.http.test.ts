@@ -55,6 +55,23 @@ describe('conversations over HTTP', () => {
       expect((await app.http(person, 'POST', app.path(person), { prompt: 'y' }, headers)).status).toBe(422);
     });
 
+    it('runs again for an Idempotency-Key whose process died before it answered, and finds what that one made', async () => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const first = await app.http(person, 'POST', app.path(person), { prompt: 'x' }, headers);
+      const died = `UPDATE app.idempotency_key SET status = NULL, response = jsonb_build_object('reserved', $2::text), created_at = now() - interval '61 seconds' WHERE key = $1`;
+      await app.owner.query(died, [headers['idempotency-key'], first.body['id']]);
+      const second = await app.http(person, 'POST', app.path(person), { prompt: 'x' }, headers);
+      expect([second.status, second.body['id']]).toEqual([201, first.body['id']]);
+      const { rows } = await app.owner.query('SELECT 1 FROM app.inbox_message WHERE conversation_id = $1', [first.body['id']]);
+      expect(rows).toHaveLength(1);
+
+      const messages = app.path(person, String(first.body['id']), '/messages');
+      const keyed = { 'idempotency-key': randomUUID() };
+      const sent = await app.http(person, 'POST', messages, { text: 'more' }, keyed);
+      await app.owner.query(died, [keyed['idempotency-key'], sent.body['id']]);
+      expect((await app.http(person, 'POST', messages, { text: 'more' }, keyed)).body['id']).toBe(sent.body['id']);
+    });
+
     it('with Prefer: wait it answers when the start has ended, or the time is up', async () => {
       const answer = await app.http(person, 'POST', app.path(person), { prompt: 'x' }, { prefer: 'wait=1' });
       expect(answer.headers.get('preference-applied')).toBe('wait=1');

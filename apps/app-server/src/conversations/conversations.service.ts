@@ -54,9 +54,11 @@ export class ConversationsService {
     });
   }
 
-  /** Answers when the conversation is stored; its start goes on elsewhere. @throws SlipwayError `model.unknown`, `service.unavailable` when no model list can be had. */
-  async create(caller: Principal, body: CreateConversation): Promise<Conversation> {
-    const id = this.ids.uuid();
+  /**
+   * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
+   * @throws SlipwayError `model.unknown`, `service.unavailable` when no model list can be had.
+   */
+  async create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
     const made = {
       id,
       messageId: this.ids.uuid(),
@@ -67,8 +69,16 @@ export class ConversationsService {
       traceparent: makeTraceparent(),
       requestId: currentContext()?.requestId ?? null,
     };
-    await this.db.withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made));
-    this.logger.info({ conversation_id: id, model: made.model }, 'conversation created');
+    const created = await this.db
+      .withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made))
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (isTaken(error)) return false;
+          throw error;
+        },
+      );
+    this.logger.info({ conversation_id: id, model: made.model, created }, 'conversation created');
     this.jobs.enqueue('conversation-start', caller.orgId, id);
     return this.get(caller, id);
   }
@@ -77,8 +87,8 @@ export class ConversationsService {
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
    * @throws SlipwayError `conversation.queue-full`, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
-  async send(caller: Principal, conversationId: string, body: SendMessage): Promise<QueuedMessage> {
-    const id = body.id?.toLowerCase() ?? this.ids.uuid();
+  async send(caller: Principal, conversationId: string, body: SendMessage, reservedId: string = this.ids.uuid()): Promise<QueuedMessage> {
+    const id = body.id?.toLowerCase() ?? reservedId;
     const sent = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, conversationId);
       if (row === null) throw notFound();
@@ -134,6 +144,11 @@ export class ConversationsService {
       throw new SlipwayError('model.unknown', wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`);
     return model.id;
   }
+}
+
+/** Prisma's word for a unique key that is in use. */
+function isTaken(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'P2002';
 }
 
 function idTaken(): SlipwayError {

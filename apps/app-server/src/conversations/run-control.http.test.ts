@@ -58,6 +58,26 @@ describe('stop, pause and resume', () => {
     }
   });
 
+  it('a stop of a sandbox that does not answer holds also when the log does not say that it works', async () => {
+    const sandbox = await startSandbox(() => ({ status: 500 }));
+    const { id } = await app.conversation(person);
+    await app.started(id, 1, sandbox);
+    await post(id, 'stop');
+    expect(await kinds(id)).toEqual(['InterruptEvent']);
+    expect(await row(id)).toMatchObject({ desired: 'rest', epoch: 2 });
+    await sandbox.close();
+  });
+
+  it('a stop while it is put to rest does not wait for the step under way', async () => {
+    const sandbox = await startSandbox(() => ({ status: 200 }));
+    const { id } = await app.conversation(person);
+    await app.started(id, 1, sandbox);
+    await post(id, 'pause');
+    await post(id, 'stop');
+    expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
+    await sandbox.close();
+  });
+
   it('a stop while it starts is at once in the log, and the start finds that it is not wanted', async () => {
     const { id } = await app.conversation(person);
     expect(await post(id, 'stop')).toMatchObject({ status: 'stopped' });

@@ -15,9 +15,9 @@ import { SandboxClient } from './sandbox.client.js';
 /**
  * Stop, pause and resume.
  *
- * A stop goes straight to the sandbox, because it must hold within a second. One that does not answer is shut out: the epoch moves on, so that
- * it may write no more; the log says `InterruptEvent`; and it is given back by a job. While there is none yet, the log says the same and the start
- * finds that it is not wanted.
+ * A stop goes straight to the sandbox, because it must hold within a second. One that does not answer is shut out, whatever the log says of it (it may
+ * work on a message that the log does not have yet): the epoch moves on, so that it may write no more; the log says `InterruptEvent`; and it is given
+ * back by a job. While there is none yet, the log says the same and the start finds that it is not wanted.
  */
 @Injectable()
 export class RunControlService {
@@ -34,7 +34,8 @@ export class RunControlService {
   async stop(caller: Principal, id: string): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    const sandbox = this.sandboxOf(id, row);
+    // Also one that is on its way to rest: a pause waits for the step under way, a stop does not.
+    const sandbox = this.sandboxOf(id, row, ['run', 'rest']);
     if (sandbox !== null) {
       try {
         await sandbox.interrupt();
@@ -45,7 +46,7 @@ export class RunControlService {
       }
     }
     await this.change(caller, id, 'conversation.stop', (current) =>
-      current.desired === 'run' && (current.statusState.start === 'running' || current.statusState.execution === 'running')
+      current.desired === 'run' && (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running')
         ? {
             desired: 'rest',
             writer: current.statusState.start === 'running' ? 'keep' : 'fence',
@@ -73,7 +74,7 @@ export class RunControlService {
   async resume(caller: Principal, id: string): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    const sandbox = this.sandboxOf(id, row);
+    const sandbox = this.sandboxOf(id, row, ['run']);
     const went = sandbox?.run().then(
       () => true,
       (error: unknown) => {
@@ -85,9 +86,15 @@ export class RunControlService {
     await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
   }
 
-  /** The sandbox to ask directly: one that is up, and is meant to be. */
-  private sandboxOf(id: string, row: SandboxRow): SandboxClient | null {
-    if (row.desired !== 'run' || row.statusState.start !== 'ready' || row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null)
+  /** The sandbox to ask directly: one that is up and has the conversation. */
+  private sandboxOf(id: string, row: SandboxRow, desired: ReadonlyArray<SandboxRow['desired']>): SandboxClient | null {
+    if (
+      !desired.includes(row.desired) ||
+      row.statusState.start !== 'ready' ||
+      row.sandboxStatus !== 'RUNNING' ||
+      row.sandboxUrl === null ||
+      row.sandboxKey === null
+    )
       return null;
     return new SandboxClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`) }, id);
   }

@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { BranchName, type Operation, operations, PageQuery, type Principal, RepositoryUrl } from '@slipway/contracts';
 import { z } from 'zod';
-import { Body, Caller, Query } from '../http/params.js';
+import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { ConversationsService } from './conversations.service.js';
 
@@ -41,12 +41,17 @@ export class SimpleApiController {
   constructor(private readonly conversations: ConversationsService) {}
 
   @Serves(simpleCreate)
-  async create(@Caller() caller: Principal, @Body() body: SimpleCreate): Promise<{ status: 'ok'; conversation_id: string }> {
-    const { id } = await this.conversations.create(caller, {
+  async create(
+    @Caller() caller: Principal,
+    @Body() body: SimpleCreate,
+    @ReservedId() reservedId: string | undefined,
+  ): Promise<{ status: 'ok'; conversation_id: string }> {
+    const wanted = {
       prompt: body.initial_user_msg,
       ...(body.repository == null ? {} : { repository: body.repository }),
       ...(body.repository == null || body.selected_branch == null ? {} : { branch: body.selected_branch }),
-    });
+    };
+    const { id } = await this.conversations.create(caller, wanted, reservedId);
     return { status: 'ok', conversation_id: id };
   }
 

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '@slipway/contracts';
 import { Hubs } from '../events/hubs.js';
@@ -22,7 +22,7 @@ export class StartWait {
   }
 
   /** Ends early when the caller goes. */
-  async until(caller: Principal, id: string, timeoutMs: number, request: IncomingMessage): Promise<void> {
+  async until(caller: Principal, id: string, timeoutMs: number, response: ServerResponse): Promise<void> {
     const hub = await this.hubs.acquire(caller.orgId, id);
     let stop = (): void => {};
     let timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class StartWait {
           },
         });
         timer = setTimeout(resolve, timeoutMs);
-        request.once('close', resolve);
+        response.once('close', resolve);
         look();
       });
     } finally {

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { type CallHandler, type ExecutionContext, Inject, Injectable, type NestInterceptor } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Operation } from '@slipway/contracts';
+import { ERRORS, type Operation } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply } from 'fastify';
 import { catchError, concatMap, from, type Observable, of, throwError } from 'rxjs';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { claimKey, type KeyOwner, releaseKey, storeAnswer } from './idempotency.queries.js';
+import { claimKey, type KeyOwner, loosenKey, releaseKey, storeAnswer } from './idempotency.queries.js';
 import type { SlipwayRequest } from './request.js';
 import { OPERATION } from './serves.js';
 
@@ -16,7 +16,8 @@ const MAX_KEY_LENGTH = 255;
 
 /**
  * `Idempotency-Key` on operations that are `keyed`: the first request runs, a repetition gets its answer again.
- * Kept 24 hours per person and operation. Validation comes before, so a body that is refused keeps nothing; a handler that fails gives the key back.
+ * Kept 24 hours per person and operation. Validation comes before, so a body that is refused keeps nothing; a handler that refuses gives the key back.
+ * One that fails, or dies, may have done its work: the repetition runs with the id that the first had reserved, and finds what that one made.
  */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
@@ -38,7 +39,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
       });
     }
     const owner: KeyOwner = { orgId: principal.orgId, actorId: principal.actor.id, route: operation.id, key, bodyHash: hashOf(request) };
-    const claim = await inOrg(this.pool, owner.orgId, (client) => claimKey(client, owner));
+    const claim = await inOrg(this.pool, owner.orgId, (client) => claimKey(client, owner, randomUUID()));
     switch (claim.outcome) {
       case 'other-body':
         throw new SlipwayError('idempotency.mismatch', 'The first request with this Idempotency-Key was another one.');
@@ -48,9 +49,10 @@ export class IdempotencyInterceptor implements NestInterceptor {
         void context.switchToHttp().getResponse<FastifyReply>().code(claim.status).header('idempotent-replayed', 'true');
         return of(claim.response);
       case 'claimed':
+        request.reservedId = claim.reservedId;
         return next.handle().pipe(
           concatMap((answer: unknown) => from(this.keep(owner, operation.status, answer))),
-          catchError((error: unknown) => from(this.giveBack(owner)).pipe(concatMap(() => throwError(() => error)))),
+          catchError((error: unknown) => from(this.giveBack(owner, error)).pipe(concatMap(() => throwError(() => error)))),
         );
     }
   }
@@ -64,8 +66,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
   }
 
   /** A key that cannot be given back frees itself after `STALE_CLAIM_SECONDS`. */
-  private async giveBack(owner: KeyOwner): Promise<void> {
-    await inOrg(this.pool, owner.orgId, (client) => releaseKey(client, owner)).catch((error: unknown) =>
+  private async giveBack(owner: KeyOwner, failure: unknown): Promise<void> {
+    const refused = failure instanceof SlipwayError && ERRORS[failure.code].status < 500;
+    await inOrg(this.pool, owner.orgId, (client) => (refused ? releaseKey(client, owner) : loosenKey(client, owner))).catch((error: unknown) =>
       this.logger.warn({ err: error }, 'an idempotency key was not given back'),
     );
   }

@@ -16,5 +16,7 @@ export const Caller = createParamDecorator((_data: undefined, context: Execution
 export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).person, 'person'));
 /** The body as the operation's schema reads it. */
 export const Body = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).valid, 'validated request').body);
+/** UUID that an Idempotency-Key reserves for what this request makes; `undefined` without a key. */
+export const ReservedId = createParamDecorator((_data: undefined, context: ExecutionContext) => requestOf(context).reservedId);
 /** The query as the operation's schema reads it. */
 export const Query = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).valid, 'validated request').query);

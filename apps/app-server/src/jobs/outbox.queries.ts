@@ -10,7 +10,7 @@ export async function wantJob(client: { query: PoolClient['query'] }, orgId: str
   await client.query({
     name: 'want-job',
     text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5::jsonb, clock_timestamp())
-           ON CONFLICT (queue, key) DO UPDATE SET enqueued_at = clock_timestamp()`,
+           ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
     values: [randomUUID(), orgId, queue, conversationId, JSON.stringify({ orgId, conversationId })],
   });
 }

@@ -78,4 +78,10 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     await list();
     expect(requests.length).toBe(2);
   });
+
+  it('a gateway that stops answering does not take the list away', async () => {
+    answer = { status: 500, body: '{}' };
+    clock.advance(10_001);
+    expect(await (await list()).json()).toMatchObject({ data: [{ id: 'slipway-demo' }, { id: 'gpt' }] });
+  });
 });

@@ -16,22 +16,33 @@ type ModelInfo = ModelList['data'][number];
 @Injectable()
 export class ModelsService {
   private last: { at: number; models: Promise<ModelInfo[]> } | undefined;
+  /** The newest list that arrived. */
+  private known: ModelInfo[] | undefined;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** At most ten seconds old; callers at the same time share one request. A failure is not kept. @throws SlipwayError `service.unavailable` */
+  /**
+   * At most ten seconds old while the gateway answers; after that the last list that it gave: what a model is asked is asked later, by the agent.
+   * Callers at the same time share one request. @throws SlipwayError `service.unavailable` when it has never answered; that is not kept.
+   */
   list(): Promise<ModelInfo[]> {
     const now = this.clock.now().getTime();
     if (this.last !== undefined && now - this.last.at < FRESH_MS) return this.last.models;
-    const models = this.fetch();
-    const entry = { at: now, models };
-    this.last = entry;
-    models.catch(() => {
-      if (this.last === entry) this.last = undefined;
-    });
+    const models = this.fetch().then(
+      (list) => {
+        this.known = list;
+        return list;
+      },
+      (error: unknown) => {
+        if (this.known !== undefined) return this.known;
+        if (this.last?.models === models) this.last = undefined;
+        throw error;
+      },
+    );
+    this.last = { at: now, models };
     return models;
   }
 

@@ -1,6 +1,8 @@
-import type { QueuePayload } from '@slipway/contracts';
+import { ERRORS, type QueuePayload } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { readConversation } from '../conversations/conversation.queries.js';
+import { SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
 import type { StartSteps } from '../start/start-steps.js';
 import type { Snapshots } from './snapshot.js';
 
@@ -10,21 +12,29 @@ export class SnapshotJob {
     private readonly pool: SqlPool,
     private readonly steps: StartSteps,
     private readonly snapshots: Snapshots,
+    private readonly logger: Logger,
   ) {}
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
     const wish = await inOrg(this.pool, orgId, (client) =>
-      client.query<{ enqueued_at: string }>(`SELECT enqueued_at::text FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
+      client.query<{ id: string }>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
     );
     const row = await readConversation(this.pool, orgId, conversationId);
-    const agent = row === null || row.sandboxStatus !== 'RUNNING' ? null : this.steps.agentOf(row);
-    if (agent !== null && row?.workingDir != null)
-      await this.snapshots.take(orgId, conversationId, agent, { directory: row.workingDir, base: row.baseCommit }, signal);
-    // One asked for since we looked stays and is looked at again.
-    const seen = wish.rows[0]?.enqueued_at;
-    if (seen !== undefined)
-      await inOrg(this.pool, orgId, (client) =>
-        client.query(`DELETE FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1 AND enqueued_at = $2::timestamptz`, [conversationId, seen]),
-      );
+    if (row !== null) await this.look(row, signal);
+    // One asked for since we looked has another id, stays, and is looked at again.
+    const seen = wish.rows[0]?.id;
+    if (seen !== undefined) await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
+  }
+
+  /** @throws what another try may mend. A workspace that git refuses is left as it was last seen. */
+  private async look(row: ConversationRow, signal: AbortSignal): Promise<void> {
+    const agent = row.sandboxStatus === 'RUNNING' ? this.steps.agentOf(row) : null;
+    if (agent === null || row.workingDir === null) return;
+    try {
+      await this.snapshots.take(row.orgId, row.id, agent, { directory: row.workingDir, base: row.baseCommit }, signal);
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || ERRORS[error.code].retry !== 'never') throw error;
+      this.logger.warn({ err: error, conversation_id: row.id }, 'the workspace could not be looked at');
+    }
   }
 }

@@ -158,7 +158,8 @@ export class StartAttempt {
   }
 }
 
-/** The end of a long text: what a program says last is what it died of. */
+/** The end of a long text (what a program says last is what it died of), as the database takes it: without NUL and without half a surrogate pair. */
 export function cut(text: string): string {
-  return text.length <= MAX_DETAIL ? text : `…${text.slice(text.length - MAX_DETAIL + 1)}`;
+  const end = text.length <= MAX_DETAIL ? text : `…${text.slice(text.length - MAX_DETAIL + 1)}`;
+  return end.replaceAll('\0', '\uFFFD').toWellFormed();
 }

@@ -148,6 +148,17 @@ describe('the warm pool, whatever dies between any two steps', () => {
     );
   });
 
+  it('a caller that has gone gets no sandbox, which nobody would give back', async () => {
+    await world.reset();
+    await world.run({ kind: 'fill', crashAt: null });
+    const before = await snapshot(world);
+    expect(await world.runForNobody({ kind: 'start', org: 'org_a', session: 's', body: 'x', crashAt: null })).toEqual({
+      result: 'refused',
+      code: 'service.unavailable',
+    });
+    expect(await snapshot(world)).toEqual(before);
+  });
+
   it('I6: a deadline never frees an active slot; an activation that comes after it was taken back fails', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), fc.boolean(), async (step, reachable) => {

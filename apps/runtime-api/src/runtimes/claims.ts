@@ -49,9 +49,10 @@ export class Claims {
    * The session's sandbox, active: the one that it has, or a new one. `request` null is /resume: the same as before.
    * When it answers, the claim is committed and the sandbox has accepted it; a repetition with the same request is the same sandbox, also after a crash in the middle.
    *
-   * @throws SlipwayError `idempotency.mismatch`, `sandbox.quota`, `sandbox.no-capacity`, `sandbox.start-failed`, `resource.not-found` (only for /resume).
+   * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because nobody would know of it and give it back.
+   * @throws SlipwayError `service.unavailable` (the caller is gone), `idempotency.mismatch`, `sandbox.quota`, `sandbox.no-capacity`, `sandbox.start-failed`, `resource.not-found` (only for /resume).
    */
-  async obtain(orgId: string, sessionId: string, request: StartRequest | null): Promise<SessionRow> {
+  async obtain(orgId: string, sessionId: string, request: StartRequest | null, gone: AbortSignal): Promise<SessionRow> {
     const end = this.metrics.durations.startTimer();
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const waitUntil = performance.now() + this.limits.emptyWaitMs;
@@ -59,6 +60,10 @@ export class Claims {
     const sealedEnvironment = request === null ? null : this.box.encrypt(request.environment, environmentContext(orgId, sessionId));
     let abandon: string | null = null;
     for (let attempts = 0; ; ) {
+      if (gone.aborted) {
+        if (abandon !== null) await this.giveUp(orgId, abandon, 'the caller went away');
+        throw new SlipwayError('service.unavailable', 'The caller did not wait for its sandbox.');
+      }
       const outcome = await claimSlot(this.context.db, orgId, sessionId, {
         poolId: this.context.pool.poolId,
         claimId: this.context.ids.prefixed('clm'),
@@ -108,10 +113,14 @@ export class Claims {
       );
       abandon = outcome.claim.claimId;
       if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
-      await releaseClaim(this.context.db, orgId, abandon, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });
-      this.supply.kick();
+      await this.giveUp(orgId, abandon, activated.reason);
       throw new SlipwayError('sandbox.start-failed', `${attempts} sandboxes could not be activated; the last: ${activated.reason}.`, { retryAfterSeconds: 5 });
     }
+  }
+
+  private async giveUp(orgId: string, claimId: string, detail: string): Promise<void> {
+    await releaseClaim(this.context.db, orgId, claimId, { only: 'bound', end: 'lost', session: 'error', detail });
+    this.supply.kick();
   }
 
   /** Is the sandbox of an active claim still there? When it is not, the claim is lost. `true` on doubt: a second sandbox for one session does harm, a late one costs time. */

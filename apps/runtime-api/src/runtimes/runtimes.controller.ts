@@ -1,6 +1,7 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { type Runtime, RuntimeId } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
+import type { FastifyReply } from 'fastify';
 import { ApiKeyGuard, OrgId } from './api-key.guard.js';
 import { RuntimesService } from './runtimes.service.js';
 
@@ -12,8 +13,8 @@ export class RuntimesController {
 
   @Post('start')
   @HttpCode(200)
-  start(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
-    return this.runtimes.start(orgId, body);
+  start(@OrgId() orgId: string, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<Runtime> {
+    return this.runtimes.start(orgId, body, goneSignal(reply));
   }
 
   @Post('stop')
@@ -30,8 +31,8 @@ export class RuntimesController {
 
   @Post('resume')
   @HttpCode(200)
-  resume(@OrgId() orgId: string, @Body() body: unknown): Promise<Runtime> {
-    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id);
+  resume(@OrgId() orgId: string, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<Runtime> {
+    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, goneSignal(reply));
   }
 
   @Get('sessions/batch')
@@ -53,4 +54,11 @@ export class RuntimesController {
   runtime(@OrgId() orgId: string, @Param('runtime') runtime: string): Promise<Runtime> {
     return this.runtimes.runtime(orgId, runtime);
   }
+}
+
+/** Aborted when the caller closes the connection before its answer is complete. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
 }

@@ -22,15 +22,16 @@ export class RuntimesService {
     private readonly box: SecretBox,
   ) {}
 
-  async start(orgId: string, body: unknown): Promise<Runtime> {
+  /** @param gone as in `Claims.obtain`. */
+  async start(orgId: string, body: unknown, gone: AbortSignal): Promise<Runtime> {
     const request = readStartRequest(body, [this.context.pool.image]);
-    return toRuntime(orgId, await this.claims.obtain(orgId, request.sessionId, request), this.box);
+    return toRuntime(orgId, await this.claims.obtain(orgId, request.sessionId, request, gone), this.box);
   }
 
   /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key. */
-  async resume(orgId: string, runtimeId: string): Promise<Runtime> {
+  async resume(orgId: string, runtimeId: string, gone: AbortSignal): Promise<Runtime> {
     const row = await this.byRuntimeId(orgId, runtimeId);
-    return toRuntime(orgId, await this.claims.obtain(orgId, row.sessionId, null), this.box);
+    return toRuntime(orgId, await this.claims.obtain(orgId, row.sessionId, null, gone), this.box);
   }
 
   /** Ends the sandbox and keeps its workspace. When it answers, nothing of the sandbox runs. */

@@ -143,18 +143,23 @@ export class PoolWorld {
         await renewPool(context);
         return { result: 'done' };
       default:
-        return this.request(operation, this.service(context));
+        return this.request(operation, this.service(context), new AbortController().signal);
     }
   }
 
-  private async request(operation: Extract<Operation, { org: string }>, service: RuntimesService): Promise<Result> {
+  /** A request whose caller has gone before anything was done for it. */
+  runForNobody(operation: Extract<Operation, { org: string }>): Promise<Result> {
+    return this.request(operation, this.service(this.context(() => {})), AbortSignal.abort());
+  }
+
+  private async request(operation: Extract<Operation, { org: string }>, service: RuntimesService, gone: AbortSignal): Promise<Result> {
     try {
       if (operation.kind === 'start') {
-        const runtime = await service.start(operation.org, { session_id: operation.session, environment: { BODY: operation.body } });
+        const runtime = await service.start(operation.org, { session_id: operation.session, environment: { BODY: operation.body } }, gone);
         return { result: 'answered', url: runtime.url, status: runtime.status };
       }
       const { runtime_id } = await service.session(operation.org, operation.session);
-      const runtime = await service[operation.kind](operation.org, runtime_id);
+      const runtime = await service[operation.kind](operation.org, runtime_id, gone);
       return { result: 'answered', url: runtime.url, status: runtime.status };
     } catch (error) {
       if (error instanceof SlipwayError) return { result: 'refused', code: error.code };

@@ -85,7 +85,10 @@ export class ConversationLocks {
 
   private ask(client: pg.Client, query: string, text: string, name: string): Promise<boolean> {
     const asked = this.last.then(async () => (await client.query<{ answer: boolean }>({ name: query, text, values: [name] })).rows[0]?.answer === true);
-    this.last = asked.catch(() => {});
+    this.last = asked.catch(() => {
+      // An answer that did not come may have been a lock that nobody here would let go: with the connection all of them end.
+      void client.end().catch(() => {});
+    });
     return asked;
   }
 

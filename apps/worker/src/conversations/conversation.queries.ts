@@ -128,6 +128,18 @@ export function hasWish(pool: SqlPool, orgId: string, id: string): Promise<boole
   });
 }
 
+/** Whether somebody has asked for a sandbox and brought no message: then it is the halted run that shall go on. */
+export function resumeIsAsked(pool: SqlPool, orgId: string, id: string): Promise<boolean> {
+  return inOrg(pool, orgId, async (client) => {
+    const result = await client.query<{ asked: boolean }>(
+      `SELECT EXISTS (SELECT 1 FROM app.outbox WHERE queue = 'conversation-start' AND key = $1::text)
+          AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1::uuid AND state IN ('queued', 'delivered')) AS asked`,
+      [id],
+    );
+    return result.rows[0]?.asked ?? false;
+  });
+}
+
 class StillWanted extends Error {}
 
 /**

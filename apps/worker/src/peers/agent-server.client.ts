@@ -49,6 +49,15 @@ export class AgentServerClient {
     });
   }
 
+  /** Lets the agent go on. That it runs already is fine. */
+  async run(conversationId: string, signal: AbortSignal): Promise<void> {
+    try {
+      await callText(this.call('POST', `/api/conversations/${conversationId}/run`, signal, CALL_TIMEOUT_MS));
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || error.code !== 'conversation.busy') throw error;
+    }
+  }
+
   /** Halts at the end of the step under way. */
   async pause(conversationId: string, signal: AbortSignal): Promise<void> {
     await callText(this.call('POST', `/api/conversations/${conversationId}/pause`, signal, CALL_TIMEOUT_MS));

@@ -103,6 +103,20 @@ describe('start saga', () => {
     }
   });
 
+  it('a run that a person resumes goes on, also when its sandbox has just died and its lease does not say so', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    await scene.execution(id, 'paused');
+    await scene.wish('conversation-start', id);
+    await scene.start(id);
+    expect(scene.peers.requests.filter((request) => request === 'agent POST /api/conversations/:id/run')).toHaveLength(1);
+    scene.peers.loseSandbox(id);
+    await scene.wish('conversation-start', id);
+    await scene.start(id);
+    expect((await scene.row(id)).leaseFresh).toBe(true);
+    expect(scene.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: true });
+  });
+
   it('a full pool is waited for, with its reason on the running step, until nobody wants the sandbox', async () => {
     const { id } = await scene.create();
     scene.peers.refuseStart = { status: 409, code: 'sandbox.quota', detail: 'The organization runs 10 of 10 sandboxes.' };

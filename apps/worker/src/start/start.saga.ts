@@ -4,7 +4,7 @@ import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { type ConversationRow, dropRunWish, fulfil, hasInboxOf, hasWish, readConversation } from '../conversations/conversation.queries.js';
+import { type ConversationRow, dropRunWish, fulfil, hasInboxOf, hasWish, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
 import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
@@ -66,6 +66,8 @@ export class StartSaga {
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
+      // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
+      if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
       const delivered = await this.delivery.deliver(held, agent, held.signal);
       this.logger.info({ delivered }, 'the inbox was handed over');
       return true;
@@ -98,7 +100,7 @@ export class StartSaga {
   /** WORKING: a new attempt with a new epoch, so that whatever an older sandbox still sends is refused. */
   private async beginAttempt(held: HeldConversation, attempt: StartAttempt): Promise<void> {
     const { row } = held;
-    const inbox = await hasInboxOf(this.pool, held.orgId, held.id);
+    const [inbox, asked] = await Promise.all([hasInboxOf(this.pool, held.orgId, held.id), resumeIsAsked(this.pool, held.orgId, held.id)]);
     await attempt.begin('WORKING', { show: false });
     attempt.end('done');
     await attempt.begin('WAITING_FOR_SANDBOX', {
@@ -110,7 +112,7 @@ export class StartSaga {
         leaseMs: null,
         checkpoint: {
           epoch: row.epoch + 1,
-          resumeRun: goesOnRunning(row, inbox),
+          resumeRun: goesOnRunning(row, { inbox, asked }),
           suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING',
           failures: 0,
         },
@@ -184,8 +186,8 @@ export class StartSaga {
   }
 }
 
-/** The agent goes on by itself when it worked as its sandbox was lost, or when a paused run is resumed without a new message. A stopped run waits for a person. */
-function goesOnRunning(row: ConversationRow, inbox: boolean): boolean {
+/** The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new message. A stopped run waits for a person. */
+function goesOnRunning(row: ConversationRow, { inbox, asked }: { inbox: boolean; asked: boolean }): boolean {
   if (row.attempt === 0) return false;
-  return row.executionStatus === 'running' || (row.sandboxStatus === 'PAUSED' && row.executionStatus === 'paused' && !inbox);
+  return row.executionStatus === 'running' || (row.executionStatus === 'paused' && !inbox && (asked || row.sandboxStatus === 'PAUSED'));
 }

@@ -21,6 +21,8 @@ import { EventSockets } from './sockets/event-sockets.js';
 
 /** How long a stop waits for the app to take the last events. Milliseconds. */
 const FLUSH_MS = 5_000;
+/** From listening to loading the HTTP client, which costs tens of milliseconds: neither the start nor the first call waits for it. Milliseconds. */
+const PRELOAD_AFTER_MS = 250;
 
 export interface AgentServer {
   readonly port: number;
@@ -40,7 +42,6 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const activation = new Activation(config, key, await ActivationLatch.open(config.STATE_DIR), logger, (env, keys) => {
     mask.add(keys);
     actionServer.addEnv(env);
-    void Promise.all([preloadOutgoing(), preloadLlm()]);
   });
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
   const router = new Router([
@@ -55,6 +56,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);
   await announce(config.STATE_DIR, port);
+  // Once it listens, and before it is claimed: a claim that comes sooner loads it itself.
+  setTimeout(() => void Promise.all([preloadOutgoing(), preloadLlm()]), PRELOAD_AFTER_MS).unref();
   logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
   return { port, logger, stop: () => stop(http, sockets, conversations) };
 }

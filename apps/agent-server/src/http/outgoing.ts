@@ -3,6 +3,8 @@ import { SlipwayError } from '@slipway/errors';
 import type { Dispatcher } from 'undici';
 
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Largest answer that is read whole. Bytes; a page of history with its payloads is the largest honest one, and the tool process is not trusted. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
 /** The client library, loaded with the first call: a blank sandbox makes none. */
 let loaded: Promise<{ request: typeof import('undici').request; agent: Dispatcher }> | undefined;
@@ -37,14 +39,23 @@ export async function callOut(call: OutgoingRequest): Promise<Dispatcher.Respons
 /** As `callOut`, with the answer read as JSON: `null` when it is not. */
 export async function callJson(call: OutgoingRequest): Promise<{ status: number; headers: Record<string, string | string[] | undefined>; body: unknown }> {
   const response = await callOut(call);
-  const text = await response.body.text();
-  let body: unknown = null;
-  try {
-    body = text === '' ? null : JSON.parse(text);
-  } catch {
-    // An answer that is not JSON comes from something in between; its status says enough.
+  return { status: response.statusCode, headers: response.headers, body: await readAnswer(response) };
+}
+
+/** The answer as JSON; one that is not comes from something in between, and its status says enough. Rejects when it is larger than `MAX_ANSWER_BYTES`. */
+export async function readAnswer({ body }: Dispatcher.ResponseData): Promise<unknown> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new SlipwayError('service.unavailable', `An answer was larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`);
+    parts.push(part);
   }
-  return { status: response.statusCode, headers: response.headers, body };
+  try {
+    return bytes === 0 ? null : JSON.parse(Buffer.concat(parts, bytes).toString('utf8'));
+  } catch {
+    return null;
+  }
 }
 
 /** True when the request cannot have reached the other side. */

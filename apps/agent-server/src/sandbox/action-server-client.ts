@@ -12,7 +12,7 @@ import {
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
-import { callJson, callOut, problemCode, wasNeverSent } from '../http/outgoing.js';
+import { callJson, callOut, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
@@ -91,7 +91,7 @@ export class ActionServerClient implements ToolPort {
   /** As `forward`, with the answer read as JSON, for a route whose answer has another form here. */
   async forwardForJson(call: Call, path: string): Promise<{ status: number; body: unknown }> {
     const answer = await this.passOn(call, path);
-    return { status: answer.statusCode, body: await answer.body.json() };
+    return { status: answer.statusCode, body: await readAnswer(answer) };
   }
 
   private async passOn(call: Call, path: string): Promise<Awaited<ReturnType<typeof callOut>>> {

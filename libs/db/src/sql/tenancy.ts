@@ -5,6 +5,8 @@ export type PoolClient = pg.PoolClient;
 
 /** Longest wait for a free connection. Milliseconds; then the caller gets an error instead of an endless queue. */
 const CONNECT_TIMEOUT_MS = 5_000;
+/** Longest wait for one answer, unless the connection string names another `query_timeout`. Milliseconds; the connection is then given up. */
+const QUERY_TIMEOUT_MS = 30_000;
 
 /**
  * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
@@ -18,7 +20,9 @@ export function createPool(options: { url: string; max: number; applicationName:
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
+    keepAlive: true,
     types,
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.

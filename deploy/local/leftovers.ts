@@ -1,6 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+
+/** How long a process that was killed may wait to be asked after. Milliseconds. */
+const REAP_MS = 2_000;
 
 /**
  * Ends what an earlier start of the same data directory left behind when it could not stop by itself: services, sandboxes, the database.
@@ -33,7 +36,27 @@ export async function endLeftovers(directory: string, log: (line: string) => voi
       log(`ending the database (${pid}), left from an earlier start`);
       await end(pid, 'SIGINT');
     }
+    await forgetDead(postmaster, pid);
   }
+}
+
+/**
+ * Postgres takes the number in its file for a running server as long as the system knows it, and the system knows a killed process until its parent has
+ * asked after it, which not every container's first process does. Then the file goes, if nothing works in the folder any more.
+ */
+async function forgetDead(postmaster: string, pid: number): Promise<void> {
+  for (let waited = 0; waited < REAP_MS && isKnown(pid) && !isAlive(pid); waited += 50) await wait(50);
+  if (isKnown(pid) && !isAlive(pid) && !worksIn(path.dirname(postmaster))) rmSync(postmaster, { force: true });
+}
+
+function worksIn(folder: string): boolean {
+  return readdirSync('/proc').some((entry) => {
+    try {
+      return /^\d+$/.test(entry) && readlinkSync(`/proc/${entry}/cwd`) === realpathSync(folder);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Ends every sandbox of this data directory. Its workspace and its log stay; the next start gives both to a new one. */
@@ -70,7 +93,18 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Runs it? A process that has ended and was not waited for does not. */
 function isAlive(pid: number): boolean {
+  if (!isKnown(pid)) return false;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
+  } catch {
+    return !existsSync('/proc/self/stat');
+  }
+}
+
+function isKnown(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -7,7 +7,6 @@ import { after, before, describe, it } from 'node:test';
 import { type Changes, type Conversation, ERRORS, type ErrorCode, type EventOf, MAX_PROMPT_LENGTH, type Problem } from '@slipway/contracts';
 import { createSampleRepository, type ModelFault, type ModelTurn, textOfMessage, until } from '@slipway/testing';
 import { expect } from 'expect';
-import pg from 'pg';
 import { sandboxProcesses } from '../chaos/sandbox-processes.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
 import { finish, type Scene, terminal, workspaceOf } from './script-book.ts';
@@ -44,7 +43,10 @@ describe('bad input', { timeout: 300_000 }, () => {
 
   const repository = (name: string): string => `${open.git.url}/${name}`;
   let scenes = 0;
-  const sceneName = (): string => `scene ${(scenes += 1)}`;
+  const sceneName = (): string => {
+    scenes += 1;
+    return `scene ${scenes}`;
+  };
   const sayHello = (talk: Talk): Promise<void> => goesOn(talk, [{ text: 'Hello again.' }]);
   /** The conversation takes another message and comes to its end with it. */
   async function goesOn(talk: Talk, scene: Scene): Promise<void> {
@@ -180,18 +182,11 @@ describe('bad input', { timeout: 300_000 }, () => {
   });
 
   describe('in the sandbox', () => {
-    let database: pg.Client;
-    before(async () => {
-      database = new pg.Client({ connectionString: open.stack.ownerUrl });
-      await database.connect();
-    });
-    after(() => database.end());
-
     /** Peak memory of both processes of the conversation's sandbox so far. Bytes. */
     async function peaks(talk: Talk): Promise<Record<'agent-server' | 'action-server', number>> {
-      const { rows } = await database.query<{ url: string }>('SELECT sandbox_url AS url FROM app.conversation WHERE id = $1', [talk.id]);
+      const { url } = await open.sandboxOf(talk);
       const processes = sandboxProcesses(open.stack.dataDirectory);
-      const agent = processes.find((each) => each.kind === 'agent-server' && each.port === Number(new URL(rows[0]?.url ?? '').port));
+      const agent = processes.find((each) => each.kind === 'agent-server' && each.port === Number(new URL(url).port));
       const action = processes.find((each) => each.kind === 'action-server' && each.slotId === agent?.slotId);
       const peak = (pid = 0): number => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
       return { 'agent-server': peak(agent?.pid), 'action-server': peak(action?.pid) };

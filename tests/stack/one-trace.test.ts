@@ -2,11 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type Conversation, ORG_HEADER, type QueuedMessage, type Runtime } from '@slipway/contracts';
+import type { Conversation, QueuedMessage } from '@slipway/contracts';
 import { createSampleRepository, until } from '@slipway/testing';
 import { expect } from 'expect';
-import pg from 'pg';
-import { PORT_OFFSETS, type Secrets } from '../../deploy/local/settings.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
 import type { Talk } from './talk.ts';
@@ -124,39 +122,30 @@ describe('logs', { timeout: 120_000 }, () => {
 
   /** Sends a secret to every service in the ways in which callers send theirs, so that it is refused. */
   async function plant(secret: string): Promise<void> {
-    const port = (offset: number): string => `http://127.0.0.1:${open.port + offset}`;
     const headers = { authorization: `Bearer ${secret}`, cookie: `keycloak_auth=${secret}`, 'x-api-key': secret, 'x-session-api-key': secret };
-    const sandbox = (await query<{ url: string }>('SELECT sandbox_url AS url FROM app.conversation WHERE sandbox_url IS NOT NULL'))[0]?.url ?? '';
+    const sandbox = (await open.query<{ url: string }>('SELECT sandbox_url AS url FROM app.conversation WHERE sandbox_url IS NOT NULL'))[0]?.url ?? '';
     const refused = await Promise.all(
       [
         `${open.url}/api/v1/me`,
         `${open.url}/oauth/keycloak/callback?code=${secret}&state=${secret}`,
         `${open.url}/ingest/v1/conversations/${talk.id}/events`,
-        `${port(PORT_OFFSETS['runtime-api'])}/list`,
-        `${port(PORT_OFFSETS['llm-gateway'])}/v1/models`,
-        `${port(PORT_OFFSETS['embedded-identity'])}/realms/slipway/protocol/openid-connect/token?client_secret=${secret}`,
+        `${open.addressOf('runtime-api')}/list`,
+        `${open.addressOf('llm-gateway')}/v1/models`,
+        `${open.addressOf('embedded-identity')}/realms/slipway/protocol/openid-connect/token?client_secret=${secret}`,
         `${sandbox}/api/conversations/${talk.id}`,
         `${sandbox}/sockets/events/${talk.id}?session_api_key=${secret}`,
       ].flatMap((url) => (['GET', 'POST'] as const).map((method) => fetch(url, { method, headers, redirect: 'manual' }))),
     );
     expect(refused.filter(({ status }) => status < 300).map(({ url, status }) => ({ url, status }))).toEqual([]);
-    const body = JSON.stringify({ api_key: secret, environment: { TOKEN: secret } }).slice(0, -1);
-    for (const offset of [PORT_OFFSETS['app-server'], PORT_OFFSETS['runtime-api'], PORT_OFFSETS['llm-gateway']])
-      await fetch(`${port(offset)}${offset === 0 ? '/api/conversations' : offset === 2 ? '/start' : '/v1/chat/completions'}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body,
-      });
+    const headersOfJson = { 'content-type': 'application/json' };
+    const broken = JSON.stringify({ api_key: secret, environment: { TOKEN: secret } }).slice(0, -1);
+    for (const url of [`${open.url}/api/conversations`, `${open.addressOf('runtime-api')}/start`, `${open.addressOf('llm-gateway')}/v1/chat/completions`])
+      await fetch(url, { method: 'POST', headers: headersOfJson, body: broken });
   }
 
   async function knownSecrets(): Promise<Record<string, string>> {
-    const installed = JSON.parse(readFileSync(path.join(open.stack.dataDirectory, 'secrets.json'), 'utf8')) as Secrets;
-    const { database, ...single } = installed;
-    const runtime = (await (
-      await fetch(`http://127.0.0.1:${open.port + PORT_OFFSETS['runtime-api']}/sessions/${talk.id}`, {
-        headers: { 'x-api-key': installed.runtimeApiKey, [ORG_HEADER]: open.orgId },
-      })
-    ).json()) as Runtime;
+    const { database, ...single } = open.secrets;
+    const runtime = await open.sandboxOf(talk);
     const records = readdirSync(path.join(open.stack.dataDirectory, 'sandboxes/sandboxes')).map(
       (name) =>
         JSON.parse(readFileSync(path.join(open.stack.dataDirectory, 'sandboxes/sandboxes', name, 'sandbox.json'), 'utf8')) as { name: string; token: string },
@@ -172,19 +161,9 @@ describe('logs', { timeout: 120_000 }, () => {
   }
 
   async function storedEvents(): Promise<{ place: string; text: string }[]> {
-    const events = await query<{ place: string; text: string }>("SELECT 'event ' || seq AS place, event::text AS text FROM app.event");
-    const blobs = await query<{ place: string; text: string }>("SELECT 'blob ' || sha256 AS place, encode(content, 'escape') AS text FROM app.blob");
+    const events = await open.query<{ place: string; text: string }>("SELECT 'event ' || seq AS place, event::text AS text FROM app.event");
+    const blobs = await open.query<{ place: string; text: string }>("SELECT 'blob ' || sha256 AS place, encode(content, 'escape') AS text FROM app.blob");
     expect(events.some(({ text }) => text.includes('ACTION_SERVER_TOKEN'))).toBe(true);
     return [...events, ...blobs];
-  }
-
-  async function query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: open.stack.ownerUrl });
-    await client.connect();
-    try {
-      return (await client.query<Row>(text)).rows;
-    } finally {
-      await client.end();
-    }
   }
 });

@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type { Conversation, CreateConversation } from '@slipway/contracts';
+import { type Conversation, type CreateConversation, ORG_HEADER, type Runtime } from '@slipway/contracts';
 import { type GitServer, type ModelServer, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
 import { expect } from 'expect';
+import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type LocalService, PORT_OFFSETS, type Secrets } from '../../deploy/local/settings.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { type Scene, ScriptBook } from './script-book.ts';
 import { Talk } from './talk.ts';
@@ -25,7 +28,7 @@ export class OpenStack {
   readonly git: GitServer;
   readonly folder: string;
   readonly port: number;
-  private readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   stack: Stack;
   person: SignedInClient;
   private readonly talks: Talk[] = [];
@@ -98,6 +101,32 @@ export class OpenStack {
     const talk = new Talk(this.url, person, person.me.orgs[0]?.id ?? '', id);
     this.talks.push(talk);
     return talk;
+  }
+
+  get secrets(): Secrets {
+    return JSON.parse(readFileSync(path.join(this.stack.dataDirectory, 'secrets.json'), 'utf8')) as Secrets;
+  }
+
+  /** A service of the stack as other services reach it. */
+  addressOf(service: LocalService): string {
+    return `http://127.0.0.1:${this.port + PORT_OFFSETS[service]}`;
+  }
+
+  /** The conversation's sandbox as runtime-api tells the worker of it, with its key. */
+  async sandboxOf(talk: Talk): Promise<Runtime> {
+    const headers = { 'x-api-key': this.secrets.runtimeApiKey, [ORG_HEADER]: talk.orgId };
+    return (await fetch(`${this.addressOf('runtime-api')}/sessions/${talk.id}`, { headers })).json() as Promise<Runtime>;
+  }
+
+  /** Looks into the database as its owner. */
+  async query<Row extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.stack.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, [...values])).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Changes, Me, QueuedMessage } from '@slipway/contracts';
+import { createSampleRepository, type ModelRequest, type ModelTurn, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { OpenStack } from './open-stack.ts';
+import { finish, terminal } from './script-book.ts';
+import type { Talk } from './talk.ts';
+
+/** Tool calls of a conversation, and how many of them are done when the stack goes away. */
+const STEPS = 16;
+const STEPS_BEFORE = 5;
+/** Longest from the stack being there again to the end of a conversation that was at work. Milliseconds. */
+const BACK_MS = 30_000;
+
+describe('the whole stack goes away in the middle of a conversation and comes back on the same data', { timeout: 240_000 }, () => {
+  let open: OpenStack;
+  let apart: ChildProcess | undefined;
+
+  before(async () => {
+    open = await OpenStack.open();
+    await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n' });
+  });
+  after(async () => {
+    killAll(open.stack.dataDirectory, apart);
+    await open.close();
+  });
+
+  /** A file for each step, whoever else says something meanwhile. */
+  const steps = (request: ModelRequest): ModelTurn => {
+    const done = (request.body.messages ?? []).filter(({ role }) => role === 'assistant').length;
+    return done < STEPS ? terminal(`sleep 0.3; echo ${done} > step-${done}.txt`) : finish();
+  };
+  const doneSteps = (talk: Talk): string[] =>
+    talk.of('ObservationEvent').flatMap(({ observation }) => /step-\d+\.txt/.exec(observation['exit_code'] === 0 ? String(observation['command']) : '') ?? []);
+
+  async function atWork(name: string): Promise<Talk> {
+    const talk = await open.talk(name, steps, { repository: `${open.git.url}/sample.git` });
+    await until('some steps are done', () => doneSteps(talk).length >= STEPS_BEFORE, BACK_MS);
+    return talk;
+  }
+
+  /** Nobody asks for anything: the conversation comes to its end by itself, and everything is as if the stack had never been away. */
+  async function expectBack(talk: Talk, before: { lines: Talk['watcher']['log']; message: QueuedMessage }): Promise<void> {
+    await talk.ended('finished', before.message, BACK_MS);
+    expect(((await (await open.person.fetch('/api/v1/me')).json()) as Me).id).toBe(open.person.me.id);
+    await talk.expectWholeLog();
+    expect(talk.watcher.log.slice(0, before.lines.length)).toEqual(before.lines);
+    expect(talk.events.filter(({ id }) => id === before.message.id)).toHaveLength(1);
+    expect(await talk.get()).toMatchObject({ status: 'finished', queued: [] });
+    const { files } = (await (await open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+    expect(doneSteps(talk).length).toBeGreaterThanOrEqual(STEPS - 1);
+    expect(files.map((file) => file.path)).toEqual(expect.arrayContaining(doneSteps(talk)));
+    const late = open.follow(talk.id);
+    await until('a new reader has the same log', () => late.watcher.lastSeq === talk.watcher.lastSeq);
+    expect(late.watcher.log).toEqual(talk.watcher.log);
+  }
+
+  it('stopped: within 30 s the conversation ends by itself, its person is signed in, log and workspace are whole', async () => {
+    const talk = await atWork('stopped');
+    const message = await talk.send('And remember this.');
+    const lines = [...talk.watcher.log];
+    const processes = processesOf(open.stack.dataDirectory);
+    await open.stack.stop();
+    expect(stillAlive(processes)).toEqual([]);
+    await open.startAgain();
+    await expectBack(talk, { lines, message });
+  });
+
+  it('killed, every process at once and the database too: the same', async () => {
+    await open.stack.stop();
+    apart = spawn(process.execPath, [path.join(import.meta.dirname, 'stack-process.ts'), String(open.port), open.stack.dataDirectory], {
+      env: { ...process.env, ...open.env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    apart.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await until('the stack runs in a process of its own', () => printed.includes('ready'), 60_000);
+    const talk = await atWork('killed');
+    const message = await talk.send('And remember this.');
+    const lines = [...talk.watcher.log];
+    const processes = processesOf(open.stack.dataDirectory);
+    // Six services, Postgres with its connections, two processes of each sandbox and the agent's shell.
+    expect(processes.length).toBeGreaterThan(12);
+    killAll(open.stack.dataDirectory, apart);
+    await until('nothing of it runs', () => stillAlive(processes).length === 0);
+    await open.startAgain();
+    await expectBack(talk, { lines, message });
+  });
+});
+
+const stillAlive = (pids: readonly number[]): number[] =>
+  living()
+    .map(({ pid }) => pid)
+    .filter((pid) => pids.includes(pid));
+
+function killAll(dataDirectory: string, supervisor: ChildProcess | undefined): void {
+  const all = processesOf(dataDirectory);
+  // Whoever would start the others again goes first.
+  supervisor?.kill('SIGKILL');
+  for (const pid of all) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended with another.
+    }
+  }
+}
+
+/** Services of the record, processes that name the data directory in their command line or environment, and the children of all: sandboxes with what they started, Postgres. */
+function processesOf(dataDirectory: string): number[] {
+  const record = readOrEmpty(path.join(dataDirectory, 'running.json'));
+  const services = record === '' ? [] : (JSON.parse(record) as { services: { pid: number }[] }).services.map(({ pid }) => pid);
+  const all = living();
+  const own = all.filter(({ pid, text }) => pid !== process.pid && (services.includes(pid) || text().includes(dataDirectory))).map(({ pid }) => pid);
+  return all.filter(({ pid, parent }) => own.includes(pid) || own.includes(parent)).map(({ pid }) => pid);
+}
+
+function living(): { pid: number; parent: number; text: () => string }[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((entry) => {
+      try {
+        const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const text = (): string => ['cmdline', 'environ'].map((file) => readOrEmpty(`/proc/${entry}/${file}`)).join('\n');
+        return state === 'Z' ? [] : [{ pid: Number(entry), parent: Number(parent), text }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    return '';
+  }
+}

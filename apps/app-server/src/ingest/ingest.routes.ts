@@ -1,5 +1,5 @@
 import type { IngestTokens } from '@slipway/auth/ingest-token';
-import { IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts';
+import { type IngestClaims, IngestDeltas, MAX_INGEST_BYTES } from '@slipway/contracts';
 import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
 import { currentContext, type Logger } from '@slipway/telemetry';
 import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';
@@ -35,8 +35,15 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
   const stored = new Counter({ name: 'ingest_events_total', help: 'Events stored', registers: [options.metrics] });
   const refused = new Counter({ name: 'ingest_refused_total', help: 'Batches refused, by code', labelNames: ['code'], registers: [options.metrics] });
 
-  /** The claims of the caller's token, if it is for this conversation. */
-  const claimsOf = async (request: FastifyRequest) => {
+  /** Of requests whose token was proved. */
+  const proved = new WeakMap<FastifyRequest, IngestClaims>();
+  const claimsOf = (request: FastifyRequest): IngestClaims => {
+    const claims = proved.get(request);
+    if (claims === undefined) throw new SlipwayError('auth.missing', 'An ingest token is needed.');
+    return claims;
+  };
+  /** Notes the claims of the caller's token, if it is for this conversation. */
+  const prove = async (request: FastifyRequest): Promise<void> => {
     const claims = await tokens.verify(request.headers.authorization);
     if (
       !Params.safeParse(request.params).success ||
@@ -48,10 +55,12 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
       context.orgId = claims.org;
       context.conversationId = claims.conversation;
     }
-    return claims;
+    proved.set(request, claims);
   };
 
   void fastify.register(async (scope) => {
+    // Before the body is read: megabytes of JSON are not parsed for somebody without a token.
+    scope.addHook('onRequest', prove);
     scope.removeContentTypeParser('application/json');
     // Fastify's own parser refuses keys like __proto__; events carry whatever an agent wrote, and nothing here merges them into other objects.
     scope.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: MAX_INGEST_BYTES }, (_request, body, done) => {
@@ -69,7 +78,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     });
 
     scope.post('/ingest/v1/conversations/:conversation/events', { bodyLimit: MAX_INGEST_BYTES }, async (request) => {
-      const claims = await claimsOf(request);
+      const claims = claimsOf(request);
       const started = performance.now();
       deltas.flush(claims.conversation);
       const ack = await ingest.ingest(claims, request.body);
@@ -79,7 +88,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     });
 
     scope.post('/ingest/v1/conversations/:conversation/deltas', { bodyLimit: MAX_INGEST_BYTES }, async (request, reply) => {
-      const claims = await claimsOf(request);
+      const claims = claimsOf(request);
       const body = parseOrThrow(IngestDeltas, request.body);
       assertOwnEpoch(claims, body);
       ingest.assertCurrent(claims);
@@ -88,7 +97,7 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     });
 
     scope.get('/ingest/v1/conversations/:conversation/events', async (request, reply) => {
-      const claims = await claimsOf(request);
+      const claims = claimsOf(request);
       const { after, limit } = parseOrThrow(RehydrateQuery, request.query);
       return reply.type('application/json').send(await ingest.rehydrate(claims, after, limit));
     });

@@ -1,4 +1,4 @@
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 export { type Clock, createIds, type Ids, systemClock } from './ids.js';
-export { creationBackoffMs, slotsToCreate, slotsToRenew } from './pool-sizing.js';
+export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';

@@ -7,6 +7,14 @@ export function slotsToCreate(target: number, population: number): number {
   return Math.max(0, target - population);
 }
 
+/** Refilling waits until no sandbox was taken for this long: a sandbox that starts takes the processor from the conversation that has just got one. Milliseconds. */
+const QUIET_MS = 500;
+
+/** May missing sandboxes be made now? Always when less than half of the target is ready, so that a claim never waits because of this. `sinceTakenMs`: since the last claim. */
+export function mayRefill(target: number, ready: number, sinceTakenMs: number): boolean {
+  return ready * 2 < target || sinceTakenMs >= QUIET_MS;
+}
+
 /** Wait before the next creation after `failures` in a row, doubling. Milliseconds; 0 without a failure. A command that cannot start must not be started four times a second. */
 export function creationBackoffMs(failures: number): number {
   return failures <= 0 ? 0 : Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));

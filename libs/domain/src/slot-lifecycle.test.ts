@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { creationBackoffMs, slotsToCreate, slotsToRenew } from './pool-sizing.js';
+import { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 import { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger } from './slot-lifecycle.js';
 
 const states = Object.keys(SLOT_TRANSITIONS) as SlotState[];
@@ -36,6 +36,20 @@ describe('the size of a pool', () => {
         expect(population + slotsToCreate(target, population)).toBeLessThanOrEqual(Math.max(target, population));
       }),
     );
+  });
+
+  it('refills at once below half of the target, and above it only when no sandbox was taken for half a second', () => {
+    const now = (target: number, ready: number): boolean[] => [0, 499, 500].map((since) => mayRefill(target, ready, since));
+    expect([now(10, 4), now(1, 0), now(2, 0)]).toEqual([
+      [true, true, true],
+      [true, true, true],
+      [true, true, true],
+    ]);
+    expect([now(10, 5), now(10, 9), now(2, 1)]).toEqual([
+      [false, false, true],
+      [false, false, true],
+      [false, false, true],
+    ]);
   });
 
   it('leaves half of the warm slots when it renews aged ones', () => {

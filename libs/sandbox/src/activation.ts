@@ -1,11 +1,9 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
-import http from 'node:http';
 import { type ActivationClaims, InitState } from '@slipway/contracts';
+import { sandboxRequest } from './sandbox-request.js';
 
 /** Life of an activation token. Seconds. */
 const TOKEN_SECONDS = 30;
-/** Longest answer read from a sandbox, which is not to be trusted with our memory. Bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024;
 const HEADER = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }));
 
 /** The token that gives one sandbox to one claim: an Ed25519 JWT over the claims, the hash of `body` among them. */
@@ -29,14 +27,15 @@ export type ActivationOutcome =
   /** No answer, or one that is not `InitState`. It may have been accepted all the same: give this sandbox up. */
   | { readonly result: 'failed'; readonly reason: string };
 
-/** `POST /api/init`. @throws never; no answer until `signal` is `failed`. */
-export async function sendActivation(address: string, token: string, body: string, signal: AbortSignal): Promise<ActivationOutcome> {
+/** `POST /api/init`. @throws never; no answer until `signal`, or within `timeoutMs`, is `failed`. */
+export async function sendActivation(address: string, token: string, body: string, signal: AbortSignal, timeoutMs?: number): Promise<ActivationOutcome> {
   try {
     const answer = await sandboxRequest(`${address}/api/init`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body,
       signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
     if (answer.status === 409) return { result: 'owned-by-another' };
     if (answer.status !== 200) return { result: 'failed', reason: `agent-server answered ${answer.status} to the activation` };
@@ -47,41 +46,13 @@ export async function sendActivation(address: string, token: string, body: strin
 }
 
 /** What the sandbox says of itself, `GET /api/init`: its receipt of the one claim that it accepted. `null` when it does not answer properly. @throws never. */
-export async function readActivation(address: string, signal: AbortSignal): Promise<InitState | null> {
+export async function readActivation(address: string, signal: AbortSignal, timeoutMs?: number): Promise<InitState | null> {
   try {
-    const answer = await sandboxRequest(`${address}/api/init`, { method: 'GET', headers: {}, signal });
+    const answer = await sandboxRequest(`${address}/api/init`, { method: 'GET', headers: {}, signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
     return answer.status === 200 ? InitState.parse(JSON.parse(answer.body)) : null;
   } catch {
     return null;
   }
-}
-
-/**
- * One request on a connection of its own: a kept connection may have been closed by the other side at that moment, and a claim must not be lost to that.
- * @throws Error when there is no whole answer before `signal`, or it is longer than `maxAnswerBytes` (64 KiB).
- */
-export function sandboxRequest(
-  url: string,
-  options: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal; maxAnswerBytes?: number },
-): Promise<{ status: number; body: string }> {
-  const { maxAnswerBytes = MAX_ANSWER_BYTES } = options;
-  return new Promise((resolve, reject) => {
-    const body = options.body === undefined ? undefined : Buffer.from(options.body);
-    const headers = body === undefined ? options.headers : { ...options.headers, 'content-length': String(body.length) };
-    const request = http.request(url, { method: options.method, headers, agent: false, signal: options.signal }, (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxAnswerBytes) response.destroy(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') }));
-      response.on('error', reject);
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
 }
 
 function base64url(text: string): string {

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { creationBackoffMs, REMOVABLE_SLOT_STATES } from '@slipway/domain';
+import { creationBackoffMs, mayRefill, REMOVABLE_SLOT_STATES } from '@slipway/domain';
 import { leadWhile } from './leadership.js';
-import { type Slot, slotsIn, upsertPool } from './pool.queries.js';
+import { countStock, type Slot, slotsIn, upsertPool } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import { checkWarm, renewPool } from './pool-renewal.js';
 import { Reaper } from './reaper.js';
-import { planPool, provisionSlot } from './slot-provisioning.js';
+import { beginCreation, planPool, provisionSlot } from './slot-provisioning.js';
 import { removeSlot } from './slot-removal.js';
 
-/** Longest time between two looks at the pool. Milliseconds; claims and changes in sandboxes bring the next one forward. */
+/** Longest time between two looks at the pool. Milliseconds; a low stock and changes in sandboxes bring the next one forward. */
 const TICK_MS = 250;
 /** Shortest time between two looks. Milliseconds. */
 const KICK_MS = 20;
@@ -32,6 +32,9 @@ export class PoolController {
   private starting = 0;
   private failures = 0;
   private notBefore = 0;
+  /** What the last look found, less what was taken since by this replica. */
+  private ready = 0;
+  private takenAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly context: PoolContext) {
     this.reaper = new Reaper(context);
@@ -47,7 +50,14 @@ export class PoolController {
     await this.running;
   }
 
-  /** A slot was taken or a sandbox changed: look now. Nothing happens in a replica that does not lead. */
+  /** A slot was taken: this replica's claims are not disturbed by refilling while the stock lasts. */
+  taken(): void {
+    this.takenAt = performance.now();
+    this.ready -= 1;
+    if (mayRefill(this.context.pool.target, this.ready, 0)) this.kick();
+  }
+
+  /** A sandbox is needed or has changed: look now. Nothing happens in a replica that does not lead. */
   kick(): void {
     this.woken = true;
     this.wake();
@@ -100,14 +110,25 @@ export class PoolController {
 
   /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
   private async fill(signal: AbortSignal): Promise<void> {
-    if (performance.now() >= this.notBefore) await planPool(this.context);
+    const { db, pool } = this.context;
+    const stock = await countStock(db, pool.poolId);
+    this.ready = stock.ready;
+    const refill = this.mayRefill();
+    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, stock.blank) : 0;
+    if (stock.unfinished + planned === 0) return;
     // What is worked on while the rows are read may be done when they arrive: those rows say nothing, the next look does.
     const worked = new Set(this.busy);
-    for (const slot of await slotsIn(this.context.db, this.context.pool.poolId, ['intent', 'provisioning', 'doomed', 'releasing'])) {
-      if (worked.has(`removing ${slot.slotId}`) || worked.has(`starting ${slot.slotId}`)) continue;
-      if (REMOVABLE_SLOT_STATES.has(slot.state)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
-      else if (this.starting < STARTS_AT_ONCE) this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
-    }
+    const idle = (await slotsIn(db, pool.poolId, ['intent', 'provisioning', 'doomed', 'releasing'])).filter(
+      (slot) => !worked.has(`removing ${slot.slotId}`) && !worked.has(`starting ${slot.slotId}`),
+    );
+    for (const slot of idle) if (REMOVABLE_SLOT_STATES.has(slot.state)) this.apart(`removing ${slot.slotId}`, () => removeSlot(this.context, slot, signal));
+    if (!refill) return;
+    const next = idle.filter((slot) => !REMOVABLE_SLOT_STATES.has(slot.state)).slice(0, Math.max(0, STARTS_AT_ONCE - this.starting));
+    for (const slot of await beginCreation(this.context, next)) this.apart(`starting ${slot.slotId}`, () => this.startSlot(slot, signal));
+  }
+
+  private mayRefill(): boolean {
+    return mayRefill(this.context.pool.target, this.ready, performance.now() - this.takenAt);
   }
 
   private async startSlot(slot: Slot, signal: AbortSignal): Promise<void> {

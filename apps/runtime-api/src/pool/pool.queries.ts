@@ -21,14 +21,23 @@ export async function upsertPool(db: SqlPool, pool: { poolId: string; image: str
   );
 }
 
-/** How many blank sandboxes exist or are being made. */
-export async function countUnclaimed(db: SqlPool, poolId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>({
-    name: 'count_unclaimed',
-    text: `SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state IN ('intent', 'provisioning', 'ready', 'doomed')`,
+export interface Stock {
+  /** What a claim can take now. */
+  readonly ready: number;
+  /** Blank sandboxes that exist or are being made. */
+  readonly blank: number;
+  /** Slots that somebody has to work on. */
+  readonly unfinished: number;
+}
+
+export async function countStock(db: SqlPool, poolId: string): Promise<Stock> {
+  const { rows } = await db.query<Stock>({
+    name: 'count_stock',
+    text: `SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state <> 'releasing') AS blank, count(*) FILTER (WHERE state <> 'ready') AS unfinished
+           FROM runtime.slot WHERE pool_id = $1 AND state IN ('intent', 'provisioning', 'ready', 'doomed', 'releasing')`,
     values: [poolId],
   });
-  return rows[0]?.count ?? 0;
+  return rows[0] ?? { ready: 0, blank: 0, unfinished: 0 };
 }
 
 /** Writes the intents that the pool lacks: at most as many as there are ids, counted again under the pool's lock. @returns how many were written. */
@@ -47,16 +56,17 @@ export async function slotsIn(db: SqlPool, poolId: string, states: readonly Slot
   return rows;
 }
 
-/** Creation begins, under the same epoch. False: somebody has changed the slot. */
-export async function markProvisioning(db: SqlPool, slot: Slot): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE runtime.slot SET state = 'provisioning', changed_at = now() WHERE slot_id = $1 AND state = 'intent' AND epoch = $2`,
-    [slot.slotId, slot.epoch],
-  );
-  return rowCount === 1;
+/** Creation of these begins, each under the same epoch; one round trip. Left out: those that somebody has changed. */
+export async function beginSlots(db: SqlPool, slots: readonly Slot[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ slotId: string }>({
+    name: 'begin_slots',
+    text: 'SELECT runtime.begin_slots($1, $2) AS "slotId"',
+    values: [slots.map((slot) => slot.slotId), slots.map((slot) => slot.epoch)],
+  });
+  return new Set(rows.map((row) => row.slotId));
 }
 
-/** Which sandbox this slot is; written before anybody may be given it, and needed to remove it. */
+/** Which sandbox this slot is; needed to remove it. */
 export async function saveUid(db: SqlPool, slotId: string, uid: string): Promise<boolean> {
   const { rowCount } = await db.query(`UPDATE runtime.slot SET pod_uid = $2 WHERE slot_id = $1 AND (pod_uid IS NULL OR pod_uid = $2) AND state <> 'gone'`, [
     slotId,
@@ -65,13 +75,14 @@ export async function saveUid(db: SqlPool, slotId: string, uid: string): Promise
   return rowCount === 1;
 }
 
+/** The slot may be given out, and which sandbox it is. */
 export async function markReady(db: SqlPool, slot: Slot, uid: string, address: string): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE runtime.slot SET state = 'ready', address = $4, warmed_at = now(), checked_at = now(), changed_at = now()
-     WHERE slot_id = $1 AND state = 'provisioning' AND epoch = $2 AND pod_uid = $3`,
-    [slot.slotId, slot.epoch, uid, address],
-  );
-  return rowCount === 1;
+  const { rows } = await db.query<{ done: boolean }>({
+    name: 'ready_slot',
+    text: 'SELECT runtime.ready_slot($1, $2, $3, $4) AS done',
+    values: [slot.slotId, slot.epoch, uid, address],
+  });
+  return rows[0]?.done === true;
 }
 
 /** Takes a slot that nobody was given out of the pool. False: it is in none of `from`, which a bound one never is. */
@@ -105,11 +116,8 @@ export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number
 }
 
 /** The sandbox of a slot has been removed. */
-export async function markGone(db: SqlPool, slotId: string): Promise<boolean> {
-  const { rowCount } = await db.query(`UPDATE runtime.slot SET state = 'gone', changed_at = now() WHERE slot_id = $1 AND state IN ('releasing', 'doomed')`, [
-    slotId,
-  ]);
-  return rowCount === 1;
+export async function markGone(db: SqlPool, slotId: string): Promise<void> {
+  await db.query({ name: 'forget_slot', text: 'SELECT runtime.forget_slot($1)', values: [slotId] });
 }
 
 export async function countReady(db: SqlPool, poolId: string): Promise<number> {
@@ -135,7 +143,7 @@ export function liveClaims(db: SqlPool): Promise<LiveClaim[]> {
     const { rows } = await client.query<LiveClaim>(
       `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", c.state, c.state = 'bound' AND c.deadline < now() AS overdue, c.epoch,
               s.pod_name AS "podName", s.pod_uid AS "podUid", s.address, c.restart_count AS "restartCount"
-       FROM runtime.claim c JOIN runtime.slot s USING (slot_id) WHERE c.state IN ('bound', 'active')`,
+       FROM runtime.claim c JOIN runtime.slot s USING (slot_id) WHERE c.ended_at IS NULL`,
     );
     return rows;
   });

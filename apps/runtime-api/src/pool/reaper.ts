@@ -59,7 +59,7 @@ export class Reaper {
       await saveRestarts(db, claim.claimId, sandbox.observation.restarts);
     if (!claim.overdue) return false;
     const address = sandbox.observation.state === 'running' ? sandbox.observation.address : claim.address;
-    const receipt = await readActivation(address, AbortSignal.any([signal, AbortSignal.timeout(RECEIPT_TIMEOUT_MS)]));
+    const receipt = await readActivation(address, signal, RECEIPT_TIMEOUT_MS);
     if (receipt?.claim_id === claim.claimId) {
       await activateClaim(db, claim.orgId, claim, address, receipt.working_dir);
       return false;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { slotsToCreate } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { readActivation } from '@slipway/sandbox';
-import { countUnclaimed, doomSlot, markProvisioning, markReady, planSlots, type Slot, saveUid } from './pool.queries.js';
+import { beginSlots, doomSlot, markReady, planSlots, type Slot } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 
 /** Longest from intent to ready. Milliseconds; the slot is then doomed and another one planned. */
@@ -11,10 +11,10 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Most intents written at once; the next tick writes more. */
 const PLAN_AT_ONCE = 50;
 
-/** Writes the intents that the pool lacks, before anything is made. @returns how many. */
-export async function planPool(context: PoolContext): Promise<number> {
+/** Writes the intents that the pool lacks, before anything is made. `blank`: how many blank sandboxes there are; counted again under the pool's lock. @returns how many. */
+export async function planPool(context: PoolContext, blank: number): Promise<number> {
   const { db, pool, ids } = context;
-  const missing = slotsToCreate(pool.target, await countUnclaimed(db, pool.poolId));
+  const missing = slotsToCreate(pool.target, blank);
   if (missing === 0) return 0;
   // Base32 in lower case without the prefix: it becomes part of host names and of folders.
   const fresh = Array.from({ length: Math.min(missing, PLAN_AT_ONCE) }, () => ids.prefixed('sbx').slice('sbx_'.length));
@@ -23,8 +23,15 @@ export async function planPool(context: PoolContext): Promise<number> {
   return planned;
 }
 
+/** Slots that may be brought to ready now: the intents among them become provisioning first, and drop out when somebody has changed them. */
+export async function beginCreation(context: PoolContext, slots: readonly Slot[]): Promise<Slot[]> {
+  const intents = slots.filter((slot) => slot.state === 'intent');
+  const begun = intents.length === 0 ? new Set<string>() : await beginSlots(context.db, intents);
+  return slots.filter((slot) => slot.state === 'provisioning' || begun.has(slot.slotId));
+}
+
 /**
- * Brings a slot from intent (or from wherever a dead leader left it) to ready. Repeatable.
+ * Brings a slot whose creation has begun (perhaps by a leader that is dead) to ready. Repeatable.
  *
  * @returns `ready`; `failed` when it was doomed, with the reason in its row; `left` when `signal` ended it or somebody else changed the slot: the next leader goes on.
  */
@@ -32,12 +39,10 @@ export async function provisionSlot(context: PoolContext, slot: Slot, signal: Ab
   const { db, backend, failpoints, logger, pool } = context;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROVISION_TIMEOUT_MS)]);
   try {
-    if (slot.state === 'intent' && !(await markProvisioning(db, slot))) return 'left';
     await failpoints('pool.creating');
     await backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image }, limit);
     await failpoints('pool.created');
     const sandbox = await waitUntilRunning(context, slot.podName, limit);
-    if (!(await saveUid(db, slot.slotId, sandbox.uid))) return 'left';
     await waitUntilDormant(slot, sandbox.address, limit);
     await failpoints('pool.probed');
     const ready = await markReady(db, slot, sandbox.uid, sandbox.address);
@@ -75,7 +80,7 @@ async function waitUntilDormant(slot: Slot, address: string, signal: AbortSignal
 
 /** `silent`: no proper answer within 2 s. `not-ours`: it has been activated, or is another slot's. */
 export async function sandboxHealth(slot: { slotId: string }, address: string, signal: AbortSignal): Promise<'dormant' | 'not-ours' | 'silent'> {
-  const state = await readActivation(address, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+  const state = await readActivation(address, signal, PROBE_TIMEOUT_MS);
   if (state === null) return 'silent';
   return state.state === 'dormant' && state.claim_id === null && state.slot_id === slot.slotId ? 'dormant' : 'not-ours';
 }

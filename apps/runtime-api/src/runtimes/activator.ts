@@ -45,7 +45,7 @@ export class Activator {
     });
     const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId };
     const token = signActivation(claims, body, this.key, this.clock.now());
-    const outcome = await sendActivation(address, token, body, AbortSignal.any([signal, AbortSignal.timeout(ACTIVATION_TIMEOUT_MS)]));
+    const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);
     await failpoints('claim.activated');
     if (outcome.result === 'owned-by-another') {
       logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: a sandbox that was just bound belongs to another claim');

@@ -30,6 +30,9 @@ export interface ClaimLimits {
 
 /** What claims need of the pool: to hear of it when one is taken, and to know when one comes. */
 export interface SlotSupply {
+  /** A claim took one. */
+  taken(): void;
+  /** One is needed, or one is over. */
   kick(): void;
   nextReady(timeoutMs: number): Promise<void>;
 }
@@ -53,8 +56,17 @@ export class Claims {
    * @throws SlipwayError `service.unavailable` (the caller is gone), `idempotency.mismatch`, `sandbox.quota`, `sandbox.no-capacity`, `sandbox.start-failed`, `resource.not-found` (only for /resume).
    */
   async obtain(orgId: string, sessionId: string, request: StartRequest | null, gone: AbortSignal): Promise<SessionRow> {
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS);
+    try {
+      return await this.obtainBefore(limit.signal, orgId, sessionId, request, gone);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async obtainBefore(signal: AbortSignal, orgId: string, sessionId: string, request: StartRequest | null, gone: AbortSignal): Promise<SessionRow> {
     const end = this.metrics.durations.startTimer();
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
     const waitUntil = performance.now() + this.limits.emptyWaitMs;
     const sealedKey = this.box.encrypt(randomBytes(32).toString('base64url'), keyContext(orgId, sessionId));
     const sealedEnvironment = request === null ? null : this.box.encrypt(request.environment, environmentContext(orgId, sessionId));
@@ -96,7 +108,7 @@ export class Claims {
           }
           continue;
         case 'bound':
-          this.supply.kick();
+          this.supply.taken();
       }
       const activated = await this.activator.activate(orgId, sessionId, outcome.claim, signal);
       if (activated.result === 'active') {

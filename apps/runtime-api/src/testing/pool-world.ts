@@ -7,11 +7,11 @@ import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
 import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
-import { slotsIn, upsertPool } from '../pool/pool.queries.js';
+import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
 import type { PoolContext } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
 import { Reaper } from '../pool/reaper.js';
-import { planPool, provisionSlot } from '../pool/slot-provisioning.js';
+import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
 import { removeSlot } from '../pool/slot-removal.js';
 import { Activator } from '../runtimes/activator.js';
 import { Claims } from '../runtimes/claims.js';
@@ -122,11 +122,13 @@ export class PoolWorld {
   private async perform(operation: Operation, context: PoolContext): Promise<Result> {
     const signal = AbortSignal.timeout(20_000);
     switch (operation.kind) {
-      case 'fill':
-        await planPool(context);
+      case 'fill': {
+        await planPool(context, (await countStock(this.db, POOL_ID)).blank);
         await Promise.all((await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)));
-        await Promise.all((await slotsIn(this.db, POOL_ID, ['intent', 'provisioning'])).map((slot) => provisionSlot(context, slot, signal)));
+        const begun = await beginCreation(context, await slotsIn(this.db, POOL_ID, ['intent', 'provisioning']));
+        await Promise.all(begun.map((slot) => provisionSlot(context, slot, signal)));
         return { result: 'done' };
+      }
       case 'reap':
         // What it has seen once is forgotten with the process.
         if (operation.crashAt !== null) await new Reaper(context).pass(signal);
@@ -168,7 +170,7 @@ export class PoolWorld {
   }
 
   private service(context: PoolContext): RuntimesService {
-    const supply = { kick: () => {}, nextReady: async () => {} };
+    const supply = { kick: () => {}, taken: () => {}, nextReady: async () => {} };
     const activator = new Activator(context, this.keys.box, this.keys.activation.privateKey, systemClock);
     const claims = new Claims(context, supply, activator, this.keys.box, { orgSandboxLimit: CAP, emptyWaitMs: 0 }, this.metrics);
     return new RuntimesService(context, claims, supply, this.keys.box);

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -9,12 +9,13 @@ const TAG_BYTES = 16;
  * `context` names where a value belongs (`session:<id>`, `sandbox-key:<conversation id>`); it is not stored, and a value moved to another place does not open.
  */
 export class SecretBox {
-  private readonly key: Buffer;
+  /** An object of the crypto library: bytes would be imported again at each call. */
+  private readonly key: KeyObject;
 
   /** @param secret at least 32 characters. */
   constructor(secret: string) {
     if (secret.length < 32) throw new Error('the encryption key has fewer than 32 characters');
-    this.key = Buffer.from(hkdfSync('sha256', secret, '', 'slipway secret box', 32));
+    this.key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'slipway secret box', 32)));
   }
 
   encrypt(text: string, context: string): Buffer {

@@ -1,6 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
-import { sandboxRequest } from '../activation.js';
 import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../sandbox-backend.js';
+import { sandboxRequest } from '../sandbox-request.js';
 
 /** The state of ten thousand sandboxes fits. Bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;

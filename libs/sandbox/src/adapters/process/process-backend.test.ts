@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { readActivation, sandboxRequest } from '../../activation.js';
+import { readActivation } from '../../activation.js';
+import { sandboxRequest } from '../../sandbox-request.js';
 import { describeSandboxBackend } from '../../testing/sandbox-backend.contract.js';
 import { endAllSandboxes, ProcessBackend, type ProcessBackendConfig } from './process-backend.js';
 

@@ -108,6 +108,14 @@ describe('/sockets/events/{id}', () => {
     client.socket.close();
   });
 
+  it('takes a message that is sent right behind the proof', async () => {
+    const id = await conversation();
+    const client = Client.open(path(id), auth());
+    client.socket.once('open', () => client.socket.send(JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'at once' }] })));
+    await until('the message', () => client.frames.some((frame) => frame.kind === 'MessageEvent'));
+    client.socket.close();
+  });
+
   it('closes with 4001 without a proof and 4004 for a conversation that is not there', async () => {
     const id = await conversation();
     const refused = [

@@ -14,6 +14,8 @@ import { Subscriber } from './subscriber.js';
 
 /** A client says who it is within this time. Milliseconds. */
 const AUTH_MS = 10_000;
+/** Frames that a client may send before its subscription stands. */
+const MAX_EARLY_FRAMES = 100;
 const MAX_SUBSCRIBERS = 1_000;
 const LOOK_FOR_STALLED_MS = 5_000;
 const PING_MS = 30_000;
@@ -66,17 +68,27 @@ export class EventSockets {
 
   private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, id: string, query: URLSearchParams): Promise<void> {
     socket.on('error', () => socket.terminate());
+    // A client need not wait for its first answer: what it says until then is taken in after it.
+    const early: RawData[] = [];
+    const keep = (data: RawData, isBinary: boolean): void => {
+      if (early.length >= MAX_EARLY_FRAMES) socket.terminate();
+      else if (!isBinary) early.push(data);
+    };
+    socket.on('message', keep);
     try {
       const conversation = await this.authenticate(socket, request, id, query);
-      if (conversation === null) return;
+      if (conversation === null || socket.readyState !== socket.OPEN) return;
       const count = this.subscribers.get(conversation.id)?.size ?? 0;
       if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
-      this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
+      const receive = this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
+      for (const data of early) receive(data, false);
     } catch (error) {
       if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
       if (error instanceof SlipwayError) return socket.close(1008, error.detail.slice(0, 120));
       this.logger.error({ err: error }, 'a socket failed');
       socket.close(1011, 'something broke on our side');
+    } finally {
+      socket.off('message', keep);
     }
   }
 
@@ -91,7 +103,13 @@ export class EventSockets {
     return this.conversations.get(id);
   }
 
-  private subscribe(socket: WebSocket, stream: Duplex, conversation: Conversation, query: URLSearchParams, traceId: string): void {
+  private subscribe(
+    socket: WebSocket,
+    stream: Duplex,
+    conversation: Conversation,
+    query: URLSearchParams,
+    traceId: string,
+  ): (data: RawData, isBinary: boolean) => void {
     const { log } = conversation;
     const from = startOf(conversation, query);
     // The first frame tells the client that its subscription stands; every event after it comes, from `from` on.
@@ -118,9 +136,10 @@ export class EventSockets {
       subscriber.close();
     });
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
-    socket.on('message', (data: RawData, isBinary: boolean) => {
+    const receive = (data: RawData, isBinary: boolean): void => {
       if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, data));
-    });
+    };
+    socket.on('message', receive);
     socket.once('close', () => {
       clearInterval(ping);
       stopDeltas();
@@ -128,6 +147,7 @@ export class EventSockets {
       subscriber.close();
       set.delete(subscriber);
     });
+    return receive;
   }
 
   private async receive(socket: WebSocket, conversation: Conversation, data: RawData): Promise<void> {

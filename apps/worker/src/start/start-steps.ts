@@ -66,21 +66,27 @@ export class StartSteps {
     // The key is asked for while the workspace is made; a failure waits until it is needed.
     const key = this.gateway.generateKey(held.row, signal);
     key.catch(() => {});
-    const { agent, root } = await this.sandbox(held, attempt, signal);
+    const { agent, root, shown } = await this.sandbox(held, attempt, signal);
     const plan: WorkspacePlan = {
       directory: `${root.replace(/\/+$/, '')}/${held.row.repository === null ? 'project' : repositoryName(held.row.repository)}`,
       repository: held.row.repository,
       branch: held.row.branch,
     };
-    const report = await this.workspace(held, attempt, agent, plan, signal);
+    const report = await this.workspace(held, attempt, agent, plan, shown, signal);
     await this.conversation(held, attempt, agent, plan, report, key, signal);
     await attempt.ready();
   }
 
-  private async sandbox(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<{ agent: AgentServerClient; root: string }> {
+  /** `shown` settles when the sandbox stands in the row and the next step is shown: the sandbox works meanwhile. */
+  private async sandbox(
+    held: HeldConversation,
+    attempt: StartAttempt,
+    signal: AbortSignal,
+  ): Promise<{ agent: AgentServerClient; root: string; shown: Promise<void> }> {
     const known = this.agentOf(held.row);
     const root = held.row.checkpoint.root;
-    if (attempt.isDone('WAITING_FOR_SANDBOX') && known !== null && root !== undefined) return { agent: known, root };
+    if (attempt.isDone('WAITING_FOR_SANDBOX') && known !== null && root !== undefined)
+      return { agent: known, root, shown: attempt.begin('PREPARING_REPOSITORY', { show: false }) };
     await attempt.begin('WAITING_FOR_SANDBOX', { show: true, sandbox: 'STARTING' });
     if (held.row.checkpoint.suspect === true) await this.giveUp(held, signal);
     const runtime = await this.claim(held, attempt, signal);
@@ -91,8 +97,8 @@ export class StartSteps {
       sandboxKey: this.box.encrypt(runtime.session_api_key, sandboxKeyContext(held.id)),
       checkpoint: { root: runtime.working_dir, suspect: false },
     };
-    await attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
-    return { agent: new AgentServerClient({ url: runtime.url, sessionKey: runtime.session_api_key }), root: runtime.working_dir };
+    const shown = attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
+    return { agent: new AgentServerClient({ url: runtime.url, sessionKey: runtime.session_api_key }), root: runtime.working_dir, shown };
   }
 
   /** A sandbox that did not answer is paused: its workspace is kept for the next one. */
@@ -134,11 +140,11 @@ export class StartSteps {
     attempt: StartAttempt,
     agent: AgentServerClient,
     plan: WorkspacePlan,
+    shown: Promise<void>,
     signal: AbortSignal,
   ): Promise<WorkspaceReport> {
-    await attempt.begin('PREPARING_REPOSITORY', { show: false });
     const limit = this.settings.cloneTimeoutSeconds;
-    const made = await agent.bash(prepareScript(plan), { timeoutSeconds: limit }, signal);
+    const made = await alongside(shown, signal, (ending) => agent.bash(prepareScript(plan), { timeoutSeconds: limit }, ending));
     if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit);
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
@@ -186,20 +192,32 @@ export class StartSteps {
     key: Promise<string>,
     signal: AbortSignal,
   ): Promise<void> {
-    await attempt.begin('STARTING_CONVERSATION', { show: true });
+    // Read before the step is shown: that changes nothing of what the agent is told.
     const { row } = held;
-    const [apiKey, ingestToken] = await Promise.all([
-      key,
-      this.tokens.sign({ org: held.orgId, conversation: held.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
-    ]);
+    const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
+    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, key, ending));
+    await this.delivery.deliver(held, agent, signal);
+    attempt.end('done');
+  }
+
+  /** Gives the agent its conversation. */
+  private async tell(
+    row: ConversationRow,
+    agent: AgentServerClient,
+    plan: WorkspacePlan,
+    report: WorkspaceReport,
+    key: Promise<string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [apiKey, ingestToken] = await Promise.all([key, this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS)]);
     const request: StartConversationRequest = {
-      conversation_id: held.id,
+      conversation_id: row.id,
       agent: { llm: { model: row.model, api_key: apiKey, base_url: `${this.settings.llmUrl}/v1` } },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
       max_iterations: this.settings.maxIterations,
       slipway: {
         epoch: row.epoch,
-        ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${held.id}`,
+        ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${row.id}`,
         ingestToken,
         // Before the second epoch no agent has written anything: there is nothing to read back.
         head: row.epoch === 1 ? 0 : row.head,
@@ -208,7 +226,15 @@ export class StartSteps {
       },
     };
     await agent.createConversation(request, signal);
-    await this.delivery.deliver(held, agent, signal);
-    attempt.end('done');
   }
+}
+
+/** Does `work` while something is being written; both have ended afterwards. A write that fails ends the work, and is what this rejects with. */
+async function alongside<T>(written: Promise<void>, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const refused = new AbortController();
+  written.catch((error: unknown) => refused.abort(error));
+  const [first, second] = await Promise.allSettled([written, work(AbortSignal.any([signal, refused.signal]))]);
+  if (first.status === 'rejected') throw first.reason;
+  if (second.status === 'rejected') throw second.reason;
+  return second.value;
 }

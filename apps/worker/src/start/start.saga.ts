@@ -4,7 +4,7 @@ import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
-import { type ConversationRow, dropRunWish, fulfil, hasInboxOf, hasWish, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
+import { dropRunWish, fulfil, hasInboxOf, hasWish, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
 import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
@@ -100,7 +100,7 @@ export class StartSaga {
   /** WORKING: a new attempt with a new epoch, so that whatever an older sandbox still sends is refused. */
   private async beginAttempt(held: HeldConversation, attempt: StartAttempt): Promise<void> {
     const { row } = held;
-    const [inbox, asked] = await Promise.all([hasInboxOf(this.pool, held.orgId, held.id), resumeIsAsked(this.pool, held.orgId, held.id)]);
+    const resumeRun = await this.goesOnRunning(held);
     await attempt.begin('WORKING', { show: false });
     attempt.end('done');
     await attempt.begin('WAITING_FOR_SANDBOX', {
@@ -112,12 +112,19 @@ export class StartSaga {
         leaseMs: null,
         checkpoint: {
           epoch: row.epoch + 1,
-          resumeRun: goesOnRunning(row, { inbox, asked }),
+          resumeRun,
           suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING',
           failures: 0,
         },
       },
     });
+  }
+
+  /** The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new message. A stopped run waits for a person. */
+  private async goesOnRunning({ row, orgId, id }: HeldConversation): Promise<boolean> {
+    if (row.attempt === 0 || row.executionStatus !== 'paused') return row.attempt > 0 && row.executionStatus === 'running';
+    const [inbox, asked] = await Promise.all([hasInboxOf(this.pool, orgId, id), resumeIsAsked(this.pool, orgId, id)]);
+    return !inbox && (asked || row.sandboxStatus === 'PAUSED');
   }
 
   private async afterFailure(held: HeldConversation, attempt: StartAttempt, failure: SlipwayError): Promise<Outcome> {
@@ -184,10 +191,4 @@ export class StartSaga {
   private enqueue(name: QueueName, held: HeldConversation, delayMs?: number): Promise<void> {
     return this.queue.add(name, { orgId: held.orgId, conversationId: held.id }, { key: held.id, ...(delayMs === undefined ? {} : { delayMs }) });
   }
-}
-
-/** The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new message. A stopped run waits for a person. */
-function goesOnRunning(row: ConversationRow, { inbox, asked }: { inbox: boolean; asked: boolean }): boolean {
-  if (row.attempt === 0) return false;
-  return row.executionStatus === 'running' || (row.executionStatus === 'paused' && !inbox && (asked || row.sandboxStatus === 'PAUSED'));
 }

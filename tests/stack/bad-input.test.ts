@@ -14,7 +14,7 @@ import type { Talk } from './talk.ts';
 
 const MIB = 1024 * 1024;
 /** How much more memory a process of the sandbox may have taken at its peak for 100 MB that went through it. Bytes. */
-const PEAK_GROWTH = 96 * MIB;
+const PEAK_GROWTH = 64 * MIB;
 /** Longest from Stop to a sandbox in which nothing runs. Milliseconds. */
 const STOP_MS = 1_000;
 
@@ -102,7 +102,7 @@ describe('bad input', { timeout: 300_000 }, () => {
       renameSync(path.join(open.repositories, 'fails.git'), path.join(open.repositories, 'before.git'));
       renameSync(path.join(open.repositories, 'corrected.git'), path.join(open.repositories, 'fails.git'));
       await goesOn(talk, [terminal('cat setup.txt'), finish()]);
-      expect(textOf(talk.of('ObservationEvent')[0]?.observation)).toBe('corrected');
+      expect(talk.of('ObservationEvent').map(({ observation }) => textOf(observation))).toContain('corrected');
     });
 
     it('a setup script that hangs is killed at its limit with all that it started, and shows its output', async () => {
@@ -241,10 +241,25 @@ describe('bad input', { timeout: 300_000 }, () => {
       expect(textOf(whole)).toMatch(/large\.txt has 96 MiB; the limit is 10 MiB\. View a range/);
       expect(textOf(part)).toMatch(/2000001\ta line of a large file/);
       await expectBounded(talk, before);
-      const changes = (await (await open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
-      expect(changes).toMatchObject({ live: true, files: [{ path: 'large.txt', status: 'ADDED' }] });
-      const diff = await open.person.fetch(`${talk.path}/diff`);
-      expect([diff.status, await diff.json()]).toMatchObject([ERRORS['file.too-large'].status, { code: 'file.too-large' }]);
+      // A machine under load is slower than a person may wait; then what was seen last is shown, and the next look is a new one.
+      const changes = await until(
+        'the changes are seen',
+        async () => {
+          const seen = (await (await open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+          return seen.live ? seen : false;
+        },
+        30_000,
+      );
+      expect(changes.files).toMatchObject([{ path: 'large.txt', status: 'ADDED' }]);
+      const problem = await until(
+        'the diff is refused for its size',
+        async () => {
+          const diff = await open.person.fetch(`${talk.path}/diff`);
+          return diff.status === ERRORS['file.too-large'].status ? ((await diff.json()) as Problem) : false;
+        },
+        30_000,
+      );
+      expectExplained(problem, 'file.too-large', /larger than 64 MiB/);
       await sayHello(talk);
     });
 
@@ -297,7 +312,8 @@ describe('bad input', { timeout: 300_000 }, () => {
       const talk = await begin([fault]);
       await talk.ended('error');
       expectExplained(lastError(talk), code, words);
-      expect((await talk.get()).status).toBe('failed');
+      // The agent may be quicker than the last step of the start.
+      await until('the conversation reads as failed', async () => (await talk.get()).status === 'failed');
       await sayHello(talk);
       return talk;
     }

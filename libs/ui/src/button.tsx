@@ -7,7 +7,7 @@ import { Spinner } from './spinner.js';
 import { Tooltip } from './tooltip.js';
 
 const button = cva(
-  'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors select-none disabled:cursor-not-allowed disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
+  'relative inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors select-none disabled:cursor-not-allowed disabled:opacity-55 [&_svg]:size-4 [&_svg]:shrink-0',
   {
     variants: {
       tone: {
@@ -17,11 +17,11 @@ const button = cva(
         danger: 'border-line-strong bg-surface text-bad hover:bg-bad-soft',
       },
       size: {
-        small: 'h-7 px-2.5 text-xs',
-        medium: 'h-8 px-3 text-sm',
-        large: 'h-10 px-4 text-base',
-        icon: 'size-8 p-0 text-sm pointer-coarse:size-11',
-        'icon-small': 'size-6 p-0 text-xs pointer-coarse:size-9',
+        small: "h-7 px-2.5 text-xs touch:h-9 touch:after:absolute touch:after:-inset-1 touch:after:content-['']",
+        medium: 'h-8 px-3 text-sm touch:h-11',
+        large: 'h-10 px-4 text-base touch:h-11',
+        icon: 'size-8 p-0 text-sm touch:size-11',
+        'icon-small': "size-6 p-0 text-xs touch:size-9 touch:after:absolute touch:after:-inset-1 touch:after:content-['']",
       },
     },
     defaultVariants: { tone: 'plain', size: 'medium' },

@@ -3,10 +3,10 @@ import { type ComponentProps, type ReactNode, useId } from 'react';
 import { cn } from './class-names.js';
 
 const box =
-  'w-full rounded-md border border-line-strong bg-surface px-3 text-sm text-ink placeholder:text-ink-muted aria-invalid:border-bad disabled:opacity-55';
+  'w-full rounded-md border border-line-strong bg-surface px-3 text-sm text-ink touch:text-[16px] placeholder:text-ink-muted aria-invalid:border-bad disabled:opacity-55';
 
 export function Input({ className, ...rest }: ComponentProps<'input'>) {
-  return <input className={cn(box, 'h-8', className)} {...rest} />;
+  return <input className={cn(box, 'h-8 touch:h-11', className)} {...rest} />;
 }
 
 export function Textarea({ className, ...rest }: ComponentProps<'textarea'>) {

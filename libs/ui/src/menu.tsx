@@ -5,7 +5,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { cn } from './class-names.js';
 
 const item =
-  'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 text-sm text-ink outline-none select-none data-disabled:opacity-55 data-highlighted:bg-raised pointer-coarse:min-h-11 [&_svg]:size-4 [&_svg]:text-ink-muted';
+  'flex min-h-8 touch:min-h-11 cursor-default items-center gap-2 rounded-md px-2 text-sm text-ink outline-none select-none data-disabled:opacity-55 data-highlighted:bg-raised pointer-coarse:min-h-11 [&_svg]:size-4 [&_svg]:text-ink-muted';
 
 export function Menu({
   trigger,

@@ -33,7 +33,7 @@ export function Select({
         id={id}
         aria-label={label}
         className={cn(
-          'flex h-8 w-full min-w-0 items-center justify-between gap-2 rounded-md border border-line-strong bg-surface px-3 text-left text-sm text-ink hover:bg-raised disabled:opacity-55',
+          'flex h-8 w-full touch:h-11 min-w-0 items-center justify-between gap-2 rounded-md border border-line-strong bg-surface px-3 text-left text-sm text-ink hover:bg-raised disabled:opacity-55',
           className,
         )}
       >
@@ -55,7 +55,7 @@ export function Select({
               <Radix.Item
                 key={option.value}
                 value={option.value}
-                className="flex cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none select-none data-highlighted:bg-raised"
+                className="flex cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none select-none touch:py-3 data-highlighted:bg-raised"
               >
                 <span className="mt-0.5 size-4 shrink-0">
                   <Radix.ItemIndicator>

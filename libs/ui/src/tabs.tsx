@@ -18,7 +18,7 @@ export function Tabs({
 }) {
   return (
     <Radix.Root value={value} onValueChange={onChange} className="flex h-full min-h-0 flex-col">
-      <Radix.List aria-label={label} className="flex h-10 shrink-0 items-stretch gap-1 border-b border-line px-3">
+      <Radix.List aria-label={label} className="flex h-10 shrink-0 touch:h-11 items-stretch gap-1 border-b border-line px-3">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}

@@ -5,27 +5,30 @@ export interface Page {
   readonly html: string;
 }
 
+/** The same colours, sizes and mark as the pages of the app, so that signing in is no change of place. */
 const STYLE = `
-:root{color-scheme:light dark;--bg:#f6f7f9;--card:#fff;--text:#16181d;--muted:#565d6b;--line:#c4cad4;--accent:#1f5fd0;--on-accent:#fff;--bad:#b3201c;--bad-bg:#fdecec;--hint:#eef3fd}
-@media (prefers-color-scheme:dark){:root{--bg:#0f1115;--card:#181b21;--text:#eceef2;--muted:#a3abb9;--line:#434a57;--accent:#8ab4ff;--on-accent:#0b1220;--bad:#ff9c96;--bad-bg:#3a1a1b;--hint:#1c2636}}
+:root{color-scheme:light dark;--canvas:#fbfbfc;--surface:#fff;--raised:#f3f4f6;--line:#e4e5e9;--line-strong:#cfd1d8;--ink:#17181c;--ink-muted:#595d68;--accent:#2f55d4;--accent-hover:#2747b8;--on-accent:#fff;--bad:#b3261e;--bad-soft:#fdecea;--shadow:0 1px 2px rgb(16 18 27/.06),0 8px 24px -8px rgb(16 18 27/.16)}
+@media (prefers-color-scheme:dark){:root{--canvas:#0f1013;--surface:#15171b;--raised:#1d2025;--line:#272a31;--line-strong:#3a3e48;--ink:#ecedf0;--ink-muted:#a0a5b1;--accent:#8aa6ff;--accent-hover:#a5bbff;--on-accent:#0d1330;--bad:#ff8a80;--bad-soft:#341a19;--shadow:0 1px 2px rgb(0 0 0/.4),0 12px 32px -8px rgb(0 0 0/.6)}}
 *{box-sizing:border-box}
-body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.5rem 1rem;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-main{width:100%;max-width:25rem;background:var(--card);border:1px solid var(--line);border-radius:12px;padding:2rem 1.75rem}
-.brand{display:flex;align-items:center;gap:.6rem;margin:0 0 1.25rem;font-weight:600;color:var(--muted)}
-.brand svg{width:1.6rem;height:1.6rem;fill:none;stroke:var(--accent);stroke-width:2;stroke-linecap:round;stroke-linejoin:round}
-h1{font-size:1.4rem;line-height:1.25;margin:0 0 1.25rem}
-label{display:block;font-weight:600;margin:1rem 0 .35rem}
-input{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:8px;padding:.6rem .75rem;min-height:2.75rem}
+body{margin:0;min-height:100vh;min-height:100dvh;display:grid;place-items:center;padding:1rem;background:var(--canvas);color:var(--ink);font:14px/22px Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;-webkit-font-smoothing:antialiased}
+main{width:100%;max-width:24rem;background:var(--surface);border:1px solid var(--line);border-radius:8px;padding:2rem;box-shadow:var(--shadow)}
+.brand{display:flex;align-items:center;gap:.625rem;margin:0 0 1.25rem;font-size:20px;line-height:28px;font-weight:600}
+.brand svg{width:2rem;height:2rem}
+h1{font-size:16px;line-height:24px;font-weight:600;margin:0 0 1rem}
+label{display:block;font-size:12px;line-height:18px;font-weight:500;color:var(--ink-muted);margin:.875rem 0 .25rem}
+input{width:100%;font:inherit;font-size:14px;color:inherit;background:var(--surface);border:1px solid var(--line-strong);border-radius:6px;padding:0 .75rem;height:2.5rem}
 input[aria-invalid=true]{border-color:var(--bad)}
-input:focus-visible,button:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
-button{width:100%;margin-top:1.5rem;min-height:2.75rem;font:inherit;font-weight:600;color:var(--on-accent);background:var(--accent);border:0;border-radius:8px;cursor:pointer}
-button:hover{filter:brightness(1.08)}
-a{color:var(--accent)}
+input:focus-visible,button:focus-visible,a:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+a:focus-visible{border-radius:4px}
+button{width:100%;margin-top:1.25rem;height:2.5rem;font:inherit;font-weight:500;color:var(--on-accent);background:var(--accent);border:0;border-radius:6px;cursor:pointer}
+button:hover{background:var(--accent-hover)}
+@media (pointer:coarse),(max-width:767px){input,button{height:2.75rem}input{font-size:16px}.note a{display:inline-block;padding:.7rem 0;margin:-.7rem 0}}
+a{color:var(--accent);text-underline-offset:2px}
 p{margin:.75rem 0 0}
-.note{color:var(--muted);font-size:.925rem}
-.hint{background:var(--hint);border-radius:8px;padding:.7rem .85rem;font-size:.925rem}
-.error{background:var(--bad-bg);color:var(--bad);border-radius:8px;padding:.7rem .85rem;margin:0 0 1rem}
-.field-error{color:var(--bad);font-size:.925rem;margin:.35rem 0 0}
+.note{color:var(--ink-muted);font-size:13px;line-height:20px;margin-top:1.25rem}
+.hint{background:var(--raised);border-radius:6px;padding:.5rem .75rem;font-size:13px;line-height:20px;margin:0}
+.error{background:var(--bad-soft);color:var(--bad);border-radius:6px;padding:.5rem .75rem;font-size:13px;line-height:20px;margin:0 0 .75rem}
+.field-error{color:var(--bad);font-size:12px;line-height:18px;margin:.25rem 0 0}
 code{font:.95em ui-monospace,SFMono-Regular,Menlo,monospace}
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
@@ -44,7 +47,7 @@ export function page(options: { title: string; body: string; formTargets?: reado
       // Not `no-referrer`: a browser would send its forms with the origin `null`.
       'referrer-policy': 'same-origin',
     },
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><style>${STYLE}</style></head><body><main><p class="brand"><svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 17h18l-2.5 4h-13zM12 3v11M12 4l6 8H12M9 7l-4 6h4"/></svg>Slipway</p>${body}</main>${script === undefined ? '' : `<script>${script}</script>`}</body></html>`,
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title><link rel="icon" href="data:,"><style>${STYLE}</style></head><body><main><p class="brand"><svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#2f55d4"/><path d="M7 21.5h18M9.5 17.5h11l4.5-8" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>Slipway</p>${body}</main>${script === undefined ? '' : `<script>${script}</script>`}</body></html>`,
   };
 }
 

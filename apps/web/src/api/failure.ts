@@ -19,7 +19,8 @@ export function failureOfCode(code: string, detail = ''): Failure {
     code,
     title: isErrorCode(code) ? row.title : 'Something went wrong',
     detail,
-    nextStep: row.nextStep,
+    // A detail may say it already.
+    nextStep: detail.includes(row.nextStep) ? '' : row.nextStep,
     retry: row.retry,
     requestId: undefined,
     fields: [],

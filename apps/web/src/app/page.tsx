@@ -1,6 +1,7 @@
 'use client';
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
+import { failureOf } from '../api/failure.ts';
 import { Failed } from '../features/frame/failed.tsx';
 import { FrameSkeleton } from '../features/frame/frame-skeleton.tsx';
 import { useMe } from '../features/session/me.ts';
@@ -13,6 +14,6 @@ export default function RootPage() {
   useEffect(() => {
     if (slug !== undefined) router.replace(`/${slug}`);
   }, [slug, router]);
-  if (me.isError) return <Failed error={me.error} retry={() => me.refetch()} className="m-6 max-w-xl" />;
+  if (me.isError && failureOf(me.error).code !== 'auth.missing') return <Failed error={me.error} retry={() => me.refetch()} className="m-6 max-w-xl" />;
   return <FrameSkeleton />;
 }

@@ -1,14 +1,20 @@
 'use client';
 import { TooltipProvider } from '@slipway/ui';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { ThemeProvider, useTheme } from 'next-themes';
 import { type ReactNode, useState } from 'react';
 import { Toaster } from 'sonner';
 import { failureOf } from '../api/failure.ts';
+import { goToSignIn } from '../features/session/me.ts';
 
-/** Reads are tried again only when the error table says that it may help. */
+/** Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to sign-in and back. */
 function createQueryClient(): QueryClient {
+  const onError = (error: Error) => {
+    if (failureOf(error).code === 'auth.missing') goToSignIn();
+  };
   return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: { staleTime: 5_000, retry: (count, error) => count < 2 && failureOf(error).retry === 'later', retryDelay: (attempt) => 500 * 3 ** attempt },
       mutations: { retry: false },

@@ -5,6 +5,7 @@ import { AfterDelay, Badge, Button, cn, EmptyState, Skeleton } from '@slipway/ui
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';
+import { useEffect, useRef } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
@@ -73,23 +74,29 @@ export function Changes({ changes }: { changes: UseQueryResult<FileChanges> }) {
       ) : null}
       <ul className="min-h-0 flex-1 overflow-auto" aria-label="Changed files">
         {data.files.map((file) => (
-          <FileLine key={file.path} file={file} open={file.path === open} toggle={() => setOpen(file.path === open ? null : file.path)} />
+          <FileLine key={file.path} file={file} open={file.path === open} live={data.live} toggle={() => setOpen(file.path === open ? null : file.path)} />
         ))}
       </ul>
     </div>
   );
 }
 
-function FileLine({ file, open, toggle }: { file: FileChange; open: boolean; toggle: () => void }) {
+function FileLine({ file, open, live, toggle }: { file: FileChange; open: boolean; live: boolean; toggle: () => void }) {
+  const line = useRef<HTMLLIElement>(null);
+  // The address may name a file far down the list.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is open from the beginning
+  useEffect(() => {
+    if (open) line.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const { letter, word, className } = STATUS_WORDS[file.status];
   const slash = file.path.lastIndexOf('/') + 1;
   return (
-    <li className="border-b border-line">
+    <li ref={line} className="scroll-mb-40 border-b border-line">
       <button
         type="button"
         aria-expanded={open}
         onClick={toggle}
-        className="sticky top-0 z-10 flex min-h-9 w-full items-center gap-2 bg-surface px-4 text-left text-sm outline-offset-[-2px] hover:bg-raised pointer-coarse:min-h-11"
+        className="sticky top-0 z-10 flex min-h-9 w-full items-center gap-2 bg-surface px-4 text-left text-sm outline-offset-[-2px] hover:bg-raised touch:min-h-11"
       >
         <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 text-ink-muted transition-transform', open && 'rotate-90')} />
         <abbr title={word} className={cn('w-3 shrink-0 font-mono text-xs font-semibold no-underline', className)}>
@@ -110,9 +117,9 @@ function FileLine({ file, open, toggle }: { file: FileChange; open: boolean; tog
       </button>
       {open ? (
         file.binary ? (
-          <p className="px-4 pb-3 text-sm text-ink-muted">There is no text diff of this file. It is in the download.</p>
+          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">There is no text diff of this file. It is in the download.</p>
         ) : (
-          <FilePatch path={file.path} />
+          <FilePatch file={file} live={live} />
         )
       ) : null}
     </li>

@@ -1,6 +1,7 @@
 'use client';
 import type { FileDiffOptions } from '@pierre/diffs/react';
 import { PatchDiff } from '@pierre/diffs/react';
+import type { FileChange } from '@slipway/contracts';
 import { AfterDelay, Button, Skeleton } from '@slipway/ui';
 import { useTheme } from 'next-themes';
 import { Component, type CSSProperties, type ReactNode, useMemo, useState } from 'react';
@@ -26,9 +27,15 @@ const LOOK = {
   '--diffs-header-font-family': 'var(--font-sans)',
 } as CSSProperties;
 
+/** Inside the shadow root. A comment's grey is too faint on a tinted line. */
+const SKIN = `
+:host { --diffs-light-bg: var(--surface); --diffs-dark-bg: var(--surface); }
+[data-line] span[style*='66707B'] { --diffs-token-light: #4a525b !important; }
+`;
+
 /** The diff of one file, coloured for the theme of the page. */
-export function FilePatch({ path }: { path: string }) {
-  const patch = useFilePatch(path, true);
+export function FilePatch({ file, live }: { file: FileChange; live: boolean }) {
+  const patch = useFilePatch(file.path);
   const { resolvedTheme } = useTheme();
   const [shown, setShown] = useState(false);
   const options = useMemo<FileDiffOptions<undefined, undefined>>(
@@ -41,10 +48,12 @@ export function FilePatch({ path }: { path: string }) {
       hunkSeparators: 'line-info-basic',
       lineDiffType: 'word-alt',
       diffIndicators: 'classic',
+      unsafeCSS: SKIN,
       onPostRender: reachByKeyboard,
     }),
     [resolvedTheme],
   );
+  if (patch.data === null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">This diff is too large to show. It is in the download.</p>;
   if (patch.data === undefined && patch.error) return <Failed error={patch.error} retry={() => patch.refetch()} className="m-3" />;
   if (patch.data === undefined)
     return (
@@ -52,7 +61,8 @@ export function FilePatch({ path }: { path: string }) {
         <Skeleton className="m-3 h-24" />
       </AfterDelay>
     );
-  if (patch.data.trim() === '') return <p className="px-4 pb-3 text-sm text-ink-muted">This file no longer differs.</p>;
+  const empty = emptyReason(patch.data, file, live);
+  if (empty !== null) return <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">{empty}</p>;
   if (patch.data.length > LARGE && !shown)
     return (
       <div className="px-4 pb-3">
@@ -66,6 +76,17 @@ export function FilePatch({ path }: { path: string }) {
       <PatchDiff patch={patch.data} options={options} className="block" style={LOOK} disableWorkerPool />
     </PlainOnFailure>
   );
+}
+
+/** Why there are no lines to show; `null` when there are. */
+function emptyReason(patch: string, file: FileChange, live: boolean): string | null {
+  if (/^@@/m.test(patch)) return null;
+  const changed = file.additions + file.deletions > 0;
+  if (patch.trim() === '' && changed)
+    return live ? 'This file no longer differs.' : 'The diff of this file was not kept. A message brings the sandbox back, and the diff with it.';
+  if (file.status === 'MOVED') return 'Moved; its content is the same.';
+  if (changed) return null;
+  return file.status === 'ADDED' ? 'A new file without content.' : file.status === 'DELETED' ? 'It had no content.' : 'No line differs; its mode may.';
 }
 
 /** A patch that the viewer cannot read is still a text. */

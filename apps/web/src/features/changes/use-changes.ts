@@ -49,15 +49,30 @@ export function useChanges(): UseQueryResult<Changes> {
   });
 }
 
-/** The patch of one file. */
-export function useFilePatch(path: string, wanted: boolean): UseQueryResult<string> {
+/** Longest patch that is read for the page; the download has the rest. UTF-16 code units. */
+const READ_AT_MOST = 1_000_000;
+
+/** The patch of one file; `null` when it is too long to be shown. */
+export function useFilePatch(path: string): UseQueryResult<string | null> {
   const { orgId, conversation } = useConversation();
   return useQuery({
     queryKey: ['diff', orgId, conversation.id, path],
-    queryFn: async ({ signal }) => (await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { path }, signal })).text(),
-    enabled: wanted,
+    queryFn: async ({ signal }) => textUpTo(READ_AT_MOST, await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { path }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
   });
+}
+
+/** The text of an answer, or `null` as soon as it is longer than `limit`: the rest is then not fetched. */
+async function textUpTo(limit: number, response: Response): Promise<string | null> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read()) {
+    text += piece.value;
+    if (text.length <= limit) continue;
+    await reader?.cancel();
+    return null;
+  }
+  return text;
 }

@@ -1,5 +1,6 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
+import type { ConversationStatus } from '@slipway/contracts';
 import { Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
 import { Download, Ellipsis, FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useEffect } from 'react';
@@ -8,7 +9,7 @@ import { money, number, shortNumber } from '../../browser/format.ts';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useConversation, useView } from './conversation-context.ts';
-import { useLifecycle } from './use-lifecycle.ts';
+import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 
 export function ConversationHeader() {
   const { conversation, orgId } = useConversation();
@@ -21,16 +22,7 @@ export function ConversationHeader() {
     document.title = `${title} · Slipway`;
   }, [title]);
   const active = status === 'working' || status === 'starting';
-  // The answer only says that it was taken in; until the log says the rest the button stays busy.
-  const stopping = stop.isPending || (active && stop.isSuccess);
-  const pausing = pause.isPending || (active && pause.isSuccess);
-  const { reset: forgetStop } = stop;
-  const { reset: forgetPause } = pause;
-  useEffect(() => {
-    if (active) return;
-    forgetStop();
-    forgetPause();
-  }, [active, forgetStop, forgetPause]);
+  const { stopping, pausing } = useHalting(status, stop, pause);
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
@@ -38,7 +30,11 @@ export function ConversationHeader() {
           <h1 className="truncate text-base font-semibold" title={title}>
             {title}
           </h1>
-          <StatusChip state={status} label={STATUS_LABELS[status]} />
+          {pausing || stopping ? (
+            <StatusChip state="working" label={pausing ? 'Pausing…' : 'Stopping…'} />
+          ) : (
+            <StatusChip state={status} label={STATUS_LABELS[status]} />
+          )}
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
@@ -51,14 +47,14 @@ export function ConversationHeader() {
             {stopping ? null : <Square aria-hidden />} Stop
           </Button>
         ) : null}
-        {active || status === 'waiting' ? (
+        {active || pausing || status === 'waiting' ? (
           <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pausing}>
             {pausing ? null : <Pause aria-hidden />}
           </IconButton>
         ) : null}
-        {status === 'paused' || status === 'stopped' || status === 'failed' ? (
+        {!pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
           <Button onClick={() => resume.mutate()} busy={resume.isPending}>
-            {resume.isPending ? null : <Play aria-hidden />} Resume
+            {resume.isPending ? null : <Play aria-hidden />} {status === 'failed' ? 'Try again' : 'Resume'}
           </Button>
         ) : null}
         <Button tone="quiet" className="ml-auto md:hidden" onClick={() => setTab('changes', 'push')}>
@@ -85,6 +81,26 @@ export function ConversationHeader() {
       </div>
     </header>
   );
+}
+
+/** A pause that had to interrupt the step under way reads as stopped until its own event is there: longest wait for that. Milliseconds. */
+const PAUSE_SETTLES_MS = 5_000;
+
+/** Asked for and not yet in the log. The answer of the call only says that it was taken in; the log says the rest. */
+function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: Lifecycle['pause']): { stopping: boolean; pausing: boolean } {
+  const active = status === 'working' || status === 'starting';
+  const between = status === 'stopped' && pause.isSuccess;
+  const pausing = pause.isPending || (pause.isSuccess && (active || between || status === 'waiting'));
+  const stopping = stop.isPending || (stop.isSuccess && active);
+  const { reset: forgetStop } = stop;
+  const { reset: forgetPause } = pause;
+  useEffect(() => {
+    if (!active) forgetStop();
+    if (active || status === 'waiting') return;
+    const timer = setTimeout(forgetPause, between ? PAUSE_SETTLES_MS : 0);
+    return () => clearTimeout(timer);
+  }, [active, between, status, forgetStop, forgetPause]);
+  return { stopping, pausing };
 }
 
 /** Cost and tokens so far, live. */

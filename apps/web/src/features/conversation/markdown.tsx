@@ -1,5 +1,6 @@
 'use client';
 import { ScrollBox } from '@slipway/ui';
+import { Square, SquareCheck } from 'lucide-react';
 import { type ComponentProps, memo, type ReactNode } from 'react';
 import { harden } from 'rehype-harden';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
@@ -40,6 +41,8 @@ const COMPONENTS = {
   pre: ({ children }: { children?: ReactNode }) => <CodeBlock>{children}</CodeBlock>,
   code: ({ children, className }: { children?: ReactNode; className?: string }) => <code className={className}>{children}</code>,
   inlineCode: ({ children }: { children?: ReactNode }) => <code>{children}</code>,
+  /** Only task lists have it. */
+  input: ({ checked }: { checked?: boolean }) => <TaskMark done={checked === true} />,
   table: ({ children }: { children?: ReactNode }) => (
     <ScrollBox label="Table" className="table-scroll overflow-x-auto">
       <table>{children}</table>
@@ -74,6 +77,11 @@ const COMPONENTS = {
 /** Plain tags, styled by `.prose`, in place of streamdown's own look. */
 function plain(...tags: (keyof React.JSX.IntrinsicElements)[]): Record<string, keyof React.JSX.IntrinsicElements> {
   return Object.fromEntries(tags.map((tag) => [tag, tag]));
+}
+
+function TaskMark({ done }: { done: boolean }) {
+  const Mark = done ? SquareCheck : Square;
+  return <Mark role="img" aria-label={done ? 'done' : 'to do'} className={done ? 'task-mark text-ok' : 'task-mark text-ink-muted'} />;
 }
 
 function CodeBlock({ children }: { children?: ReactNode }) {

@@ -1,5 +1,5 @@
 'use client';
-import { MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts';
+import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts';
 import { Button, IconButton, Kbd } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { Clock, X } from 'lucide-react';
@@ -11,6 +11,17 @@ import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
+
+/** What a message does now. */
+const PLACEHOLDERS: Record<ConversationStatus, string> = {
+  starting: 'Add something while it starts',
+  working: 'Steer the agent: it reads this before its next step',
+  waiting: 'Reply, or give the next task',
+  paused: 'A message brings it back, with its files as they were',
+  finished: 'Reply, or give the next task',
+  failed: 'Say what to do differently',
+  stopped: 'Say how to go on',
+};
 
 /** Open from the first second: what is sent early waits in the queue, in order. */
 export function MessageComposer() {
@@ -56,15 +67,9 @@ export function MessageComposer() {
               value={text}
               onChange={(event) => setText(event.target.value)}
               rows={1}
-              placeholder={
-                status === 'starting'
-                  ? 'Add something while it starts'
-                  : status === 'working'
-                    ? 'Steer the agent: it reads this before its next step'
-                    : 'Reply, or give the next task'
-              }
+              placeholder={PLACEHOLDERS[status]}
               aria-invalid={tooLong || undefined}
-              className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted"
+              className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted touch:min-h-11 touch:py-[11px] touch:text-[16px]"
             />
           </label>
           <Button type="submit" tone="primary" busy={send.isPending} disabled={text.trim() === '' || tooLong}>

@@ -13,8 +13,16 @@ import type { HistoryPages } from './use-history-pages.ts';
 
 /** Closer to the end than this counts as reading the newest. Pixels. */
 const END_THRESHOLD = 48;
+/** How long what a reader opened may take to grow. Milliseconds. */
+const HANDLED_MS = 300;
 /** Older events are fetched when the reader comes this close to the top. Pixels. */
 const TOP_THRESHOLD = 1_200;
+
+function toBottom(element: HTMLElement | null): void {
+  if (element !== null) element.scrollTop = element.scrollHeight;
+}
+
+const isRecent = (time: number): boolean => performance.now() - time < HANDLED_MS;
 
 function estimate(row: Row | undefined): number {
   if (row === undefined) return 36;
@@ -45,6 +53,10 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const top = useView((view) => view.firstSeq <= 1);
   const scroller = useRef<HTMLDivElement>(null);
   const following = useRef(true);
+  /** Where the list stood at the last look. */
+  const seen = useRef({ top: 0, height: 0 });
+  /** When the reader last opened or closed a row: what grows then is theirs to look at. */
+  const handledAt = useRef(Number.NEGATIVE_INFINITY);
   /** `seq` of the last row when the reader left the live edge; `null` at the edge. */
   const [leftAt, setLeftAt] = useState<number | null>(null);
   /** The rows, and the live edge below them. What stands above is no item: the first row must be what a page put above it anchors to. */
@@ -61,22 +73,37 @@ export function TimelineList({ history }: { history: HistoryPages }) {
     paddingEnd: 28,
   });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever what is shown has grown
-  useLayoutEffect(() => {
-    if (following.current) virtualizer.scrollToEnd();
-  }, [rows, tail, virtualizer]);
-
   const { loadOlder } = history;
-  const onScroll = useCallback(() => {
+  /** Rows are measured late, so the list moves by itself too; only a way up that is longer than what went missing is the reader's. */
+  const look = useCallback(() => {
     const element = scroller.current;
     if (element === null) return;
-    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= END_THRESHOLD;
-    if (atEnd !== following.current) {
+    const { scrollTop: top, scrollHeight: height } = element;
+    const atEnd = height - top - element.clientHeight <= END_THRESHOLD;
+    const byReader = isRecent(handledAt.current) || seen.current.top - top - Math.max(0, seen.current.height - height) > 1;
+    seen.current = { top, height };
+    if (atEnd !== following.current && (atEnd || byReader)) {
       following.current = atEnd;
       setLeftAt(atEnd ? null : store.view.get().lastSeq);
-    }
-    if (element.scrollTop < TOP_THRESHOLD) loadOlder();
-  }, [store, loadOlder]);
+    } else if (following.current && !atEnd) requestAnimationFrame(() => following.current && toBottom(scroller.current));
+  }, [store]);
+
+  const size = virtualizer.getTotalSize();
+  const room = virtualizer.scrollRect?.height;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs whenever what is shown, or the room for it, has changed
+  useLayoutEffect(() => {
+    if (isRecent(handledAt.current)) look();
+    if (!following.current) return;
+    toBottom(scroller.current);
+    // While it measures, the list puts its own position back after this.
+    const frame = requestAnimationFrame(() => following.current && toBottom(scroller.current));
+    return () => cancelAnimationFrame(frame);
+  }, [rows, tail, size, room]);
+
+  const onScroll = useCallback(() => {
+    look();
+    if ((scroller.current?.scrollTop ?? 0) < TOP_THRESHOLD) loadOlder();
+  }, [look, loadOlder]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was put above may leave the reader still near the top
   useEffect(() => {
@@ -87,7 +114,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
   const toEnd = () => {
     following.current = true;
     setLeftAt(null);
-    virtualizer.scrollToEnd();
+    toBottom(scroller.current);
   };
 
   return (
@@ -99,6 +126,9 @@ export function TimelineList({ history }: { history: HistoryPages }) {
       <div
         ref={scroller}
         onScroll={onScroll}
+        onClickCapture={(event) => {
+          if ((event.target as Element).closest('[aria-expanded]')) handledAt.current = performance.now();
+        }}
         role="log"
         aria-live="off"
         aria-label="Timeline"

@@ -8,8 +8,14 @@ import { useConversation } from './conversation-context.ts';
 
 type Verb = UseMutationResult<Conversation, Error, void>;
 
+export interface Lifecycle {
+  readonly stop: Verb;
+  readonly pause: Verb;
+  readonly resume: Verb;
+}
+
 /** Stop, pause, resume. The answer only says that it was taken in: what the status becomes, the log says. */
-export function useLifecycle(): { stop: Verb; pause: Verb; resume: Verb } {
+export function useLifecycle(): Lifecycle {
   const { orgId, conversation } = useConversation();
   const target = { org: orgId, conversation: conversation.id };
   const onError = (error: Error) => {

@@ -42,7 +42,10 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     const onGap = () => later(() => void subscribe());
 
     socket.on('connect', () => void subscribe());
-    socket.on('connect_error', lost);
+    socket.on('connect_error', (error: Error & { data?: { code?: string } }) => {
+      if (error.data?.code === 'auth.missing') goToSignIn();
+      else lost();
+    });
     socket.on('disconnect', (reason) => {
       lost();
       if (reason === 'io server disconnect') later(() => socket.connect());

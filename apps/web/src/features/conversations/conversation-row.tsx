@@ -58,7 +58,7 @@ export function ConversationColumns() {
   );
 }
 
-/** One line of the list, the whole of it a link; below 768 px the same parts on three short lines. */
+/** One line of the list, the whole of it a link; below 768 px the same on two short lines, without the owner. */
 export const ConversationLine = memo(function ConversationLine({ orgSlug, conversation }: { orgSlug: string; conversation: ConversationSummary }) {
   return (
     <Link
@@ -67,14 +67,15 @@ export const ConversationLine = memo(function ConversationLine({ orgSlug, conver
     >
       <span className="min-w-0 truncate font-medium">{conversation.title}</span>
       <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} className="justify-self-start max-md:justify-self-end" />
-      <span className="min-w-0 text-xs text-ink-muted">
+      <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
         <Repository conversation={conversation} />
+        <Ago at={conversation.createdAt} className="shrink-0 md:hidden" />
       </span>
       <span className="text-right text-xs text-ink-muted tabular-nums" title={`$${conversation.costUsd}`}>
         {money(Number(conversation.costUsd))}
       </span>
-      <span className="min-w-0 truncate text-xs text-ink-muted">{conversation.createdBy.label}</span>
-      <span className="text-right text-xs text-ink-muted">
+      <span className="min-w-0 truncate text-xs text-ink-muted max-md:hidden">{conversation.createdBy.label}</span>
+      <span className="text-right text-xs text-ink-muted max-md:hidden">
         <Ago at={conversation.createdAt} />
       </span>
     </Link>

@@ -3,6 +3,7 @@ import { EmptyState } from '@slipway/ui';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { type ReactNode, useMemo } from 'react';
+import { failureOf } from '../../api/failure.ts';
 import { SessionContext, useMe } from '../session/me.ts';
 import { Failed } from './failed.tsx';
 import { FrameSkeleton } from './frame-skeleton.tsx';
@@ -15,7 +16,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const { data: me, error, refetch } = useMe();
   const org = me?.orgs.find((candidate) => candidate.slug === slug || candidate.id === slug);
   const session = useMemo(() => (me !== undefined && org !== undefined ? { me, org } : null), [me, org]);
-  if (me === undefined && error) return <Failed error={error} retry={() => refetch()} className="m-6 max-w-xl" />;
+  if (me === undefined && error && failureOf(error).code !== 'auth.missing') return <Failed error={error} retry={() => refetch()} className="m-6 max-w-xl" />;
   if (me === undefined) return <FrameSkeleton />;
   if (session === null)
     return (

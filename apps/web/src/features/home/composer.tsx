@@ -9,7 +9,7 @@ import { failureOf } from '../../api/failure.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
 import { useSession } from '../session/me.ts';
-import { afterSend, type Draft, EMPTY_DRAFT, readDraft } from './draft.ts';
+import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
 import { EXAMPLES } from './examples.ts';
 
 /** The request that a draft means; empty fields are left to the server. */
@@ -26,7 +26,7 @@ export function Composer() {
   const { org } = useSession();
   const router = useRouter();
   const queries = useQueryClient();
-  const [stored, store] = useStored(`slipway.draft.${org.id}`, '');
+  const [stored, store] = useStored(draftKey(org.id), '');
   const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
   const change = (part: Partial<Draft>) => store(JSON.stringify({ ...draft, ...part }));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
@@ -75,7 +75,7 @@ export function Composer() {
             rows={4}
             aria-invalid={errors['prompt'] ? true : undefined}
             aria-describedby={errors['prompt'] ? 'prompt-error' : undefined}
-            className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted"
+            className="field-sizing-content max-h-[45dvh] min-h-28 w-full resize-none rounded-t-lg bg-transparent px-4 py-3 text-base outline-offset-[-2px] placeholder:text-ink-muted touch:text-[16px]"
           />
         </label>
         {errors['prompt'] ? (

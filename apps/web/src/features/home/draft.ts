@@ -19,3 +19,8 @@ export function readDraft(stored: string): Draft {
 export function afterSend(draft: Draft): Draft {
   return { ...draft, prompt: '' };
 }
+
+/** Where this browser keeps the draft of an organization. */
+export function draftKey(orgId: string): string {
+  return `slipway.draft.${orgId}`;
+}

@@ -61,7 +61,7 @@ function Group({
       <div className="flex items-baseline justify-between">
         <h2 className="text-sm font-semibold text-ink-muted">{title}</h2>
         {more ? (
-          <Link href={`/${orgSlug}/conversations`} className="text-sm text-accent hover:underline">
+          <Link href={`/${orgSlug}/conversations`} className="-my-3 py-3 text-sm text-accent hover:underline">
             All conversations
           </Link>
         ) : null}

@@ -1,17 +1,12 @@
 'use client';
-import { ApiError } from '@slipway/api-client';
 import type { Me, Org } from '@slipway/contracts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { createContext, use, useEffect } from 'react';
+import { createContext, use } from 'react';
 import { api } from '../../api/client.ts';
 
-/** Who is signed in. Without a session it leaves for the sign-in page and comes back here afterwards. */
+/** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
-  const me = useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api.me({ signal }), staleTime: 60_000 });
-  useEffect(() => {
-    if (me.error instanceof ApiError && me.error.code === 'auth.missing') goToSignIn();
-  }, [me.error]);
-  return me;
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api.me({ signal }), staleTime: 60_000 });
 }
 
 /** A full load on purpose: what the page holds belongs to a session that is over. */

@@ -45,7 +45,7 @@ export function Disclosure({
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={toggle}
-        className="flex min-h-8 w-full items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-muted hover:bg-raised hover:text-ink pointer-coarse:min-h-11"
+        className="flex min-h-8 w-full items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-muted hover:bg-raised hover:text-ink touch:min-h-11"
       >
         <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 transition-transform', open && 'rotate-90')} />
         <span className="grid size-4 shrink-0 place-items-center [&_svg]:size-4">{icon}</span>

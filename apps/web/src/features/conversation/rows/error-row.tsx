@@ -6,7 +6,7 @@ import { useView } from '../conversation-context.ts';
 import type { RowOf } from '../timeline-row.ts';
 import { useLifecycle } from '../use-lifecycle.ts';
 
-/** Why the run ended: code, cause and what to do. Retry is offered on the last word only. */
+/** Why the run ended: code, cause and what to do. Another try is offered on the last word only. */
 export function ErrorRow({ row }: { row: RowOf<'error'> }) {
   const failure = failureOfCode(row.code, row.detail);
   const last = useView((view) => view.status === 'failed' && view.timeline.rows.findLast((candidate) => candidate.kind === 'error')?.key === row.key);
@@ -17,11 +17,11 @@ export function ErrorRow({ row }: { row: RowOf<'error'> }) {
         <CircleAlert aria-hidden className="size-4 shrink-0" /> {failure.title}
       </p>
       {failure.detail ? <p className="mt-1 max-h-60 overflow-auto break-words whitespace-pre-wrap text-ink">{failure.detail}</p> : null}
-      <p className="mt-1 text-ink">{failure.nextStep}</p>
+      {failure.nextStep ? <p className="mt-1 text-ink">{failure.nextStep}</p> : null}
       <p className="mt-1 font-mono text-xs text-ink-muted">{row.code}</p>
       {last ? (
         <Button size="small" className="mt-2" busy={resume.isPending} onClick={() => resume.mutate()}>
-          Retry
+          Try again
         </Button>
       ) : null}
     </div>

@@ -2,9 +2,13 @@
 import type { StartStep } from '@slipway/contracts';
 import { Button, cn, Spinner } from '@slipway/ui';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Rocket } from 'lucide-react';
+import { useRouter } from 'next/navigation';
 import { useEffect, useState } from 'react';
 import { failureOfCode } from '../../../api/failure.ts';
 import { duration } from '../../../browser/format.ts';
+import { useStored } from '../../../browser/stored.ts';
+import { type Draft, draftKey } from '../../home/draft.ts';
+import { useSession } from '../../session/me.ts';
 import { useConversation, useView } from '../conversation-context.ts';
 import type { RowOf } from '../timeline-row.ts';
 import { useLifecycle } from '../use-lifecycle.ts';
@@ -106,17 +110,39 @@ function StartFailure({ step }: { step: StartStep }) {
     <div className="mt-2 rounded-lg border border-line bg-bad-soft px-3 py-2.5 text-sm">
       <p className="font-medium text-bad">{failure.title}</p>
       {failure.detail ? <p className="mt-1 max-h-60 overflow-auto font-mono text-xs break-words whitespace-pre-wrap">{failure.detail}</p> : null}
-      <p className="mt-1 text-ink">{failure.nextStep}</p>
+      {failure.nextStep ? <p className="mt-1 text-ink">{failure.nextStep}</p> : null}
       <p className="mt-1 text-xs text-ink-muted">
         <code className="font-mono">{failure.code}</code>
         {conversation.repository ? ` · ${conversation.repository}` : ''}
       </p>
       {failed ? (
-        <Button size="small" className="mt-2" busy={resume.isPending} onClick={() => resume.mutate()}>
-          Try again
-        </Button>
+        <div className="mt-2 flex flex-wrap gap-2">
+          <Button size="small" busy={resume.isPending} onClick={() => resume.mutate()}>
+            Try again
+          </Button>
+          <ChangeTask />
+        </div>
       ) : null}
     </div>
+  );
+}
+
+/** Another address or branch is another conversation: the task goes back to where tasks are written. */
+function ChangeTask() {
+  const { store, conversation } = useConversation();
+  const { org } = useSession();
+  const router = useRouter();
+  const [, setDraft] = useStored(draftKey(org.id), '');
+  const change = () => {
+    const prompt = store.queue.get()[0]?.text ?? store.view.get().timeline.rows.find((row) => row.kind === 'message')?.text ?? '';
+    const draft: Draft = { prompt, repository: conversation.repository ?? '', branch: conversation.branch ?? '', model: conversation.model };
+    setDraft(JSON.stringify(draft));
+    router.push(`/${org.slug}`);
+  };
+  return (
+    <Button size="small" onClick={change}>
+      Change the task
+    </Button>
   );
 }
 

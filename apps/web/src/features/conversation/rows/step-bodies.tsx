@@ -16,7 +16,7 @@ function Output({ text, label, tone = 'plain' }: { text: string; label: string; 
   if (text === '') return null;
   return (
     <div className="relative">
-      <ScrollBox label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term px-3 py-2">
+      <ScrollBox label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-2 pr-10 pl-3 touch:pr-14">
         <LongText text={plainText(text)} className={cn('font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]', tone === 'bad' && 'text-bad')} />
       </ScrollBox>
       <CopyButton
@@ -28,12 +28,13 @@ function Output({ text, label, tone = 'plain' }: { text: string; label: string; 
   );
 }
 
+/** @param command the whole of it, where its line does not show it; else empty. */
 export function TerminalBody({ step, command }: { step: Step; command: string }) {
   const output = outputOf(step);
   const saved = step.observation?.['full_output_save_dir'];
   return (
     <div className="flex flex-col gap-1.5">
-      {command.includes('\n') || command.length > 80 ? <Output text={command} label="Command" /> : null}
+      <Output text={command} label="Command" />
       <Output text={output} label="Output" tone={step.error === null ? 'plain' : 'bad'} />
       {output === '' ? <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? 'No output yet.' : 'No output.'}</p> : null}
       {typeof saved === 'string' && saved !== '' ? (

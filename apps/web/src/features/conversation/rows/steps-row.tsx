@@ -3,9 +3,10 @@ import { Spinner } from '@slipway/ui';
 import { CircleSlash, FilePen, FileText, SquareTerminal, Wrench } from 'lucide-react';
 import { memo } from 'react';
 import { duration } from '../../../browser/format.ts';
-import { useView } from '../conversation-context.ts';
+import { useConversation, useView } from '../conversation-context.ts';
 import { editOf } from '../file-edit.ts';
 import { exitCodeOf, type RowOf, type Step, stepState } from '../timeline-row.ts';
+import { type WorkspacePaths, workspacePaths } from '../workspace-path.ts';
 import { Disclosure } from './disclosure.tsx';
 import { EditBody, FileBody, GenericBody, TerminalBody } from './step-bodies.tsx';
 
@@ -41,7 +42,8 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
   const known = stepState(step);
   const state = known === 'running' && !active ? 'interrupted' : known;
   const elapsed = step.startedAt !== null && step.endedAt !== null ? Date.parse(step.endedAt) - Date.parse(step.startedAt) : null;
-  const { icon, label, aside, body } = describe(step);
+  const { conversation } = useConversation();
+  const { icon, label, aside, body } = describe(step, workspacePaths(conversation.repository));
   return (
     <Disclosure
       rowKey={step.id}
@@ -64,20 +66,32 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
   );
 });
 
-function describe(step: Step) {
+/** Longest part of a command that its line shows. UTF-16 code units. */
+const COMMAND_SHOWN = 500;
+
+function describe(step: Step, paths: WorkspacePaths) {
   const source = step.action ?? step.observation;
   if (source?.kind.startsWith('Terminal')) {
     const command = String(source['command'] ?? '');
     const input = step.action?.['is_input'] === true;
+    const [line = ''] = paths.command(command.slice(0, COMMAND_SHOWN)).split('\n', 1);
     return {
       icon: <SquareTerminal aria-hidden />,
-      label: <code className="font-mono text-xs text-ink">{command === '' ? 'wait for output' : `${input ? 'type ' : '$ '}${command.split('\n', 1)[0]}`}</code>,
+      label: (
+        <code className="font-mono text-xs text-ink" title={line === command ? undefined : command.slice(0, COMMAND_SHOWN)}>
+          {command === '' ? 'wait for output' : `${input ? 'type ' : '$ '}${line}`}
+        </code>
+      ),
       aside: exitCodeOf(step) === -1 ? <span>still running</span> : null,
-      body: <TerminalBody step={step} command={command} />,
+      body: <TerminalBody step={step} command={line === command ? '' : command} />,
     };
   }
   if (source?.kind.startsWith('FileEditor')) {
-    const path = <code className="font-mono text-xs text-ink">{pathOf(step)}</code>;
+    const path = (
+      <code className="font-mono text-xs text-ink" title={pathOf(step)}>
+        {paths.path(pathOf(step))}
+      </code>
+    );
     if (source['command'] === 'view') return { icon: <FileText aria-hidden />, label: <>Read {path}</>, aside: null, body: <FileBody step={step} /> };
     const edit = editOf(step);
     return {

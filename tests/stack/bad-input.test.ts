@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { type Changes, type Conversation, ERRORS, type ErrorCode, type EventOf, MAX_PROMPT_LENGTH, type Problem } from '@slipway/contracts';
 import { createSampleRepository, type ModelFault, type ModelTurn, textOfMessage, until } from '@slipway/testing';
 import { expect } from 'expect';
+import { startStack } from '../../deploy/local/stack.ts';
 import { sandboxProcesses } from '../chaos/sandbox-processes.ts';
 import { LLM_KEY, OpenStack } from './open-stack.ts';
 import { finish, type Scene, terminal, workspaceOf } from './script-book.ts';
@@ -179,6 +180,14 @@ describe('bad input', { timeout: 300_000 }, () => {
       await expectRefused(await open.create({ prompt: 'x', model: 'no-such-model' }), 'model.unknown', /no-such-model/);
       expect(await conversations()).toBe(before);
     });
+  });
+
+  it('a port that is taken is named with the way out, before anything is started', async () => {
+    const dataDirectory = path.join(open.folder, 'second');
+    const second = startStack({ port: open.port, dataDirectory, env: {}, log: () => {}, signal: AbortSignal.timeout(10_000) });
+    await expect(second).rejects.toThrow(new RegExp(`port ${open.port} \\(app-server\\) is already taken.*SLIPWAY_PORT=`));
+    expect(existsSync(path.join(dataDirectory, 'postgres'))).toBe(false);
+    expect((await open.person.fetch('/api/v1/me')).status).toBe(200);
   });
 
   describe('in the sandbox', () => {

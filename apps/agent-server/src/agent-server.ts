@@ -21,8 +21,10 @@ import { EventSockets } from './sockets/event-sockets.js';
 
 /** How long a stop waits for the app to take the last events. Milliseconds. */
 const FLUSH_MS = 5_000;
-/** From listening to loading the HTTP client, which costs tens of milliseconds: neither the start nor the first call waits for it. Milliseconds. */
+/** From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim waits for it. Milliseconds. */
 const PRELOAD_AFTER_MS = 250;
+/** Longest that the empty command may take, with the wait for a tool process that is not there yet. Milliseconds. */
+const WARM_UP_MS = 5_000;
 
 export interface AgentServer {
   readonly port: number;
@@ -56,10 +58,16 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);
   await announce(config.STATE_DIR, port);
-  // Once it listens, and before it is claimed: a claim that comes sooner loads it itself.
-  setTimeout(() => void Promise.all([preloadOutgoing(), preloadLlm()]), PRELOAD_AFTER_MS).unref();
+  // Once it listens, and before it is claimed: a claim that comes sooner pays for it itself.
+  setTimeout(() => void preload(actionServer), PRELOAD_AFTER_MS).unref();
   logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
   return { port, logger, stop: () => stop(http, sockets, conversations) };
+}
+
+/** Loads the HTTP client, and runs an empty command, so that both processes have compiled the way of the first real one. A failure is shown by the first real one. */
+async function preload(actionServer: ActionServerClient): Promise<void> {
+  await Promise.all([preloadOutgoing(), preloadLlm()]);
+  await actionServer.runCommand({ command: ':', timeout: 1 }, AbortSignal.timeout(WARM_UP_MS)).catch(() => {});
 }
 
 /** Whole or not at all: who waits for the file reads it as soon as it is there. */

@@ -1,6 +1,7 @@
 // POST /start → activated sandbox, HTTP to HTTP, on a real Postgres with synchronous commit; floor: one such commit + two loopback calls. Sandboxes are a responder that costs nothing.
 import { generateKeyPairSync } from 'node:crypto';
 import { createTestDatabase, until } from '@slipway/testing';
+import pg from 'pg';
 import { Pool } from 'undici';
 import { commitFloor, loopbackFloor } from './measure/floor.ts';
 import { percentile } from './measure/percentile.ts';
@@ -9,59 +10,109 @@ import type { Report } from './measure/report.ts';
 import { startScript } from './measure/service-process.ts';
 
 /** Warm sandboxes at the start of each round. */
-const STOCK = 350;
-/** Claims of one round: the stock is never used up, so none of them waits for a sandbox to start. */
-const A_ROUND = 300;
+const STOCK = 600;
+/** Claims of one round while at least half of the stock is there: the pool does not refill beside them. */
+const CALM = 300;
+/** Claims that follow at once; the pool refills beside them as fast as it can. The stock is never used up, so none of them waits for a sandbox to start. */
+const BUSY = 200;
 const ROUNDS = 5;
 const API_KEY = 'a service key of the bench, long enough';
 
 export default async function run(report: Report): Promise<void> {
   const database = await createTestDatabase();
+  const owner = new pg.Client({ connectionString: database.ownerUrl });
+  await owner.connect();
+  const { rows: settings } = await owner.query<{ name: string }>(
+    `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`,
+  );
+  if (settings.length > 0)
+    throw new Error(`${settings.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
   const keys = generateKeyPairSync('ed25519');
   const farm = await startScript('./sandbox-farm.ts', keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'));
-  const settings = {
+  const given = {
     databaseUrl: database.urls.runtime,
     apiKey: API_KEY,
     activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
     farmUrl: farm.url,
     poolTarget: STOCK,
   };
-  const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(settings));
+  const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
   const client = new Pool(api.url, { connections: 1 });
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
-  const ready = async (): Promise<number> => {
+  const isFull = async (): Promise<boolean> => {
     const { body } = await client.request({ path: '/metrics', method: 'GET' });
-    return Number(/pool_ready_slots\{[^}]*\} (\d+)/.exec(await body.text())?.[1] ?? 0);
+    return Number(/pool_ready_slots\{[^}]*\} (\d+)/.exec(await body.text())?.[1] ?? 0) === STOCK;
+  };
+  const claim = async (session: string): Promise<number> => {
+    const body = JSON.stringify({ session_id: session, environment: { SLIPWAY: '1' } });
+    const began = performance.now();
+    const answer = await client.request({ path: '/start', method: 'POST', headers, body });
+    const text = await answer.body.text();
+    const elapsed = performance.now() - began;
+    if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"')) throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
+    return elapsed;
   };
   report.note(
-    'each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. The sandboxes answer that call from one process and run nothing, so that 1,500 are possible; the pool refills meanwhile.',
+    `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
   );
   try {
-    const times: number[] = [];
-    let cpu = 0;
+    const calm: number[] = [];
+    const busy: number[] = [];
+    let cpuCalm = 0;
+    let cpuAll = 0;
+    await until('the pool is full', isFull, 120_000);
+    const walAt = await walPosition(owner);
     for (let round = 0; round <= ROUNDS; round += 1) {
-      await until('the pool is full', async () => (await ready()) === STOCK, 120_000);
+      // The first round pays for what is compiled and connected once.
+      const counts = round > 0;
       const before = await cpuMs(api.pid);
-      for (let index = 0; index < A_ROUND; index += 1) {
-        const body = JSON.stringify({ session_id: `session-${round}-${index}`, environment: { SLIPWAY: '1' } });
-        const began = performance.now();
-        const answer = await client.request({ path: '/start', method: 'POST', headers, body });
-        const text = await answer.body.text();
-        const elapsed = performance.now() - began;
-        if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"')) throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
-        // The first round pays for what is compiled and connected once.
-        if (round > 0) times.push(elapsed);
+      for (let index = 0; index < CALM; index += 1) {
+        const elapsed = await claim(`session-${round}-${index}`);
+        if (counts) calm.push(elapsed);
       }
-      if (round > 0) cpu += (await cpuMs(api.pid)) - before;
+      if (counts) cpuCalm += (await cpuMs(api.pid)) - before;
+      for (let index = 0; index < BUSY; index += 1) {
+        const elapsed = await claim(`session-${round}-busy-${index}`);
+        if (counts) busy.push(elapsed);
+      }
+      await until('the pool is full', isFull, 120_000);
+      if (counts) cpuAll += (await cpuMs(api.pid)) - before;
     }
+    const claims = (ROUNDS + 1) * (CALM + BUSY);
+    const wal = (await walPosition(owner)) - walAt;
     const floor = (await commitFloor(database.ownerUrl)) + 2 * (await loopbackFloor());
-    report.figure({ figure: 'p50', value: percentile(times, 0.5), unit: 'ms', floor, n: times.length });
-    report.figure({ figure: 'p99', value: percentile(times, 0.99), unit: 'ms', floor, n: times.length });
-    report.figure({ figure: 'cpu-per-claim', value: cpu / times.length, unit: 'ms', n: times.length });
+    report.figure({ figure: 'p50', value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
+    report.figure({ figure: 'p99', value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
+    report.figure({ figure: 'p50-refilling', value: percentile(busy, 0.5), unit: 'ms', floor, n: busy.length });
+    report.figure({ figure: 'p99-refilling', value: percentile(busy, 0.99), unit: 'ms', floor, n: busy.length });
+    report.figure({ figure: 'cpu-per-claim', value: cpuCalm / calm.length, unit: 'ms', n: calm.length });
+    report.figure({ figure: 'cpu-per-claim-and-refill', value: cpuAll / (calm.length + busy.length), unit: 'ms', n: calm.length + busy.length });
+    report.figure({ figure: 'wal-per-claim-and-refill', value: wal / claims, unit: 'B', n: claims });
+    await api.stop();
+    const writes = await rowsWritten(owner, STOCK + claims);
+    report.figure({ figure: 'rows-per-claim-and-refill', value: writes.rows, unit: 'count', n: claims });
+    report.figure({ figure: 'rows-that-touch-no-index', value: writes.withoutIndex, unit: 'count', n: claims });
+    report.note(
+      'writes to the cluster before the answer: none. rows: inserts and updates of all tables, for one sandbox from its intent to its active claim; one commit of a claim waits for the disk, its mark and the refill do not.',
+    );
   } finally {
     await client.close();
     await api.stop();
     await farm.stop();
+    await owner.end();
     await database.close();
   }
+}
+
+async function walPosition(owner: pg.Client): Promise<number> {
+  const { rows } = await owner.query<{ at: string }>(`SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS at`);
+  return Number(rows[0]?.at ?? 0);
+}
+
+/** Row versions written for one slot on average. To be asked when the service has ended: a session's statistics come late while it lives. */
+async function rowsWritten(owner: pg.Client, slots: number): Promise<{ rows: number; withoutIndex: number }> {
+  const { rows } = await owner.query<{ rows: string; hot: string }>(
+    `SELECT sum(n_tup_ins + n_tup_upd) AS rows, sum(n_tup_hot_upd) AS hot FROM pg_stat_user_tables WHERE schemaname = 'runtime'`,
+  );
+  return { rows: Number(rows[0]?.rows ?? 0) / slots, withoutIndex: Number(rows[0]?.hot ?? 0) / slots };
 }

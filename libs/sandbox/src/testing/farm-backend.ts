@@ -6,7 +6,7 @@ import { sandboxRequest } from '../sandbox-request.js';
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
 interface FarmState {
-  sandboxes: Array<{ name: string; uid: string; ended: string | null }>;
+  sandboxes: Array<{ name: string; uid: string; port: number | null; ended: string | null }>;
   workspaces: string[];
 }
 
@@ -53,9 +53,10 @@ export class FarmBackend implements SandboxBackend {
     return () => {};
   }
 
-  private listed({ name, uid, ended }: FarmState['sandboxes'][number]): ListedSandbox {
+  private listed({ name, uid, port, ended }: FarmState['sandboxes'][number]): ListedSandbox {
     if (ended !== null) return { name, uid, observation: { state: 'ended', uid, reason: ended } };
-    return { name, uid, observation: { state: 'running', uid, address: `${this.url}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } } };
+    const origin = port === null ? this.url : `http://127.0.0.1:${port}`;
+    return { name, uid, observation: { state: 'running', uid, address: `${origin}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } } };
   }
 
   private async call(method: 'GET' | 'POST', call: string, body: object | null, signal: AbortSignal): Promise<unknown> {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { serveJson } from './http.js';
+import { listenAlso, serveJson } from './http.js';
 import { Latch } from './latch.js';
 
 interface FarmedSandbox {
   readonly uid: string;
+  /** Of its own address; null when it shares the farm's. */
+  readonly own: { readonly port: number; readonly close: () => void } | null;
   readonly latch: Latch;
   ended: string | null;
 }
@@ -27,10 +29,16 @@ export class SandboxFarm {
   /** Called in the middle of each request to `/backend/`, before it takes effect. */
   beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
-  private server: { close: () => Promise<void> } | undefined;
+  private server: Awaited<ReturnType<typeof serveJson>> | undefined;
 
-  /** @param publicKey SPKI DER, base64. */
-  constructor(private readonly publicKey: string) {}
+  /**
+   * @param publicKey SPKI DER, base64.
+   * @param portEach every sandbox listens on a port of its own, as in life: a connection to one is of no use for another.
+   */
+  constructor(
+    private readonly publicKey: string,
+    private readonly portEach = false,
+  ) {}
 
   async start(port = 0): Promise<this> {
     const server = await serveJson(port, async (method, url, request, body) => {
@@ -56,6 +64,7 @@ export class SandboxFarm {
   }
 
   async close(): Promise<void> {
+    for (const { own } of this.sandboxes.values()) own?.close();
     await this.server?.close();
   }
 
@@ -65,13 +74,14 @@ export class SandboxFarm {
     if (sandbox !== undefined) sandbox.ended = 'the sandbox ended: agent-server was killed (SIGKILL)';
   }
 
-  private backend(method: string, call: string, body: Record<string, string>): { status: number; body: unknown } {
+  private async backend(method: string, call: string, body: Record<string, string>): Promise<{ status: number; body: unknown }> {
     const { name = '', uid = '', slotId = '', workspace = '' } = body;
     const sandbox = this.sandboxes.get(name);
     switch (`${method} ${call}`) {
       case 'POST ensure': {
         if (sandbox === undefined) {
-          const created = { uid: randomUUID(), ended: null };
+          const own = this.portEach && this.server !== undefined ? await listenAlso(this.server.server) : null;
+          const created = { uid: randomUUID(), own, ended: null };
           this.sandboxes.set(name, { ...created, latch: new Latch({ slotId, podUid: created.uid, publicKey: this.publicKey }, `/workspaces/${name}`) });
           this.workspaces.add(name);
           this.history.push({ kind: 'created', name, uid: created.uid });
@@ -80,11 +90,12 @@ export class SandboxFarm {
       }
       case 'POST remove': {
         if (sandbox !== undefined && sandbox.uid !== uid) return { status: 200, body: { result: 'kept' } };
+        sandbox?.own?.close();
         if (this.sandboxes.delete(name)) this.history.push({ kind: 'removed', name, uid });
         return { status: 200, body: { result: 'gone' } };
       }
       case 'POST observe':
-        return { status: 200, body: { sandbox: sandbox === undefined ? null : { name, uid: sandbox.uid, ended: sandbox.ended } } };
+        return { status: 200, body: { sandbox: sandbox === undefined ? null : seen(name, sandbox) } };
       case 'POST attach': {
         if (!this.workspaces.has(workspace) || sandbox === undefined || sandbox.ended !== null) return { status: 404, body: {} };
         sandbox.latch.workingDir = `/workspaces/${workspace}`;
@@ -96,10 +107,15 @@ export class SandboxFarm {
       case 'GET state':
         return {
           status: 200,
-          body: { sandboxes: [...this.sandboxes].map(([key, value]) => ({ name: key, uid: value.uid, ended: value.ended })), workspaces: [...this.workspaces] },
+          body: { sandboxes: [...this.sandboxes].map(([key, value]) => seen(key, value)), workspaces: [...this.workspaces] },
         };
       default:
         return { status: 404, body: {} };
     }
   }
+}
+
+/** One sandbox as `/backend/` tells of it. */
+function seen(name: string, { uid, own, ended }: FarmedSandbox): { name: string; uid: string; port: number | null; ended: string | null } {
+  return { name, uid, port: own?.port ?? null, ended };
 }

@@ -15,6 +15,8 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 /** Longest that `/ready` waits for its checks. Milliseconds; below a kubelet's usual probe timeout. */
 const READY_TIMEOUT_MS = 2_000;
 
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+
 /** A registry with the process metrics of prom-client. */
 export function createMetrics(service: string): Registry {
   const registry = new Registry();
@@ -63,9 +65,12 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     return lastCheck.result;
   };
   fastify.get('/alive', async () => ({ status: 'ok' }));
-  fastify.get('/ready', async (_request, reply) => {
+  fastify.get('/ready', async (request, reply) => {
     const reason = await check();
-    return reply.code(reason === null ? 200 : 503).send(reason === null ? { status: 'ready' } : { status: 'not ready', reason });
+    if (reason === null) return { status: 'ready' };
+    // The reason is the database's own words: for whoever sits at this machine, and for the log.
+    options.logger.warn({ reason }, 'not ready');
+    return reply.code(503).send(LOOPBACK.has(request.socket.remoteAddress ?? '') ? { status: 'not ready', reason } : { status: 'not ready' });
   });
   fastify.get('/metrics', async (_request, reply) => reply.type(options.registry.contentType).send(await options.registry.metrics()));
 }

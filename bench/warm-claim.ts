@@ -39,9 +39,10 @@ export default async function run(report: Report): Promise<void> {
   const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
   const client = new Pool(api.url, { connections: 1 });
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
+  // Asked in the database: an answer of /metrics would be work of the service, too.
   const isFull = async (): Promise<boolean> => {
-    const { body } = await client.request({ path: '/metrics', method: 'GET' });
-    return Number(/pool_ready_slots\{[^}]*\} (\d+)/.exec(await body.text())?.[1] ?? 0) === STOCK;
+    const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
+    return Number(rows[0]?.ready) === STOCK;
   };
   const claim = async (session: string): Promise<number> => {
     const body = JSON.stringify({ session_id: session, environment: { SLIPWAY: '1' } });

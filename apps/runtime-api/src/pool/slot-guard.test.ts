@@ -54,6 +54,14 @@ describe('the slot table in Postgres', () => {
       await expect(client.query(`UPDATE runtime.slot SET ${change} WHERE slot_id = 'kept'`)).rejects.toMatchObject({ code: '23514' });
   });
 
+  it('marks a claim active without a new entry in any index of claims and sessions', async () => {
+    const { rows } = await client.query<{ definition: string }>(
+      `SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid IN ('runtime.claim'::regclass, 'runtime.session'::regclass)`,
+    );
+    expect(rows.length).toBeGreaterThan(4);
+    for (const { definition } of rows) expect(definition).not.toMatch(/\b(state|status|status_detail|url|working_dir|changed_at)\b/);
+  });
+
   it('shows and changes no row of another organization, even without a condition in the query', async () => {
     const insert = `INSERT INTO runtime.org_usage (org_id, in_use) VALUES ('org_a', 1)`;
     await expect(client.query(insert)).rejects.toMatchObject({ code: '42501' });

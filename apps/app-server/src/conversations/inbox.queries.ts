@@ -40,11 +40,11 @@ export async function findMessage(
     : { conversationId: row.conversation_id, text: row.text, state: row.state, createdAt: row.created_at, createdByLabel: row.created_by_label };
 }
 
-/** False when the id is taken: by another organization's message, which this one does not see. */
+/** False when a message of this organization has the id already. */
 export async function insertMessage(client: PoolClient, caller: Principal, conversationId: string, message: { id: string; text: string }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'insert-message',
-    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (id) DO NOTHING',
+    text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, id) DO NOTHING',
     values: [message.id, caller.orgId, conversationId, message.text, caller.actor.id, caller.actor.label],
   });
   return rowCount === 1;

@@ -83,7 +83,7 @@ export type Blob = Prisma.BlobModel
 export type ConversationBlob = Prisma.ConversationBlobModel
 /**
  * Model InboxMessage
- * A message from being accepted until it is in the log. `id` becomes the event's id.
+ * A message from being accepted until it is in the log. `id` becomes the event's id; it is unique in its organization.
  */
 export type InboxMessage = Prisma.InboxMessageModel
 /**

@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model InboxMessage
- * A message from being accepted until it is in the log. `id` becomes the event's id.
+ * A message from being accepted until it is in the log. `id` becomes the event's id; it is unique in its organization.
  */
 export type InboxMessageModel = runtime.Types.Result.DefaultSelection<Prisma.$InboxMessagePayload>
 
@@ -263,10 +263,11 @@ export type InboxMessageOrderByWithRelationInput = {
 }
 
 export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
-  id?: string
+  orgId_id?: Prisma.InboxMessageOrgIdIdCompoundUniqueInput
   AND?: Prisma.InboxMessageWhereInput | Prisma.InboxMessageWhereInput[]
   OR?: Prisma.InboxMessageWhereInput[]
   NOT?: Prisma.InboxMessageWhereInput | Prisma.InboxMessageWhereInput[]
+  id?: Prisma.UuidFilter<"InboxMessage"> | string
   orgId?: Prisma.StringFilter<"InboxMessage"> | string
   conversationId?: Prisma.UuidFilter<"InboxMessage"> | string
   position?: Prisma.BigIntFilter<"InboxMessage"> | bigint | number
@@ -275,7 +276,7 @@ export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
   createdBy?: Prisma.StringFilter<"InboxMessage"> | string
   createdByLabel?: Prisma.StringFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeFilter<"InboxMessage"> | Date | string
-}, "id">
+}, "orgId_id">
 
 export type InboxMessageOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -391,6 +392,11 @@ export type InboxMessageUncheckedUpdateManyInput = {
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type InboxMessageOrgIdIdCompoundUniqueInput = {
+  orgId: string
+  id: string
 }
 
 export type InboxMessageCountOrderByAggregateInput = {

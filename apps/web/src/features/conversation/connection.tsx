@@ -14,7 +14,7 @@ export function ConnectionMark() {
   return (
     <p className="pointer-events-none absolute right-3 bottom-2 hidden items-center gap-1.5 rounded-full bg-canvas/90 px-2 text-xs text-ink-muted sm:flex">
       <span aria-hidden className={cn('size-2 rounded-full', live ? 'bg-ok' : 'border border-ink-muted')} />
-      {live ? 'live' : 'connecting'}
+      {live ? 'live' : connection}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts';
 import { Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
 import { Download, Ellipsis, FileDiff, Pause, Play, Square } from 'lucide-react';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
 import { Repository } from '../conversations/conversation-row.tsx';
@@ -14,7 +14,7 @@ import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 export function ConversationHeader() {
   const { conversation, orgId } = useConversation();
   const title = useView((view) => view.title);
-  const status = useView((view) => view.status);
+  const status = useSettled(useView((view) => view.status));
   const { stop, pause, resume } = useLifecycle();
   const [, setTab] = useAddressValue('tab');
   const target = { org: orgId, conversation: conversation.id };
@@ -81,6 +81,18 @@ export function ConversationHeader() {
       </div>
     </header>
   );
+}
+
+/** Between a start and the message that it was for, a conversation waits for an instant: that is not said. Milliseconds. */
+const WAITS_AFTER_MS = 400;
+
+function useSettled(status: ConversationStatus): ConversationStatus {
+  const [shown, setShown] = useState(status);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(status), status === 'waiting' ? WAITS_AFTER_MS : 0);
+    return () => clearTimeout(timer);
+  }, [status]);
+  return status === 'waiting' ? shown : status;
 }
 
 /** A pause that had to interrupt the step under way reads as stopped until its own event is there: longest wait for that. Milliseconds. */

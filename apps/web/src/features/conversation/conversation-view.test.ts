@@ -140,6 +140,17 @@ describe('rows', () => {
     expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('interrupted');
   });
 
+  it('call a step that was broken off interrupted, not failed, and a pause that broke it off one pause', () => {
+    const rows = rowsOf([
+      terminal('c1', 'sleep 1000'),
+      { kind: 'AgentErrorEvent', tool_name: 'terminal', tool_call_id: 'c1', error: 'interrupted: the user stopped the agent' },
+      { kind: 'InterruptEvent' },
+      { kind: 'PauseEvent' },
+    ]);
+    expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('interrupted');
+    expect(rows.slice(1)).toMatchObject([{ kind: 'note', note: 'paused' }]);
+  });
+
   it('give an agent error to the call that it belongs to', () => {
     const rows = rowsOf([terminal('c1', 'ls'), { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: 'c1', error: 'no such tool' }]);
     expect(rows).toMatchObject([{ kind: 'steps', steps: [{ error: 'no such tool' }] }]);

@@ -15,7 +15,6 @@ export function LiveEdge({ shown }: { shown: boolean }) {
     return (
       <div className="py-2.5">
         <Markdown text={content} streaming />
-        {live?.whole === false ? <Working label="Writing" /> : null}
       </div>
     );
   if (live !== null && live.reasoning !== '')

@@ -1,21 +1,35 @@
 import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
 
-/** Text that the model is still writing. `whole` is false once a piece was missed: what follows is not shown, and the durable event brings all of it. */
+/** Text that the model is still writing. The durable event brings all of it. */
 export interface LiveText {
   readonly responseId: string;
   readonly content: string;
   readonly reasoning: string;
-  readonly whole: boolean;
+  /** How far each channel has come, in UTF-16 code units of the model's own text. */
+  readonly reached: Readonly<Record<StreamingDelta['channel'], number>>;
 }
 
-/** The text after one more piece. Pieces may be lost, joined, repeated or late; only one that continues what is here is taken. */
+/** Stands where pieces are missing: those of before the page was open, and those lost on the way. */
+export const MISSING = '…';
+
+/**
+ * The text after one more piece. Pieces may be lost, joined, repeated or late: what is here is never shown twice, what comes is shown at once,
+ * and what is missing between them is marked.
+ */
 export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveText {
-  const current = live?.responseId === delta.responseId ? live : { responseId: delta.responseId, content: '', reasoning: '', whole: true };
-  const text = current[delta.channel];
-  if (delta.offset > text.length) return current.whole ? { ...current, whole: false } : current;
-  if (delta.offset + delta.text.length <= text.length) return current;
-  return { ...current, [delta.channel]: text.slice(0, delta.offset) + delta.text };
+  const { channel, offset } = delta;
+  const current = live?.responseId === delta.responseId ? live : { responseId: delta.responseId, content: '', reasoning: '', reached: NOTHING };
+  const reached = current.reached[channel];
+  const end = offset + delta.text.length;
+  // The text from its beginning heals what was missing.
+  if (offset === 0 && end >= reached && delta.text !== '') return { ...current, [channel]: delta.text, reached: { ...current.reached, [channel]: end } };
+  if (end <= reached) return current;
+  const before = current[channel];
+  const joint = offset <= reached ? '' : before === '' ? `${MISSING} ` : `\n\n${MISSING} `;
+  return { ...current, [channel]: before + joint + delta.text.slice(Math.max(0, reached - offset)), reached: { ...current.reached, [channel]: end } };
 }
+
+const NOTHING = { content: 0, reasoning: 0 };
 
 /** The durable event with the same response id replaces the live text; the end of a run takes what is left. */
 export function endsLiveText(live: LiveText, { event }: LoggedEvent): boolean {

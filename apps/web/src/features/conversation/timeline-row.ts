@@ -39,9 +39,12 @@ export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
 
 export type StepState = 'running' | 'done' | 'failed' | 'interrupted';
 
+/** How the agent begins its answer to a call that was broken off. */
+const INTERRUPTED = 'interrupted: ';
+
 /** A terminal command that answered with -1 is still running in its shell; that is not a failure. */
 export function stepState(step: Step): StepState {
-  if (step.error !== null) return 'failed';
+  if (step.error !== null) return step.error.startsWith(INTERRUPTED) ? 'interrupted' : 'failed';
   if (step.observation !== null) return step.observation.is_error || exitCodeOf(step) > 0 ? 'failed' : 'done';
   return step.interrupted ? 'interrupted' : 'running';
 }
@@ -63,6 +66,8 @@ export function foldOf(step: Step): 'read' | 'edit' | null {
 export function joinRows(left: Row | undefined, right: Row): Row | null {
   if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold)
     return { ...left, steps: [...left.steps, ...right.steps] };
+  // A pause that had to stop the step under way is a pause.
+  if (left?.kind === 'note' && left.note === 'stopped' && right.kind === 'note') return right;
   return null;
 }
 

@@ -35,7 +35,7 @@ export function TerminalBody({ step, command }: { step: Step; command: string })
   return (
     <div className="flex flex-col gap-1.5">
       <Output text={command} label="Command" />
-      <Output text={output} label="Output" tone={step.error === null ? 'plain' : 'bad'} />
+      <Output text={output} label="Output" tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
       {output === '' ? <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? 'No output yet.' : 'No output.'}</p> : null}
       {typeof saved === 'string' && saved !== '' ? (
         <p className="text-xs text-ink-muted">
@@ -54,7 +54,7 @@ export function FileBody({ step }: { step: Step }) {
 const MAX_LINES = 60;
 
 export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
-  if (stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
+  if (step.error !== null || stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
   return (
     <ScrollBox label="Edit" className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
       {edit.lines.slice(0, MAX_LINES).map((line, index) => (

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { signalGroup } from '../process/process-table.js';
+import { groupExists, signalGroup } from '../process/process-table.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { OutputTail } from './output-tail.js';
 
@@ -66,12 +66,18 @@ export class CommandRunner {
       clearTimeout(killing);
       signal.removeEventListener('abort', end);
       detach(child);
-      if (timedOut || signal.aborted) this.#groups.delete(group as number);
+      this.#forgetEmptyGroups();
     }
+  }
+
+  /** The system gives the id of an empty group to others: only groups that somebody is in may be signalled later. */
+  #forgetEmptyGroups(): void {
+    for (const group of this.#groups) if (!groupExists(group)) this.#groups.delete(group);
   }
 
   /** Ends every command, and what earlier ones left running. */
   close(): void {
+    this.#forgetEmptyGroups();
     for (const group of this.#groups) signalGroup(group, 'SIGKILL');
     this.#groups.clear();
   }

@@ -52,6 +52,15 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
   if (group > 1) signalPid(-group, signal);
 }
 
+/** Whether any process is in the group, as far as this user may know. */
+export function groupExists(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 export function signalPid(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

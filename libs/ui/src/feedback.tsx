@@ -21,10 +21,24 @@ export function AfterDelay({ children }: { children: ReactNode }) {
 }
 
 /** What this place is for, and the one thing to do next. */
-export function EmptyState({ title, children, action, className }: { title: string; children?: ReactNode; action?: ReactNode; className?: string }) {
+export function EmptyState({
+  title,
+  children,
+  action,
+  page = false,
+  className,
+}: {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+  /** It is all that the page says: the title is then its heading. */
+  page?: boolean;
+  className?: string;
+}) {
+  const Title = page ? 'h1' : 'p';
   return (
     <div className={cn('flex flex-col items-center gap-2 px-6 py-12 text-center', className)}>
-      <p className="text-base font-medium text-ink">{title}</p>
+      <Title className="text-base font-medium text-ink">{title}</Title>
       {children ? <div className="max-w-md text-sm text-ink-muted">{children}</div> : null}
       {action ? <div className="pt-2">{action}</div> : null}
     </div>

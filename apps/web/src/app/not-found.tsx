@@ -7,6 +7,7 @@ export default function NotFound() {
   return (
     <main className="grid h-dvh place-items-center">
       <EmptyState
+        page
         title="There is nothing at this address"
         action={
           <Button asChild>

@@ -116,8 +116,10 @@ function FileLine({ file, open, live, toggle }: { file: FileChange; open: boolea
         )}
       </button>
       {open ? (
-        file.binary ? (
-          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">There is no text diff of this file. It is in the download.</p>
+        file.binary || (file.status === 'MOVED' && file.additions + file.deletions === 0) ? (
+          <p className="px-4 pt-1 pb-3 text-sm text-ink-muted">
+            {file.binary ? 'There is no text diff of this file. It is in the download.' : 'Moved; its content is the same.'}
+          </p>
         ) : (
           <FilePatch file={file} live={live} />
         )

@@ -2,7 +2,7 @@
 import { DEMO_MODEL } from '@slipway/contracts';
 import type { ReactNode } from 'react';
 import { Ago } from '../../browser/ago.tsx';
-import { number } from '../../browser/format.ts';
+import { money, number } from '../../browser/format.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { CopyButton } from '../conversation/copy-button.tsx';
 
@@ -21,7 +21,9 @@ export function Details() {
       <Line name="Created">
         <Ago at={conversation.createdAt} />
       </Line>
-      <Line name="Cost">${cost}</Line>
+      <Line name="Cost">
+        <span title={`$${cost}`}>{money(cost)}</span>
+      </Line>
       <Line name="Tokens">
         {number(prompt)} read, {number(completion)} written
       </Line>

@@ -84,7 +84,6 @@ function emptyReason(patch: string, file: FileChange, live: boolean): string | n
   const changed = file.additions + file.deletions > 0;
   if (patch.trim() === '' && changed)
     return live ? 'This file no longer differs.' : 'The diff of this file was not kept. A message brings the sandbox back, and the diff with it.';
-  if (file.status === 'MOVED') return 'Moved; its content is the same.';
   if (changed) return null;
   return file.status === 'ADDED' ? 'A new file without content.' : file.status === 'DELETED' ? 'It had no content.' : 'No line differs; its mode may.';
 }

@@ -1,7 +1,9 @@
 'use client';
-import { AfterDelay, Skeleton } from '@slipway/ui';
+import { AfterDelay, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
 import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { ConversationScreen } from './conversation-screen.tsx';
@@ -16,6 +18,22 @@ export function ConversationPage({ id }: { id: string }) {
     gcTime: 0,
   });
   if (data !== undefined) return <ConversationScreen snapshot={data} />;
+  if (error && failureOf(error).code === 'resource.not-found')
+    return (
+      <div className="grid h-full place-items-center">
+        <EmptyState
+          page
+          title="There is no such conversation"
+          action={
+            <Button asChild>
+              <Link href={`/${org.slug}/conversations`}>All conversations</Link>
+            </Button>
+          }
+        >
+          Check the address. It may have been deleted, or belong to another organization.
+        </EmptyState>
+      </div>
+    );
   if (error)
     return (
       <>

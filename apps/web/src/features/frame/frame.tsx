@@ -1,5 +1,5 @@
 'use client';
-import { EmptyState } from '@slipway/ui';
+import { Button, EmptyState } from '@slipway/ui';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { type ReactNode, useMemo } from 'react';
@@ -22,11 +22,12 @@ export function Frame({ children }: { children: ReactNode }) {
     return (
       <main className="grid h-dvh place-items-center">
         <EmptyState
+          page
           title="There is no such organization"
           action={
-            <Link href="/" className="text-accent underline">
-              Go to your own
-            </Link>
+            <Button asChild>
+              <Link href="/">Go to your own</Link>
+            </Button>
           }
         >
           Check the address; you may not be a member of it.

@@ -14,6 +14,11 @@ import { findChromium, launchChromium, seriousViolations } from './browser.ts';
 const run = promisify(execFile);
 const executable = findChromium();
 
+/** Lines that do not change with time. */
+function lastingLines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$)/.test(line));
+}
+
 describe('a person in a browser', {
   timeout: 300_000,
   skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
@@ -25,6 +30,8 @@ describe('a person in a browser', {
   let page: Page;
   const complaints: string[] = [];
   const foreign: string[] = [];
+  /** A server is down on purpose: the browser itself complains about that. */
+  let outage = false;
 
   before(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-e2e-'));
@@ -46,7 +53,7 @@ describe('a person in a browser', {
     page.setDefaultTimeout(10_000);
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('401')) complaints.push(message.text());
+      if (message.type() === 'error' && !message.text().includes('401') && !outage) complaints.push(message.text());
     });
     page.on('request', (request) => {
       const { hostname, protocol } = new URL(request.url());
@@ -140,6 +147,20 @@ describe('a person in a browser', {
     await status('Working').waitFor();
   });
 
+  step('goes on without a reload when the server was killed, and has lost nothing', async () => {
+    await page.evaluate(() => Object.assign(globalThis, { stillTheSamePage: true }));
+    const before = await timeline().innerText();
+    outage = true;
+    process.kill(stack.pidOf('app-server'), 'SIGKILL');
+    await page.getByText('Reconnecting, nothing is lost').waitFor();
+    await page.getByText('Reconnecting, nothing is lost').waitFor({ state: 'detached', timeout: 30_000 });
+    await page.getByText('live', { exact: true }).waitFor();
+    outage = false;
+    expect(await page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
+    expect(lastingLines(await timeline().innerText())).toEqual(lastingLines(before));
+    await status('Working').waitFor();
+  });
+
   step('stops the run, within two seconds on the screen', async () => {
     const began = performance.now();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -161,6 +182,7 @@ describe('a person in a browser', {
     await page.getByRole('button', { name: /^Send/ }).click();
     await status('Working').waitFor();
     await page.getByRole('button', { name: 'Pause and give the sandbox back' }).click();
+    await status('Pausing…').waitFor({ timeout: 1_000 });
     await status('Paused').waitFor({ timeout: 20_000 });
     await page.getByRole('button', { name: 'Resume' }).click();
     await status('Finished').waitFor({ timeout: 60_000 });
@@ -176,6 +198,66 @@ describe('a person in a browser', {
     await run('git', ['clone', '--quiet', `${git.url}/sample.git`, clone]);
     await run('git', ['-C', clone, 'apply', patch]);
     expect((await run('git', ['-C', clone, 'status', '--porcelain'])).stdout.trim()).toBe('?? SLIPWAY_DEMO.md');
+  });
+
+  step('is told why a start failed and what to do, and gets the task back to change it', async () => {
+    const finished = page.url();
+    await page.getByRole('link', { name: 'New task' }).first().click();
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Work on a branch that is not there');
+    await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('no-such-branch');
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await timeline().getByText('The branch does not exist').waitFor();
+    await timeline().getByText('repository.branch-not-found').waitFor();
+    await timeline().getByText('Choose a branch that the repository has.').waitFor();
+    await axeClean('a start that failed');
+    await timeline().getByRole('button', { name: 'Change the task' }).click();
+    await page.getByRole('heading', { name: 'New task' }).waitFor();
+    expect(await page.getByRole('textbox', { name: 'Task', exact: true }).inputValue()).toBe('Work on a branch that is not there');
+    expect(await page.getByRole('textbox', { name: 'Branch', exact: true }).inputValue()).toBe('no-such-branch');
+    await page.goto(finished);
+  });
+
+  step('comes back to the same page, with what was typed, when the session ended meanwhile', async () => {
+    const message = page.getByRole('textbox', { name: 'Message', exact: true });
+    await message.fill('typed before the session ended');
+    const address = page.url();
+    await page.context().clearCookies({ name: 'keycloak_auth' });
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await page.waitForURL('**/login?redirect=**');
+    await page.getByRole('link', { name: 'Sign in' }).click();
+    await page.waitForURL(address);
+    expect(await message.inputValue()).toBe('typed before the session ended');
+    await message.fill('');
+  });
+
+  step('can open the menu, the diff of a file and, on a phone, the panel, by keyboard, and Esc closes them', async () => {
+    const actions = page.getByRole('button', { name: 'More actions' });
+    await actions.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('menuitem', { name: 'Download the diff' }).waitFor();
+    await axeClean('an open menu');
+    await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
+    expect(await actions.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page
+      .getByRole('button', { name: /SLIPWAY_DEMO\.md/ })
+      .last()
+      .focus();
+    await page.keyboard.press('Enter');
+    await page.locator('[data-code]').first().waitFor();
+    await axeClean('the diff of a file');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page
+      .getByRole('dialog', { name: 'Changes and details' })
+      .or(page.getByRole('button', { name: 'Changes' }))
+      .first()
+      .waitFor();
+    if (!(await page.getByRole('dialog').isVisible())) await page.getByRole('button', { name: 'Changes' }).press('Enter');
+    await page.getByRole('dialog', { name: 'Changes and details' }).waitFor();
+    await axeClean('the panel on a phone');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   step('can do all of it on a phone: nothing is wider than the screen', async () => {

@@ -22,7 +22,13 @@ export function Menu({
     <Radix.Root modal={false}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
-        <Radix.Content align={align} side={side} sideOffset={4} className="z-50 min-w-48 rounded-lg border border-line bg-surface p-1 shadow-float">
+        <Radix.Content
+          align={align}
+          side={side}
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-50 min-w-48 rounded-lg border border-line bg-surface p-1 shadow-float"
+        >
           {children}
         </Radix.Content>
       </Radix.Portal>

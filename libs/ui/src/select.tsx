@@ -1,76 +1,33 @@
-'use client';
-import { Check, ChevronDown } from 'lucide-react';
-import { Select as Radix } from 'radix-ui';
+import { ChevronDown } from 'lucide-react';
+import type { ComponentProps } from 'react';
 import { cn } from './class-names.js';
 
 export interface SelectOption {
   readonly value: string;
   readonly label: string;
-  /** A second line that says more. */
-  readonly note?: string;
 }
 
+/** The browser's own control in our look: its list is the platform's, on a phone too, and reads well to every screen reader. */
 export function Select({
   options,
-  value,
   onChange,
-  id,
   className,
-  disabled,
-  'aria-label': label,
-}: {
-  options: readonly SelectOption[];
-  value: string;
-  onChange: (value: string) => void;
-  id?: string;
-  className?: string;
-  disabled?: boolean;
-  'aria-label'?: string;
-}) {
+  ...rest
+}: Omit<ComponentProps<'select'>, 'onChange' | 'children'> & { options: readonly SelectOption[]; onChange: (value: string) => void }) {
   return (
-    <Radix.Root value={value} onValueChange={onChange} disabled={disabled}>
-      <Radix.Trigger
-        id={id}
-        aria-label={label}
-        className={cn(
-          'flex h-8 w-full touch:h-11 min-w-0 items-center justify-between gap-2 rounded-md border border-line-strong bg-surface px-3 text-left text-sm text-ink hover:bg-raised disabled:opacity-55',
-          className,
-        )}
+    <span className={cn('relative block min-w-0', className)}>
+      <select
+        {...rest}
+        onChange={(event) => onChange(event.target.value)}
+        className="h-8 w-full min-w-0 cursor-pointer appearance-none truncate rounded-md border border-line-strong bg-surface pr-9 pl-3 text-left text-sm text-ink hover:bg-raised disabled:cursor-not-allowed disabled:opacity-55 touch:h-11 touch:text-[16px]"
       >
-        <span className="truncate">
-          <Radix.Value />
-        </span>
-        <Radix.Icon asChild>
-          <ChevronDown aria-hidden className="size-4 shrink-0 text-ink-muted" />
-        </Radix.Icon>
-      </Radix.Trigger>
-      <Radix.Portal>
-        <Radix.Content
-          position="popper"
-          sideOffset={4}
-          className="z-50 max-h-80 min-w-(--radix-select-trigger-width) overflow-hidden rounded-lg border border-line bg-surface p-1 shadow-float"
-        >
-          <Radix.Viewport>
-            {options.map((option) => (
-              <Radix.Item
-                key={option.value}
-                value={option.value}
-                className="flex cursor-default items-start gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none select-none touch:py-3 data-highlighted:bg-raised"
-              >
-                <span className="mt-0.5 size-4 shrink-0">
-                  <Radix.ItemIndicator>
-                    <Check aria-hidden className="size-4" />
-                  </Radix.ItemIndicator>
-                </span>
-                <span className="flex flex-col">
-                  <Radix.ItemText>{option.label}</Radix.ItemText>
-                  {option.note ? <span className="text-xs text-ink-muted">{option.note}</span> : null}
-                </span>
-              </Radix.Item>
-            ))}
-          </Radix.Viewport>
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        {options.map((option) => (
+          <option key={option.value} value={option.value} className="bg-surface text-ink">
+            {option.label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown aria-hidden className="pointer-events-none absolute top-1/2 right-2.5 size-4 -translate-y-1/2 text-ink-muted" />
+    </span>
   );
 }

@@ -21,6 +21,12 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
+          tabIndex={-1}
+          // The panel itself, not its first button: what it is called is read out, and no ring stands on Close.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            (event.currentTarget as HTMLElement).focus();
+          }}
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}
         >

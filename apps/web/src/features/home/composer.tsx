@@ -22,6 +22,13 @@ function requestOf(draft: Draft): unknown {
   };
 }
 
+/** What a schema says of a field, as a sentence for who typed into it. */
+function sentenceOf(message: string): string {
+  if (message === 'Invalid URL') return 'Give the whole address, such as https://github.com/owner/name.';
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
 export function Composer() {
   const { org } = useSession();
   const router = useRouter();
@@ -30,6 +37,7 @@ export function Composer() {
   const draft = stored === '' ? EMPTY_DRAFT : readDraft(stored);
   const change = (part: Partial<Draft>) => store(JSON.stringify({ ...draft, ...part }));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const form = useRef<HTMLFormElement>(null);
   /** One key for one draft: pressing again after a lost answer does not start a second agent. */
   const attempt = useRef({ body: '', key: '' });
   const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }), staleTime: 60_000 });
@@ -46,15 +54,17 @@ export function Composer() {
       void queries.invalidateQueries({ queryKey: ['conversations', org.id] });
       router.push(`/${org.slug}/conversations/${conversation.id}`);
     },
-    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, field.message]))),
+    onError: (error) => setErrors(Object.fromEntries(failureOf(error).fields.map((field) => [field.path, sentenceOf(field.message)]))),
   });
 
   const submit = (event?: SyntheticEvent) => {
     event?.preventDefault();
     if (create.isPending) return;
     const parsed = CreateConversation.safeParse(requestOf(draft));
-    setErrors(parsed.success ? {} : Object.fromEntries(parsed.error.issues.map((issue) => [String(issue.path[0] ?? ''), issue.message])));
-    if (parsed.success) create.mutate(parsed.data);
+    setErrors(parsed.success ? {} : Object.fromEntries(parsed.error.issues.map((issue) => [String(issue.path[0] ?? ''), sentenceOf(issue.message)])));
+    if (parsed.success) return create.mutate(parsed.data);
+    // Once the fields are marked, the first of them is where to type.
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
   };
 
   const options = (models.data?.data ?? []).map((model) => ({ value: model.id, label: model.demo ? 'demo · scripted, not an AI' : model.label }));
@@ -64,7 +74,14 @@ export function Composer() {
   const failure = create.isError ? failureOf(create.error) : null;
 
   return (
-    <form noValidate onSubmit={submit} onKeyDown={(event) => isSendKey(event) && submit(event)} aria-label="New task" className="flex flex-col gap-3">
+    <form
+      ref={form}
+      noValidate
+      onSubmit={submit}
+      onKeyDown={(event) => isSendKey(event) && submit(event)}
+      aria-label="New task"
+      className="flex flex-col gap-3"
+    >
       <Card className="flex flex-col shadow-float focus-within:border-line-strong">
         <label className="flex flex-col">
           <span className="sr-only">Task</span>
@@ -115,7 +132,7 @@ export function Composer() {
             error={errors['model'] ?? (models.isError ? 'The models could not be read; the default is used.' : null)}
             className="sm:col-span-2 lg:col-span-1"
           >
-            {(control) => <Select id={control.id} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
+            {(control) => <Select {...control} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
           </Field>
         </div>
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">

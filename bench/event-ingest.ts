@@ -1,6 +1,6 @@
 // 1,000 events a second into one conversation, 100 subscribers: lines lost or doubled, and how late they come.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { EventsFrame, SubscribeAnswer } from '@slipway/contracts';
+import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer } from '@slipway/contracts';
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
@@ -9,8 +9,8 @@ import type { Report } from './measure/report.ts';
 const SUBSCRIBERS = 100;
 const RATE = 1_000;
 const SECONDS = 15;
-/** What a sandbox gathers before it sends: a batch every 20 ms. */
-const BATCH = 20;
+/** How often something new happens in the sandbox. Milliseconds. What has come together since the last answer goes as one batch, as agent-server's outbox sends it. */
+const TICK_MS = 20;
 /** Longest that subscribers may take after the last event was acknowledged. Milliseconds. */
 const PATIENCE_MS = 20_000;
 
@@ -81,12 +81,14 @@ export default async function run(report: Report): Promise<void> {
     await messages.ready.promise;
     const began = performance.now();
     let behind = 0;
-    for (let sent = 0; sent < total; sent += BATCH) {
-      const due = began + (sent / RATE) * 1_000;
-      const wait = due - performance.now();
-      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      behind = Math.max(behind, -wait);
-      await producer.send(Array.from({ length: BATCH }, () => observation(String(now()))));
+    for (let sent = 0; sent < total; ) {
+      const due = Math.min(total, Math.floor((performance.now() - began) * (RATE / 1_000)));
+      behind = Math.max(behind, ((due - sent) / RATE) * 1_000);
+      const size = Math.min(due - sent, MAX_INGEST_EVENTS);
+      if (size > 0) await producer.send(Array.from({ length: size }, () => observation(String(now()))));
+      sent += size;
+      const next = began + Math.ceil((performance.now() - began) / TICK_MS) * TICK_MS;
+      await new Promise((resolve) => setTimeout(resolve, next - performance.now()));
     }
     const seconds = (performance.now() - began) / 1_000;
     worker.postMessage('sent');

@@ -12,9 +12,15 @@ export function modelErrorOf(status: number, error: { message?: unknown; code?: 
   const seconds = retryAfterSeconds(retryAfter);
   return new SlipwayError(
     code,
-    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : `The model answered: ${reason}`,
+    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : quoted(reason),
     seconds === undefined ? {} : { retryAfterSeconds: seconds },
   );
+}
+
+/** The provider's own words, named as such once: the gateway's answer has been through here already. */
+function quoted(reason: string): string {
+  const opening = 'The model answered: ';
+  return reason.startsWith(opening) ? reason : `${opening}${reason}`;
 }
 
 const SENTENCES: Partial<Record<ErrorCode, string>> = {

@@ -109,6 +109,6 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       SANDBOX_INGEST_URL: at('app-server'),
       SANDBOX_LLM_URL: at('llm-gateway'),
     }),
-    service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js'), '/login'),
+    service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')),
   ];
 }

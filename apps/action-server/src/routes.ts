@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
+import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
 import { CommandRunner } from './command/command-runner.js';
 import { FileEditor } from './editor/file-editor.js';
@@ -63,6 +64,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs }: Action
   return {
     routes: {
       'GET /alive': async () => ({ status: 'ok', instance }),
+      'GET /ready': async () => ({ status: 'ready' }),
+      'GET /metrics': async ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('action-server')),
       'POST /configure': async ({ request }) => {
         const { env, working_dir: directory } = await jsonBody(request, ConfigureRequest);
         environment.configure(env);

@@ -1,3 +1,4 @@
+import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { ok, type Route } from './http/router.js';
 
 const STARTED = performance.now();
@@ -9,6 +10,12 @@ export function serviceRoutes(): Route[] {
     open('/alive', () => ({ status: 'ok' })),
     open('/health', () => ({ status: 'ok' })),
     open('/ready', () => ({ status: 'ready' })),
+    {
+      method: 'GET',
+      path: '/metrics',
+      access: 'open',
+      handle: ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('agent-server')),
+    },
     open('/server_info', () => ({
       title: 'Slipway agent-server',
       version: '0.1.0',

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { Logger } from '@slipway/telemetry';
+import { type Logger, METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { Accounts } from './accounts.js';
 import type { Config } from './config.js';
 import { openStore } from './identity-store.js';
@@ -28,6 +28,7 @@ export async function createIdentityServer(config: Config, logger: Logger): Prom
     const url = request.url ?? '/';
     const path = url.split('?')[0] ?? '/';
     if (path === '/alive' || path === '/ready') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
+    if (path === '/metrics') return void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('embedded-identity'));
     if (!path.startsWith(`${realmPath}/`)) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
     pages
       .handle(request, response, path)

@@ -1,2 +1,3 @@
 export { currentContext, makeTraceparent, type RequestContext, runInContext, traceIdOf } from './context.js';
 export { createLogger, type Logger } from './logger.js';
+export { METRICS_CONTENT_TYPE, processMetrics } from './process-metrics.js';

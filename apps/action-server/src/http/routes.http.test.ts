@@ -22,8 +22,8 @@ describe('action-server over HTTP', () => {
   });
   after(() => server.close());
 
-  it('answers /alive to anybody, and anything else only with the token', async () => {
-    expect((await fetch(`${server.url}/alive`)).status).toBe(200);
+  it('answers /alive, /ready and /metrics to anybody, and anything else only with the token', async () => {
+    for (const open of ['alive', 'ready', 'metrics']) expect((await fetch(`${server.url}/${open}`)).status).toBe(200);
     for (const headers of [{}, { 'x-session-api-key': 'wrong' }, { 'x-session-api-key': `${'a-token-for-tests-of-32-characters'}x` }]) {
       const response = await fetch(`${server.url}/bash/execute`, { method: 'POST', headers, body: '{}' });
       expect([response.status, await response.json()]).toEqual([401, expect.objectContaining({ code: 'auth.missing' })]);

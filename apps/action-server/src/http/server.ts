@@ -17,8 +17,8 @@ export type Handler = (exchange: Exchange) => Promise<unknown>;
 /** `METHOD /path` → handler. */
 export type Routes = Readonly<Record<string, Handler>>;
 
-/** The one route that is open: it says nothing but that the process runs. */
-const OPEN = 'GET /alive';
+/** Routes that need no token: they say nothing but that the process runs and what it uses. */
+const OPEN: ReadonlySet<string> = new Set(['GET /alive', 'GET /ready', 'GET /metrics']);
 
 /** Answers each request by its route, failures as problem documents; what one request breaks stays with that request. */
 export function createHttpServer(routes: Routes, { token, logger }: { token: string; logger: Logger }): Server {
@@ -40,7 +40,7 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
     const url = new URL(`http://localhost${request.url?.startsWith('/') ? request.url : '/'}`);
     const route = `${request.method} ${url.pathname}`;
     try {
-      if (route !== OPEN && !timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected))
+      if (!OPEN.has(route) && !timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected))
         throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
       const handler = Object.hasOwn(routes, route) ? routes[route] : undefined;
       if (handler === undefined) throw notFound();

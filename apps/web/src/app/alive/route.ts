@@ -1,0 +1,6 @@
+export const dynamic = 'force-dynamic';
+
+/** For probes. */
+export function GET(): Response {
+  return Response.json({ status: 'ok' });
+}

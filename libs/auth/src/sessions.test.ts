@@ -203,4 +203,8 @@ describe('slugOf', () => {
       'a'.repeat(39),
     ]);
   });
+
+  it('never makes an address that the product needs for itself', () => {
+    expect(['Login', 'API', ' metrics '].map(slugOf)).toEqual(['login-org', 'api-org', 'metrics-org']);
+  });
 });

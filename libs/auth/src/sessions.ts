@@ -1,4 +1,4 @@
-import { Org, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { Org, RESERVED_SLUGS, ROLE_PERMISSIONS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
@@ -198,7 +198,7 @@ interface SessionRow {
   orgs: unknown;
 }
 
-/** A person's name as the address of their organization: lower case, ASCII, at most 40 characters. */
+/** A person's name as the address of their organization: lower case, ASCII, at most 40 characters, and never an address of the product itself. */
 export function slugOf(name: string): string {
   const slug = name
     .normalize('NFKD')
@@ -208,5 +208,6 @@ export function slugOf(name: string): string {
     .replace(/^-+|-+$/g, '')
     .slice(0, 40)
     .replace(/-+$/, '');
-  return slug === '' ? 'personal' : slug;
+  if (slug === '') return 'personal';
+  return RESERVED_SLUGS.has(slug) ? `${slug}-org` : slug;
 }

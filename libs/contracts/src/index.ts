@@ -77,7 +77,7 @@ export {
   type OperationResponse,
   operations,
 } from './operations.js';
-export { Me, ModelInfo, ModelList, Org } from './orgs.js';
+export { Me, ModelInfo, ModelList, Org, RESERVED_SLUGS } from './orgs.js';
 export { PERMISSIONS, type Permission, type Principal, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { QUEUES, type QueueName, type QueuePayload } from './queues.js';

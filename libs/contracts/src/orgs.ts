@@ -1,6 +1,27 @@
 import { z } from 'zod';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
+/** First segments of addresses that are the product's own, so that no organization can be called so. */
+export const RESERVED_SLUGS: ReadonlySet<string> = new Set([
+  'alive',
+  'api',
+  'changelog',
+  'device',
+  'docs',
+  'health',
+  'ingest',
+  'invite',
+  'login',
+  'metrics',
+  'oauth',
+  'onboarding',
+  'operator',
+  'ready',
+  'settings',
+  'share',
+  'status',
+]);
+
 export const Org = z.object({
   id: z.string(),
   slug: z.string(),

@@ -72,8 +72,10 @@ export class Sessions {
   async find(sessionId: string): Promise<SignedIn | null> {
     const entry = await this.read(sessionId);
     if (entry === null) return null;
-    if (entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.person;
-    return (await this.refreshOnce(sessionId, entry.accessExpiresAt)) ? entry.person : null;
+    // One that runs here has moved the due time on already; whether the session goes on is only known at its end.
+    const running = this.refreshes.get(sessionId);
+    if (running === undefined && entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.person;
+    return (await (running ?? this.refreshOnce(sessionId, entry.accessExpiresAt))) ? entry.person : null;
   }
 
   /** Ends the session at once in this process, within five seconds in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
@@ -114,7 +116,8 @@ export class Sessions {
       accessExpiresAt: row.access_expires_at,
       expiresAt: row.expires_at,
     };
-    if (this.endings !== endings) return entry;
+    // A session has ended here while this was being read, perhaps this one.
+    if (this.endings !== endings) return this.read(sessionId);
     const oldest = this.cache.size >= CACHE_SIZE ? this.cache.keys().next() : undefined;
     if (oldest !== undefined && !oldest.done) this.cache.delete(oldest.value);
     this.cache.set(sessionId, entry);
@@ -154,6 +157,7 @@ export class Sessions {
     if (answer === null) return true;
     if (answer === 'refused') {
       await this.pool.query('DELETE FROM app.session WHERE id = $1', [sessionId]);
+      this.endings += 1;
       return false;
     }
     await this.pool.query('UPDATE app.session SET tokens = $2, access_expires_at = $3 WHERE id = $1', [

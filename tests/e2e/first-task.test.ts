@@ -151,8 +151,10 @@ describe('a person in a browser', {
     await page.evaluate(() => Object.assign(globalThis, { stillTheSamePage: true }));
     const before = await timeline().innerText();
     outage = true;
+    await page.context().setOffline(true);
     process.kill(stack.pidOf('app-server'), 'SIGKILL');
     await page.getByText('Reconnecting, nothing is lost').waitFor();
+    await page.context().setOffline(false);
     await page.getByText('Reconnecting, nothing is lost').waitFor({ state: 'detached', timeout: 30_000 });
     await page.getByText('live', { exact: true }).waitFor();
     outage = false;

@@ -1,4 +1,15 @@
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
+export {
+  estimateSeconds,
+  type OrgShare,
+  type OrgTurn,
+  positionOf,
+  type QueuePosition,
+  type QueueState,
+  type Served,
+  serveWaiting,
+  type WaitingClaim,
+} from './fair-queue.js';
 export { type Clock, createIds, type Ids, systemClock } from './ids.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';

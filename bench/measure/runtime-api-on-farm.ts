@@ -1,18 +1,18 @@
-// runtime-api as it is, but over a farm of sandboxes: argv PORT JSON, with databaseUrl, apiKey, activationKey (PKCS#8 DER, base64), farmUrl, poolTarget.
+// runtime-api as it is, but over a farm of sandboxes: argv PORT JSON, with databaseUrl, apiKey, activationKey (PKCS#8 DER, base64), farmUrl, pools.
 import { createPrivateKey } from 'node:crypto';
 import { FarmBackend } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
-import { createRuntimeApi } from '../../apps/runtime-api/dist/app.js';
+import { createRuntimeApi, type RuntimeApiOptions } from '../../apps/runtime-api/dist/app.js';
 
 const [port = '0', json = '{}'] = process.argv.slice(2);
-const given = JSON.parse(json) as Record<'databaseUrl' | 'apiKey' | 'activationKey' | 'farmUrl', string> & { poolTarget: number };
+const given = JSON.parse(json) as Record<'databaseUrl' | 'apiKey' | 'activationKey' | 'farmUrl', string> & Pick<RuntimeApiOptions, 'pools'>;
 const runtimeApi = await createRuntimeApi({
   databaseUrl: given.databaseUrl,
   apiKey: given.apiKey,
   encryptionKey: 'an encryption key of the bench, long enough',
   activationKey: createPrivateKey({ key: Buffer.from(given.activationKey, 'base64'), format: 'der', type: 'pkcs8' }),
   backend: new FarmBackend(given.farmUrl),
-  poolTarget: given.poolTarget,
+  pools: given.pools,
   orgSandboxLimit: 100_000,
   replicaId: 'bench',
   logger: createLogger('runtime-api', 'warn'),

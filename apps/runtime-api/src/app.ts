@@ -12,7 +12,7 @@ import type { Logger } from '@slipway/telemetry';
 import { Counter, createMetrics, Gauge, Histogram, installTelemetry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { countReady } from './pool/pool.queries.js';
-import type { PoolContext } from './pool/pool-context.js';
+import type { PoolContext, PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
 import { Activator } from './runtimes/activator.js';
 import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
@@ -26,15 +26,14 @@ export interface RuntimeApiOptions {
   readonly encryptionKey: string;
   readonly activationKey: KeyObject;
   readonly backend: SandboxBackend;
-  readonly poolTarget: number;
+  /** The first one is for requests that name no image and no size. */
+  readonly pools: readonly [PoolSpec, ...PoolSpec[]];
   readonly orgSandboxLimit: number;
   readonly replicaId: string;
   readonly logger: Logger;
   readonly failpoints?: Failpoints;
 }
 
-/** The one kind of sandbox of this installation. */
-export const POOL = { poolId: 'default', image: 'slipway-sandbox', maxAgeSeconds: 4 * 3_600 } as const;
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
 /** Wait for a slot when none is ready. Milliseconds. */
@@ -66,7 +65,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     ids: createIds(systemClock),
     logger,
     failpoints: options.failpoints ?? noFailpoints,
-    pool: { ...POOL, target: options.poolTarget },
+    pools: options.pools,
   };
   const registry = createMetrics('runtime-api');
   const metrics = {
@@ -81,9 +80,10 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   new Gauge({
     name: 'pool_ready_slots',
     help: 'Blank sandboxes that a claim can take now',
+    labelNames: ['pool'],
     registers: [registry],
     async collect() {
-      this.set(await countReady(db, POOL.poolId));
+      for (const { poolId } of options.pools) this.set({ pool: poolId }, await countReady(db, poolId));
     },
   });
   const pool = new PoolController(context);

@@ -3,6 +3,8 @@ import { createRuntimeApi } from './app.js';
 import { backendOf } from './backends.js';
 import { loadConfig } from './config.js';
 
+/** A blank sandbox is replaced at this age. Seconds. */
+const MAX_BLANK_SECONDS = 4 * 3_600;
 /** Requests under way may go on for this long after SIGTERM. Milliseconds; below Kubernetes' 30 s. */
 const GRACE_MS = 10_000;
 
@@ -15,7 +17,7 @@ try {
     encryptionKey: config.ENCRYPTION_KEY,
     activationKey: config.ACTIVATION_PRIVATE_KEY,
     backend: backendOf(config, process.env),
-    poolTarget: config.POOL_TARGET,
+    pools: [{ poolId: 'default', image: 'slipway-sandbox', size: 1, target: config.POOL_TARGET, maxAgeSeconds: MAX_BLANK_SECONDS }],
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
     logger,

@@ -86,6 +86,42 @@ export const ERRORS = {
     nextStep: 'Stop or pause another conversation, or ask an admin to raise the quota.',
   },
   'sandbox.start-failed': { status: 502, title: 'The sandbox did not start', retry: 'later', nextStep: 'Try again; the detail names the cause.' },
+  'sandbox.unknown-template': {
+    status: 422,
+    title: 'There is no such sandbox template',
+    retry: 'never',
+    nextStep: 'Use one of the images, sizes and runtime classes that the detail names, or leave them out.',
+  },
+  'sandbox.image-unavailable': {
+    status: 503,
+    title: "The sandbox's image cannot be pulled",
+    retry: 'later',
+    nextStep: 'An operator checks the name, the digest and the pull secret of the image; the detail has the words of the cluster.',
+  },
+  'sandbox.unschedulable': {
+    status: 503,
+    title: 'No node of the cluster has room for the sandbox',
+    retry: 'later',
+    nextStep: 'It starts when a node has room; an operator adds nodes or lowers the size of the template.',
+  },
+  'sandbox.refused': {
+    status: 502,
+    title: 'The cluster refuses the sandbox',
+    retry: 'never',
+    nextStep: 'An operator corrects the template; the detail has the words of the cluster.',
+  },
+  'sandbox.forbidden': {
+    status: 502,
+    title: 'The cluster does not let Slipway do this',
+    retry: 'never',
+    nextStep: 'An operator applies the Role of the sandbox namespace (deploy/kubernetes) and checks the credentials of runtime-api.',
+  },
+  'sandbox.cluster-unavailable': {
+    status: 503,
+    title: 'The API server of the cluster does not answer',
+    retry: 'later',
+    nextStep: 'Running conversations go on; new sandboxes come from those that are warm. It is tried again by itself.',
+  },
   'sandbox.unreachable': {
     status: 502,
     title: 'The sandbox does not answer',

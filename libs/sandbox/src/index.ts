@@ -1,2 +1,11 @@
 export { type ActivationOutcome, readActivation, sendActivation, signActivation } from './activation.js';
-export type { ListedSandbox, Restarts, SandboxBackend, SandboxObservation, SandboxSpec } from './sandbox-backend.js';
+export type {
+  ListedSandbox,
+  ResourceFactor,
+  Restarts,
+  SandboxBackend,
+  SandboxKind,
+  SandboxObservation,
+  SandboxProblem,
+  SandboxSpec,
+} from './sandbox-backend.js';

@@ -1,8 +1,27 @@
-export interface SandboxSpec {
+import type { ErrorCode, RESOURCE_FACTORS } from '@slipway/contracts';
+
+/** A multiple of the template's base size. */
+export type ResourceFactor = (typeof RESOURCE_FACTORS)[number];
+
+/** What one pool holds. */
+export interface SandboxKind {
+  /** Name of the template, as `/start` calls it in `image`. */
+  readonly image: string;
+  /** 1 when not given. */
+  readonly size?: ResourceFactor;
+}
+
+export interface SandboxSpec extends SandboxKind {
   /** Deterministic: `sb-<slot id>`. Also the name of the blank workspace that the sandbox is born with. */
   readonly name: string;
   readonly slotId: string;
-  readonly image: string;
+}
+
+/** Why a sandbox does not come up, in the words of the place where it should run. */
+export interface SandboxProblem {
+  readonly code: Extract<ErrorCode, `sandbox.${string}`>;
+  /** A sentence for the person who waits. */
+  readonly detail: string;
 }
 
 /** Times that the tool process beside agent-server was started again in this sandbox. */
@@ -13,12 +32,22 @@ export interface Restarts {
 }
 
 export type SandboxObservation =
-  | { readonly state: 'pending'; readonly message: string }
-  /** agent-server listens at `address`; whether it is dormant or owned is its own to say. */
-  | { readonly state: 'running'; readonly uid: string; readonly address: string; readonly restarts: Restarts }
+  /** `problem`: it will not come up before somebody changes something, or not soon. It may still come up: hold it, do not replace it. */
+  | { readonly state: 'pending'; readonly message: string; readonly problem?: SandboxProblem }
+  /**
+   * agent-server listens at `address`; whether it is dormant or owned is its own to say.
+   * `avoid`: a reason not to give it to anybody from now on, such as a cordoned node. Whoever has it already keeps it.
+   */
+  | { readonly state: 'running'; readonly uid: string; readonly address: string; readonly restarts: Restarts; readonly node?: string; readonly avoid?: string }
   /** It exists and can never serve again: agent-server has ended, and with it the activation latch. `reason` is a sentence. */
   | { readonly state: 'ended'; readonly uid: string; readonly reason: string }
   | { readonly state: 'gone' };
+
+export interface SandboxOwner {
+  readonly orgId: string;
+  readonly sessionId: string;
+  readonly claimId: string;
+}
 
 export interface ListedSandbox {
   readonly name: string;
@@ -40,8 +69,8 @@ export interface ListedSandbox {
  * - every method stops at `signal`, and rejects with a `SlipwayError` whose code is `sandbox.*`.
  */
 export interface SandboxBackend {
-  /** What new sandboxes are made of; changes with image, commands or activation key. A slot with another one is not given to anybody. */
-  readonly template: string;
+  /** What new sandboxes of this kind are made of, as a hash: it changes with image, commands or activation key. A slot with another one is not given to anybody. */
+  templateOf(kind: SandboxKind): string;
   ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   observe(name: string, signal: AbortSignal): Promise<SandboxObservation>;
   list(signal: AbortSignal): Promise<readonly ListedSandbox[]>;
@@ -55,6 +84,11 @@ export interface SandboxBackend {
   attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void>;
   listWorkspaces(signal: AbortSignal): Promise<readonly string[]>;
   deleteWorkspace(workspace: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Writes on the sandbox whose it is, for people who look from outside (labels, on a cluster). After the answer to the claim, and never needed for correctness.
+   * Nothing happens when the sandbox is gone or has another uid.
+   */
+  note(name: string, uid: string, owner: SandboxOwner, signal: AbortSignal): Promise<void>;
   /** What the place does not do by itself, such as starting a dead tool process again. Called twice a second by the one replica that leads; most backends do nothing. */
   tend(signal: AbortSignal): Promise<void>;
   /** Calls `listener` when something may have changed. A hint: it may be missed, repeated or early. @returns a function that ends it. */

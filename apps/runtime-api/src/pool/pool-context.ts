@@ -1,15 +1,27 @@
 import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
-import type { SandboxBackend } from '@slipway/sandbox';
+import type { ResourceFactor, SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
 import type { Failpoints } from '../failpoints.js';
 
-/** What the warm pool works with. Time is Postgres'; nothing here holds state that a crash would lose. */
+/** One kind of blank sandbox that is kept warm. Its key holds nothing of a tenant. */
+export interface PoolSpec {
+  readonly poolId: string;
+  /** Name of the template. */
+  readonly image: string;
+  readonly size: ResourceFactor;
+  /** Blank sandboxes that are kept. */
+  readonly target: number;
+  readonly maxAgeSeconds: number;
+}
+
+/** What the warm pools work with. Time is Postgres'; nothing here holds state that a crash would lose. */
 export interface PoolContext {
   readonly db: SqlPool;
   readonly backend: SandboxBackend;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly failpoints: Failpoints;
-  readonly pool: { readonly poolId: string; readonly image: string; readonly target: number; readonly maxAgeSeconds: number };
+  /** The first one is for requests that name no image and no size. */
+  readonly pools: readonly [PoolSpec, ...PoolSpec[]];
 }

@@ -1,14 +1,14 @@
 import { slotsToRenew } from '@slipway/domain';
 import { agedSlots, countReady, doomSlot, takeDueChecks } from './pool.queries.js';
-import type { PoolContext } from './pool-context.js';
+import type { PoolContext, PoolSpec } from './pool-context.js';
 import { sandboxHealth } from './slot-provisioning.js';
 
 /** A warm sandbox is looked at this often. Seconds. */
 const CHECK_SECONDS = 60;
 
 /** Dooms slots made from an older template, all at once since they must not be given out; and slots over their age, half of the pool at a time. */
-export async function renewPool(context: PoolContext): Promise<number> {
-  const { db, pool } = context;
+export async function renewPool(context: PoolContext, pool: PoolSpec): Promise<number> {
+  const { db } = context;
   const aged = await agedSlots(db, pool.poolId);
   const stale = aged.filter((slot) => slot.stale);
   const old = aged.filter((slot) => !slot.stale);
@@ -21,8 +21,8 @@ export async function renewPool(context: PoolContext): Promise<number> {
 }
 
 /** Looks at warm sandboxes whose turn it is, and dooms those that are not blank and answering. */
-export async function checkWarm(context: PoolContext, signal: AbortSignal): Promise<number> {
-  const due = await takeDueChecks(context.db, context.pool.poolId, CHECK_SECONDS);
+export async function checkWarm(context: PoolContext, pool: PoolSpec, signal: AbortSignal): Promise<number> {
+  const due = await takeDueChecks(context.db, pool.poolId, CHECK_SECONDS);
   const doomed = await Promise.all(
     due.map(async (slot) => {
       const health = slot.address === null ? 'silent' : await sandboxHealth(slot, slot.address, signal);

@@ -23,10 +23,10 @@ export class Reaper {
 
   /** One pass. @returns how many claims it ended. */
   async pass(signal: AbortSignal): Promise<number> {
-    const { db, backend, pool } = this.context;
+    const { db, backend, pools } = this.context;
     // Rows first: what they name was made before, so it is in the list unless it has gone.
     const claims = await liveClaims(db);
-    const warm = await slotsIn(db, pool.poolId, ['ready']);
+    const warm = (await Promise.all(pools.map((pool) => slotsIn(db, pool.poolId, ['ready'])))).flat();
     const listed = await backend.list(signal);
     const sandboxes = new Map(listed.map((sandbox) => [sandbox.name, sandbox]));
     const ended = await Promise.all(claims.map((claim) => this.checkClaim(claim, sandboxes.get(claim.podName), signal)));

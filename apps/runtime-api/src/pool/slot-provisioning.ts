@@ -3,7 +3,7 @@ import { slotsToCreate } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { readActivation } from '@slipway/sandbox';
 import { beginSlots, doomSlot, markReady, planSlots, type Slot } from './pool.queries.js';
-import type { PoolContext } from './pool-context.js';
+import type { PoolContext, PoolSpec } from './pool-context.js';
 
 /** Longest from intent to ready. Milliseconds; the slot is then doomed and another one planned. */
 const PROVISION_TIMEOUT_MS = 30_000;
@@ -12,8 +12,8 @@ const PROBE_TIMEOUT_MS = 2_000;
 const PLAN_AT_ONCE = 50;
 
 /** Writes the intents that the pool lacks, before anything is made. `blank`: how many blank sandboxes there are; counted again under the pool's lock. @returns how many. */
-export async function planPool(context: PoolContext, blank: number): Promise<number> {
-  const { db, pool, ids } = context;
+export async function planPool(context: PoolContext, pool: PoolSpec, blank: number): Promise<number> {
+  const { db, ids } = context;
   const missing = slotsToCreate(pool.target, blank);
   if (missing === 0) return 0;
   // Base32 in lower case without the prefix: it becomes part of host names and of folders.
@@ -35,12 +35,12 @@ export async function beginCreation(context: PoolContext, slots: readonly Slot[]
  *
  * @returns `ready`; `failed` when it was doomed, with the reason in its row; `left` when `signal` ended it or somebody else changed the slot: the next leader goes on.
  */
-export async function provisionSlot(context: PoolContext, slot: Slot, signal: AbortSignal): Promise<'ready' | 'failed' | 'left'> {
-  const { db, backend, failpoints, logger, pool } = context;
+export async function provisionSlot(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<'ready' | 'failed' | 'left'> {
+  const { db, backend, failpoints, logger } = context;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(PROVISION_TIMEOUT_MS)]);
   try {
     await failpoints('pool.creating');
-    await backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image }, limit);
+    await backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit);
     await failpoints('pool.created');
     const sandbox = await waitUntilRunning(context, slot.podName, limit);
     await waitUntilDormant(slot, sandbox.address, limit);

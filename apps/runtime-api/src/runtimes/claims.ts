@@ -31,10 +31,11 @@ export interface ClaimLimits {
 /** What claims need of the pool: to hear of it when one is taken, and to know when one comes. */
 export interface SlotSupply {
   /** A claim took one. */
-  taken(): void;
+  taken(poolId: string): void;
   /** One is needed, or one is over. */
   kick(): void;
-  nextReady(timeoutMs: number): Promise<void>;
+  /** Answers when a slot of the pool may have become ready, after `timeoutMs` at the latest. */
+  nextReady(poolId: string, timeoutMs: number): Promise<void>;
 }
 
 /** Gives sessions their sandboxes. */
@@ -70,6 +71,7 @@ export class Claims {
     const waitUntil = performance.now() + this.limits.emptyWaitMs;
     const sealedKey = this.box.encrypt(randomBytes(32).toString('base64url'), keyContext(orgId, sessionId));
     const sealedEnvironment = request === null ? null : this.box.encrypt(request.environment, environmentContext(orgId, sessionId));
+    const [pool] = this.context.pools;
     let abandon: string | null = null;
     for (let attempts = 0; ; ) {
       if (gone.aborted) {
@@ -77,7 +79,7 @@ export class Claims {
         throw new SlipwayError('service.unavailable', 'The caller did not wait for its sandbox.');
       }
       const outcome = await claimSlot(this.context.db, orgId, sessionId, {
-        poolId: this.context.pool.poolId,
+        poolId: pool.poolId,
         claimId: this.context.ids.prefixed('clm'),
         runtimeId: this.context.ids.prefixed('run'),
         requestHash: request?.hash ?? null,
@@ -98,7 +100,7 @@ export class Claims {
         case 'empty':
           this.supply.kick();
           if (performance.now() > waitUntil) throw new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 5 });
-          await this.supply.nextReady(EMPTY_POLL_MS);
+          await this.supply.nextReady(pool.poolId, EMPTY_POLL_MS);
           continue;
         case 'replay':
           if (outcome.claim.claimState === 'bound') break;
@@ -108,7 +110,7 @@ export class Claims {
           }
           continue;
         case 'bound':
-          this.supply.taken();
+          this.supply.taken(pool.poolId);
       }
       const activated = await this.activator.activate(orgId, sessionId, outcome.claim, signal);
       if (activated.result === 'active') {

@@ -161,7 +161,7 @@ describe('200', () => {
     for (const path of ['/alive', '/ready', '/metrics']) expect((await fetch(`${api.url}${path}`)).status).toBe(200);
     const metrics = await (await fetch(`${api.url}/metrics`)).text();
     expect(metrics).toMatch(/pool_claim_total\{result="bound",service="runtime-api"\} \d+/);
-    expect(metrics).toMatch(/pool_ready_slots\{service="runtime-api"\} \d/);
+    expect(metrics).toMatch(/pool_ready_slots\{pool="default",service="runtime-api"\} \d/);
     expect(metrics).toContain('pool_claim_duration_seconds_bucket');
   });
 });

@@ -24,7 +24,10 @@ export class RuntimesService {
 
   /** @param gone as in `Claims.obtain`. */
   async start(orgId: string, body: unknown, gone: AbortSignal): Promise<Runtime> {
-    const request = readStartRequest(body, [this.context.pool.image]);
+    const request = readStartRequest(
+      body,
+      this.context.pools.map((pool) => pool.image),
+    );
     return toRuntime(orgId, await this.claims.obtain(orgId, request.sessionId, request, gone), this.box);
   }
 

@@ -8,7 +8,7 @@ import { createLogger } from '@slipway/telemetry';
 import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
-import type { PoolContext } from '../pool/pool-context.js';
+import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
 import { Reaper } from '../pool/reaper.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
@@ -21,6 +21,7 @@ export const TARGET = 3;
 export const CAP = 2;
 const POOL_ID = 'world';
 const HOUR = 3_600;
+const POOL: PoolSpec = { poolId: POOL_ID, image: 'image', size: 1, target: TARGET, maxAgeSeconds: HOUR };
 
 /** One thing that one process does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. */
 export type Operation = { readonly crashAt: number | null } & (
@@ -87,7 +88,7 @@ export class PoolWorld {
   }
 
   async savePool(): Promise<void> {
-    await upsertPool(this.db, { poolId: POOL_ID, image: 'image', template: this.template, target: TARGET, maxAgeSeconds: HOUR });
+    await upsertPool(this.db, { ...POOL, template: this.template });
   }
 
   async run(operation: Operation): Promise<Result> {
@@ -115,18 +116,24 @@ export class PoolWorld {
   }
 
   private context(failpoints: PoolContext['failpoints']): PoolContext {
-    const pool = { poolId: POOL_ID, image: 'image', target: TARGET, maxAgeSeconds: HOUR };
-    return { db: this.db, backend: new FarmBackend(this.farm.url, this.template), ids: this.ids, logger: createLogger('world', 'silent'), failpoints, pool };
+    return {
+      db: this.db,
+      backend: new FarmBackend(this.farm.url, this.template),
+      ids: this.ids,
+      logger: createLogger('world', 'silent'),
+      failpoints,
+      pools: [POOL],
+    };
   }
 
   private async perform(operation: Operation, context: PoolContext): Promise<Result> {
     const signal = AbortSignal.timeout(20_000);
     switch (operation.kind) {
       case 'fill': {
-        await planPool(context, (await countStock(this.db, POOL_ID)).blank);
+        await planPool(context, POOL, (await countStock(this.db, POOL_ID)).blank);
         await Promise.all((await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)));
         const begun = await beginCreation(context, await slotsIn(this.db, POOL_ID, ['intent', 'provisioning']));
-        await Promise.all(begun.map((slot) => provisionSlot(context, slot, signal)));
+        await Promise.all(begun.map((slot) => provisionSlot(context, POOL, slot, signal)));
         return { result: 'done' };
       }
       case 'reap':
@@ -142,7 +149,7 @@ export class PoolWorld {
         await new Reaper(context).pass(signal);
         return { result: 'done' };
       case 'renew':
-        await renewPool(context);
+        await renewPool(context, POOL);
         return { result: 'done' };
       default:
         return this.request(operation, this.service(context), new AbortController().signal);

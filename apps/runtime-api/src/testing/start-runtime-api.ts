@@ -3,12 +3,17 @@ import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { createRuntimeApi, type RuntimeApi, type RuntimeApiOptions } from '../app.js';
+import type { PoolSpec } from '../pool/pool-context.js';
 
 /** What tests read out of an answer. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer of unknown shape is what these tests look at.
 type Json = any;
 
 export const TEST_API_KEY = 'test-runtime-api-key-0123456789abcdef';
+
+export function testPool(target: number): PoolSpec {
+  return { poolId: 'default', image: 'slipway-sandbox', size: 1, target, maxAgeSeconds: 3_600 };
+}
 
 export interface TestRuntimeApi {
   readonly url: string;
@@ -31,7 +36,7 @@ export async function startTestRuntimeApi(change: Partial<RuntimeApiOptions> = {
     encryptionKey: randomBytes(32).toString('hex'),
     activationKey: keys.privateKey,
     backend: new FarmBackend(farm.url),
-    poolTarget: 2,
+    pools: [testPool(2)],
     orgSandboxLimit: 10,
     replicaId: 'test',
     logger: createLogger('runtime-api', 'silent'),

@@ -1,5 +1,5 @@
 import { SlipwayError } from '@slipway/errors';
-import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../sandbox-backend.js';
+import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxOwner, SandboxSpec } from '../sandbox-backend.js';
 import { sandboxRequest } from '../sandbox-request.js';
 
 /** The state of ten thousand sandboxes fits. Bytes. */
@@ -14,8 +14,16 @@ interface FarmState {
 export class FarmBackend implements SandboxBackend {
   constructor(
     private readonly url: string,
-    readonly template = 'farm',
+    private readonly template = 'farm',
   ) {}
+
+  templateOf(): string {
+    return this.template;
+  }
+
+  async note(name: string, uid: string, owner: SandboxOwner, signal: AbortSignal): Promise<void> {
+    await this.call('POST', 'note', { name, uid, claimId: owner.claimId }, signal);
+  }
 
   async ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     await this.call('POST', 'ensure', { name: spec.name, slotId: spec.slotId }, signal);

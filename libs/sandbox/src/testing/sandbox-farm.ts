@@ -8,6 +8,8 @@ interface FarmedSandbox {
   readonly own: { readonly port: number; readonly close: () => void } | null;
   readonly latch: Latch;
   ended: string | null;
+  /** The claim that was noted on it from outside. */
+  note: string | null;
 }
 
 /** What happened to sandboxes, in order; tests read it to find a broken invariant. */
@@ -81,7 +83,7 @@ export class SandboxFarm {
       case 'POST ensure': {
         if (sandbox === undefined) {
           const own = this.portEach && this.server !== undefined ? await listenAlso(this.server.server) : null;
-          const created = { uid: randomUUID(), own, ended: null };
+          const created = { uid: randomUUID(), own, ended: null, note: null };
           this.sandboxes.set(name, { ...created, latch: new Latch({ slotId, podUid: created.uid, publicKey: this.publicKey }, `/workspaces/${name}`) });
           this.workspaces.add(name);
           this.history.push({ kind: 'created', name, uid: created.uid });
@@ -94,6 +96,9 @@ export class SandboxFarm {
         if (this.sandboxes.delete(name)) this.history.push({ kind: 'removed', name, uid });
         return { status: 200, body: { result: 'gone' } };
       }
+      case 'POST note':
+        if (sandbox?.uid === uid) sandbox.note = body['claimId'] ?? null;
+        return { status: 200, body: {} };
       case 'POST observe':
         return { status: 200, body: { sandbox: sandbox === undefined ? null : seen(name, sandbox) } };
       case 'POST attach': {

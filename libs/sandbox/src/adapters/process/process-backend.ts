@@ -42,7 +42,7 @@ const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
  * A workspace is never moved or copied: another sandbox is started over the same folder, so paths inside stay what they were.
  */
 export class ProcessBackend implements SandboxBackend {
-  readonly template: string;
+  private readonly template: string;
   /** How the processes that this one has started end; of others nobody tells. */
   private readonly exits = new Map<number, Promise<string>>();
   private readonly listeners = new Set<() => void>();
@@ -53,6 +53,14 @@ export class ProcessBackend implements SandboxBackend {
       throw new SlipwayError('config.invalid', 'SANDBOX_BACKEND=process runs agents without isolation; it refuses NODE_ENV=production');
     this.template = templateOf(config);
   }
+
+  /** One for every kind: a process has no size. */
+  templateOf(): string {
+    return this.template;
+  }
+
+  /** A developer sees it in runtime-api's log; a folder has no labels. */
+  async note(): Promise<void> {}
 
   async ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     await this.change(spec.name, signal, async (directory) => {

@@ -17,7 +17,17 @@ try {
     encryptionKey: config.ENCRYPTION_KEY,
     activationKey: config.ACTIVATION_PRIVATE_KEY,
     backend: backendOf(config, process.env),
-    pools: [{ poolId: 'default', image: 'slipway-sandbox', size: 1, target: config.POOL_TARGET, maxAgeSeconds: MAX_BLANK_SECONDS }],
+    pools: [
+      {
+        poolId: 'default',
+        image: 'slipway-sandbox',
+        imageReference: null,
+        runtimeClass: null,
+        size: 1,
+        target: config.POOL_TARGET,
+        maxAgeSeconds: MAX_BLANK_SECONDS,
+      },
+    ],
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
     logger,

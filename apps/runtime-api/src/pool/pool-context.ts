@@ -9,6 +9,10 @@ export interface PoolSpec {
   readonly poolId: string;
   /** Name of the template. */
   readonly image: string;
+  /** What the template runs, as a registry names it; `null` where sandboxes have no image. A request may ask for this name too. */
+  readonly imageReference: string | null;
+  /** The isolation that the template asks of its nodes; `null` is theirs. */
+  readonly runtimeClass: string | null;
   readonly size: ResourceFactor;
   /** Blank sandboxes that are kept. */
   readonly target: number;

@@ -21,7 +21,7 @@ export const TARGET = 3;
 export const CAP = 2;
 const POOL_ID = 'world';
 const HOUR = 3_600;
-const POOL: PoolSpec = { poolId: POOL_ID, image: 'image', size: 1, target: TARGET, maxAgeSeconds: HOUR };
+const POOL: PoolSpec = { poolId: POOL_ID, image: 'image', imageReference: null, runtimeClass: null, size: 1, target: TARGET, maxAgeSeconds: HOUR };
 
 /** One thing that one process does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. */
 export type Operation = { readonly crashAt: number | null } & (

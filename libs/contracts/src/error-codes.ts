@@ -142,6 +142,24 @@ export const ERRORS = {
     retry: 'later',
     nextStep: 'The agent tries again by itself.',
   },
+  'sandbox.archive-unavailable': {
+    status: 503,
+    title: 'The store of workspaces does not answer',
+    retry: 'later',
+    nextStep: 'Nothing that was kept is lost; try again when the store is there.',
+  },
+  'sandbox.archive-too-large': {
+    status: 413,
+    title: 'The workspace is too large to be kept',
+    retry: 'never',
+    nextStep: 'Delete files in the workspace, or ask for a larger limit.',
+  },
+  'sandbox.archive-broken': {
+    status: 422,
+    title: 'The kept workspace could not be put into the sandbox',
+    retry: 'never',
+    nextStep: 'The detail names the cause; this sandbox is given up, the kept workspace stays as it is.',
+  },
   'repository.not-found': {
     status: 422,
     title: 'The repository cannot be read',

@@ -28,6 +28,15 @@ export {
   SendEventRequest,
   StartConversationRequest,
 } from './agent-server.js';
+export {
+  ARCHIVE_AUDIENCE,
+  ARCHIVE_CONTENT_TYPE,
+  ARCHIVE_PARTS,
+  ARCHIVE_SKIPPED_HEADER,
+  ARCHIVE_TOKEN_SECONDS,
+  ArchiveClaims,
+  ArchivePart,
+} from './archive.js';
 export { BLOB_MARKER, BlobRef, blobRefOf, MAX_EVENT_BYTES } from './blob.js';
 export {
   assertNever,

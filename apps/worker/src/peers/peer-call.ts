@@ -98,7 +98,7 @@ function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
   const internal = `${call.method} ${call.url} answered ${status}`;
   const known = problem.success ? ERROR_CODES.find((code) => code === problem.data.code) : undefined;
   if (problem.success && known !== undefined)
-    return new SlipwayError(known, problem.data.detail, { internal: `${internal} ${known}: ${problem.data.detail}`, extensions: { status } });
+    return new SlipwayError(known, problem.data.detail, { internal: `${internal} ${known}: ${problem.data.detail}`, extensions: { ...problem.data, status } });
   if (status === 404) return new SlipwayError('resource.not-found', `${call.peer} does not know it.`, { internal, extensions: { status } });
   return new SlipwayError(status >= 500 || status === 429 ? call.unreachable : 'internal.unexpected', `${call.peer} answered with status ${status}.`, {
     internal: `${internal}: ${text.slice(0, 500)}`,

@@ -2,6 +2,8 @@ import { ORG_HEADER, Runtime } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
+/** Longest that runtime-api lets a claim wait in its queue before it says which place it has. Seconds. */
+const QUEUE_WAIT_SECONDS = 2;
 /** A claim may wait for an activation call to the sandbox. Milliseconds. */
 const START_TIMEOUT_MS = 20_000;
 const CALL_TIMEOUT_MS = 5_000;
@@ -12,11 +14,11 @@ export class RuntimeApiClient {
 
   /** The conversation's sandbox: the one that runs, or a new claim. Repeatable. It may still be `starting` or `paused`. */
   start(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime> {
-    return callJson({ ...this.call('POST', '/start', signal, START_TIMEOUT_MS, orgId), body: { session_id: sessionId } }, Runtime);
+    return callJson({ ...this.claim('/start', signal, orgId), body: { session_id: sessionId } }, Runtime);
   }
 
   resume(orgId: string, runtimeId: string, signal: AbortSignal): Promise<Runtime> {
-    return callJson({ ...this.call('POST', '/resume', signal, START_TIMEOUT_MS, orgId), body: { runtime_id: runtimeId } }, Runtime);
+    return callJson({ ...this.claim('/resume', signal, orgId), body: { runtime_id: runtimeId } }, Runtime);
   }
 
   /** Gives the sandbox back and keeps its workspace. A runtime that is gone is no error. */
@@ -45,6 +47,11 @@ export class RuntimeApiClient {
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
+  }
+
+  private claim(path: '/start' | '/resume', signal: AbortSignal, orgId: string): PeerCall {
+    const call = this.call('POST', path, signal, START_TIMEOUT_MS, orgId);
+    return { ...call, headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}` } };
   }
 
   private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number, orgId: string): PeerCall {

@@ -135,6 +135,11 @@ export class StartAttempt {
     this.current = null;
   }
 
+  /** Since this attempt began, in whichever worker. Milliseconds. */
+  elapsedMs(): number {
+    return Math.max(0, this.clock.now().getTime() - this.begun);
+  }
+
   private sinceMs(startedAt: Date): number {
     return Math.max(0, this.clock.now().getTime() - startedAt.getTime());
   }

@@ -90,7 +90,8 @@ export class StartSteps {
     await attempt.begin('WAITING_FOR_SANDBOX', { show: true, sandbox: 'STARTING' });
     if (held.row.checkpoint.suspect === true) await this.giveUp(held, signal);
     const runtime = await this.claim(held, attempt, signal);
-    attempt.end('done');
+    // Said by runtime-api when the workspace of an earlier life could not be brought back.
+    attempt.end('done', runtime.status_detail);
     const columns: ColumnChanges = {
       runtimeId: runtime.runtime_id,
       sandboxUrl: runtime.url,

@@ -10,6 +10,7 @@ import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { probeSandbox } from './sandbox-liveness.js';
+import { waitSentence } from './sandbox-wait.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
 import type { StartSteps } from './start-steps.js';
 
@@ -17,7 +18,7 @@ import type { StartSteps } from './start-steps.js';
 const MAX_FAILURES = 8;
 const RETRY_BASE_MS = 500;
 const RETRY_CAP_MS = 5_000;
-/** How often a full pool is asked again. Milliseconds. */
+/** How often a full pool is asked again. Milliseconds; well below the 10 s for which runtime-api keeps a place in its queue. */
 const CAPACITY_RETRY_MS = 1_000;
 /** How often a running start looks whether it is still wanted. Milliseconds. */
 const WATCH_MS = 500;
@@ -128,8 +129,9 @@ export class StartSaga {
   }
 
   private async afterFailure(held: HeldConversation, attempt: StartAttempt, failure: SlipwayError): Promise<Outcome> {
-    if (failure.code === 'sandbox.no-capacity' || failure.code === 'sandbox.quota') {
-      await attempt.report(failure.detail);
+    const waits = waitSentence(failure, attempt.elapsedMs());
+    if (waits !== null) {
+      await attempt.report(waits);
       return { kind: 'later', delayMs: CAPACITY_RETRY_MS };
     }
     const failures = (held.row.checkpoint.failures ?? 0) + 1;

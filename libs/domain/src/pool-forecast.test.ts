@@ -1,17 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import {
-  type ArrivalCount,
-  dispersionOf,
-  type Forecast,
-  type ForecastOptions,
-  type ForecastState,
-  forecast,
-  600,
-  NO_FORECAST,
-  sizeFor,
-} from './pool-forecast.js';
+import { type ArrivalCount, dispersionOf, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST, sizeFor } from './pool-forecast.js';
 
 const OPTIONS: ForecastOptions = { min: 2, max: 500, burstReserve: 3 };
 const LEAD = 4;

@@ -10,6 +10,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   domain: ['contracts'],
   telemetry: ['contracts'],
   errors: ['contracts', 'telemetry'],
+  archive: ['contracts', 'errors'],
   db: ['contracts', 'domain', 'errors', 'telemetry'],
   auth: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   queue: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
@@ -27,6 +28,7 @@ const NOT_IN_SANDBOX = ['db', 'queue', 'auth'];
 /** A package that only these folders may import. */
 const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly why: string }[] = [
   { name: /^@kubernetes\/client-node/, only: /^libs\/sandbox\/src\/adapters\/kubernetes\//, why: 'only the Kubernetes adapter talks to a cluster' },
+  { name: /^@aws-sdk\//, only: /^libs\/sandbox\/src\/adapters\/kubernetes\/archive\//, why: 'only the store of workspaces talks to S3' },
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },
   { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/terminal\//, why: 'only the agent’s terminal is a terminal' },

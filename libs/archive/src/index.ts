@@ -1,0 +1,3 @@
+export { type ArchivedDirectories, archiveDirectories } from './archive-directories.js';
+export { type Directories, volumeBytes } from './directories.js';
+export { restoreDirectories } from './restore-directories.js';

@@ -1,0 +1,3 @@
+module slipway.dev/tools/lab
+
+go 1.26.0

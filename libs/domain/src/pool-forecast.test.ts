@@ -123,6 +123,14 @@ describe('the target of a pool', () => {
     expect(nextHour.state.hours.every((rate) => rate === null)).toBe(true);
   });
 
+  it('keeps the whole reserve in an hour that it does not know, and in a known one no more than comes in an hour', () => {
+    const options = { ...OPTIONS, min: 0, burstReserve: 30 };
+    const hours = NO_FORECAST.hours.map((_, hour) => (hour === 1 ? 4 / 3_600 : hour === 2 ? 90 / 3_600 : null));
+    const target = (hour: number): number =>
+      forecast({ ...NO_FORECAST, hours }, { at: START + hour * 3_600 + 60, seconds: 1, arrivals: 0 }, LEAD, options).target;
+    expect([target(0), target(1), target(2)]).toEqual([30, 5, 32]);
+  });
+
   it('is up for an announced rate one lead before it, and until it is over', () => {
     const options = { ...OPTIONS, announced: [{ from: START + 100, until: START + 200, perSecond: 20 }] };
     const rate = (at: number): number => forecast(NO_FORECAST, { at, seconds: 1, arrivals: 0 }, LEAD, options).perSecond;

@@ -4,6 +4,7 @@
  * target = λL + z·sqrt(φ·λ·L) + burst reserve, within [min, max]:
  * λ is the largest of what arrives now (10 s average), what arrived at this hour of the week before, and what somebody announced;
  * L the time in which a missing sandbox is made; φ how much more arrivals vary than independent ones would (variance ÷ mean of the arrivals in L).
+ * The reserve is at most what comes in an hour at that rate: a quiet night keeps little of it.
  * Up at once; down only to the largest target of the last ten minutes, so that a lull does not throw away what the next minute needs.
  *
  * A state is plain data and may be stored as JSON: a replica that takes the pool over goes on with it. Without it the first ten minutes and the first week are less well known, nothing else.
@@ -12,7 +13,7 @@
 export interface ForecastOptions {
   readonly min: number;
   readonly max: number;
-  /** Kept beyond what the averages ask for, for arrivals that come together. */
+  /** Kept beyond what the averages ask for, for arrivals that come together: as many as come within one lead. All of it in hours that were never measured. */
   readonly burstReserve: number;
   /** Announced arrivals: a launch, a nightly build. */
   readonly announced?: readonly AnnouncedRate[];
@@ -89,7 +90,8 @@ export const NO_FORECAST: ForecastState = {
 
 /**
  * The target after one more interval of arrivals. From the same state, more arrivals, a longer lead or a larger reserve never give a smaller target.
- * @param leadSeconds measured p99 from the intent of a sandbox until it is ready.
+ * @param leadSeconds measured time from the intent of a sandbox until it is ready. Its mean is enough where leads are independent of each other
+ *   (how many are being made at once depends on nothing else of them); its p99 also covers a cluster that is slow as a whole, and costs half as many sandboxes again (bench/pool-simulation.ts).
  * @throws RangeError for an interval without length, or a negative or unmeasured number.
  */
 export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds: number, options: ForecastOptions): Forecast {
@@ -104,7 +106,9 @@ export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds:
   const announced = (options.announced ?? []).filter((each) => each.from <= soon && at < each.until);
   const perSecond = Math.max(recent, hours[hourOfWeek(at)] ?? 0, hours[hourOfWeek(soon)] ?? 0, ...announced.map((each) => each.perSecond));
   // The dispersion of before: an arrival that makes the past look more even must not make the pool smaller.
-  const wanted = Math.ceil(sizeFor(perSecond, leadSeconds, dispersionOf(state)) + options.burstReserve);
+  const isKnown = hours[hourOfWeek(soon)] !== null;
+  const reserve = isKnown ? Math.min(options.burstReserve, perSecond * HOUR_SECONDS) : options.burstReserve;
+  const wanted = Math.ceil(sizeFor(perSecond, leadSeconds, dispersionOf(state)) + reserve);
   const bounded = Math.min(options.max, Math.max(options.min, wanted));
   const peaks = [...state.peaks.filter((peak) => peak.at > at - HOLD_SECONDS && peak.target > bounded), { at, target: bounded }];
   // Bounds may have been changed since a peak.

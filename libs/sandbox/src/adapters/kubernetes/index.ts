@@ -1,0 +1,6 @@
+export type { WorkspaceStore } from './archive/workspace-store.js';
+export { type ClusterAccess, fromKubeconfig, inCluster } from './cluster-access.js';
+export type { ClusterHealth } from './cluster-pods.js';
+export { BUDGETS, type BudgetName, type Budgets } from './kube-api.js';
+export { KubernetesBackend, type KubernetesBackendConfig } from './kubernetes-backend.js';
+export { EGRESS_CLASSES, readTemplates, SandboxTemplate } from './sandbox-template.js';

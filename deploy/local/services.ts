@@ -49,6 +49,11 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     const value = caller[name];
     if (value !== undefined && value !== '') model[name] = value;
   }
+  const onCluster = caller['SANDBOX_BACKEND'] === 'kubernetes';
+  // Pods reach this machine by an address of its own; then what they call listens on every address.
+  const hostAddress = caller['SANDBOX_HOST_ADDRESS'] ?? '127.0.0.1';
+  const seenBySandboxes: Record<string, string> = hostAddress === '127.0.0.1' ? {} : { HOST: '0.0.0.0' };
+  const fromSandbox = (service: LocalService): string => at(service).replace('127.0.0.1', hostAddress);
   return [
     ...(addresses.oidcIssuerUrl === null
       ? [
@@ -68,6 +73,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
         ]
       : []),
     service('llm-gateway', {
+      ...seenBySandboxes,
       DATABASE_URL: addresses.databaseUrls.gateway,
       LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
       DATA_DIR: path.join(addresses.dataDirectory, 'gateway'),
@@ -78,13 +84,11 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       RUNTIME_API_KEY: secrets.runtimeApiKey,
       ENCRYPTION_KEY: secrets.encryption,
       ACTIVATION_PRIVATE_KEY: secrets.activationPrivateKey,
-      SANDBOX_BACKEND: 'process',
-      PROCESS_BACKEND_DIR: path.join(addresses.dataDirectory, 'sandboxes'),
-      AGENT_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/agent-server/bundle/agent-server.cjs')]),
-      ACTION_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/action-server/bundle/action-server.cjs')]),
+      ...(onCluster ? clusterBackend(caller, addresses.dataDirectory) : processBackend(addresses.dataDirectory)),
     }),
     service('app-server', {
       ...redis,
+      ...seenBySandboxes,
       PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
       OIDC_ISSUER_URL: issuer,
@@ -106,9 +110,28 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       RUNTIME_API_KEY: secrets.runtimeApiKey,
       LLM_GATEWAY_URL: at('llm-gateway'),
       LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
-      SANDBOX_INGEST_URL: at('app-server'),
-      SANDBOX_LLM_URL: at('llm-gateway'),
+      SANDBOX_INGEST_URL: fromSandbox('app-server'),
+      SANDBOX_LLM_URL: fromSandbox('llm-gateway'),
     }),
     service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')),
   ];
+}
+
+function processBackend(dataDirectory: string): Record<string, string> {
+  return {
+    SANDBOX_BACKEND: 'process',
+    PROCESS_BACKEND_DIR: path.join(dataDirectory, 'sandboxes'),
+    AGENT_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/agent-server/bundle/agent-server.cjs')]),
+    ACTION_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/action-server/bundle/action-server.cjs')]),
+  };
+}
+
+/** The caller's cluster, by the names that runtime-api itself reads. */
+function clusterBackend(caller: Readonly<Record<string, string | undefined>>, dataDirectory: string): Record<string, string> {
+  const env: Record<string, string> = { SANDBOX_BACKEND: 'kubernetes', WORKSPACE_STORE: `file://${path.join(dataDirectory, 'workspaces')}` };
+  for (const name of ['KUBECONFIG', 'SANDBOX_NAMESPACE', 'SANDBOX_TEMPLATES', 'WORKSPACE_STORE']) {
+    const value = caller[name];
+    if (value !== undefined && value !== '') env[name] = value;
+  }
+  return env;
 }

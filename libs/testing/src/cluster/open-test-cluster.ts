@@ -1,6 +1,9 @@
 import { access, constants } from 'node:fs/promises';
+import path from 'node:path';
 import { buildPrograms, builtPrograms, lackForBuilding } from './build/build.js';
 import { findProgram } from './find-program.js';
+import { givenKubeconfig, openGivenCluster } from './given-cluster.js';
+import { canRunKind, openKindCluster } from './kind-cluster.js';
 import { openLabCluster } from './lab/lab-cluster.js';
 import type { TestCluster, TestClusterOptions } from './test-cluster.js';
 import { ClusterUnavailable } from './unavailable.js';
@@ -9,35 +12,66 @@ import { ClusterUnavailable } from './unavailable.js';
  * A Kubernetes cluster to test against: the one of SLIPWAY_TEST_KUBECONFIG or KUBECONFIG; else `kind` where a Docker daemon answers; else built from
  * Go modules and run in namespaces of its own, which takes minutes the first time and seconds after.
  *
+ * The first two take no options: what a test needs of them stands in `capabilities`.
+ *
  * @throws ClusterUnavailable with one sentence when none of them can be had; Error when one should have come up and did not.
  */
 export async function openTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const say = options.say ?? ((line: string) => void process.stderr.write(`${line}\n`));
-  const lack = await lackForTestCluster();
+  const given = givenKubeconfig();
+  if (given !== null) return openGivenCluster(given);
+  if (await canRunKind()) return openKindCluster();
+  return openBuiltCluster(options);
+}
+
+/** One of its own, whatever else the machine has: for tests that break it. @throws as `openTestCluster`. */
+export async function openBuiltCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
+  const lack = await lackForBuiltCluster();
   if (lack !== null) throw new ClusterUnavailable(lack);
+  const say = options.say ?? ((line: string) => void process.stderr.write(`${line}\n`));
   return openLabCluster(await buildPrograms(say, options.signal), options);
 }
 
-/** Why no cluster can be had here, as one sentence; `null` when one can. Takes a second at most and builds nothing. */
+/** Why no cluster can be had here, as one sentence; `null` when one can. Takes some seconds at most and builds nothing. */
 export async function lackForTestCluster(): Promise<string | null> {
+  if (givenKubeconfig() !== null || (await canRunKind())) return null;
+  return lackForBuiltCluster();
+}
+
+/** Why none of its own can be had here, as one sentence; `null` when it can. */
+export async function lackForBuiltCluster(): Promise<string | null> {
   const lack = (await lackForRunning()) ?? ((await builtPrograms()) === null ? await lackForBuilding() : null);
-  return lack === null ? null : `No Kubernetes cluster for tests: no KUBECONFIG is set, no Docker daemon answers kind, and ${lack}.`;
+  return lack === null ? null : `There is no Kubernetes to test against: no KUBECONFIG is set, kind finds no Docker daemon, and ${lack}.`;
+}
+
+/**
+ * Does everything that takes minutes, so that the tests themselves need not. @returns the sentence of `lackForTestCluster`.
+ * @throws Error when it can be built and the build fails.
+ */
+export async function prepareTestCluster(say: (line: string) => void, signal?: AbortSignal): Promise<string | null> {
+  const lack = await lackForTestCluster();
+  if (lack === null && givenKubeconfig() === null && !(await canRunKind())) await buildPrograms(say, signal);
+  return lack;
+}
+
+/** The archive of `ECHO_IMAGE`, for `importImage`. Builds it when needed. */
+export async function echoArchive(): Promise<string> {
+  return path.join(await buildPrograms(() => {}), 'echo.tar');
 }
 
 /** What running a built cluster lacks. */
 async function lackForRunning(): Promise<string | null> {
-  if (process.platform !== 'linux') return `running one of its own needs Linux, and this is ${process.platform}`;
-  if (process.getuid?.() !== 0) return 'running one of its own needs root';
+  if (process.platform !== 'linux') return `one of its own needs Linux, and this is ${process.platform}`;
+  if (process.getuid?.() !== 0) return 'one of its own needs root';
   for (const [program, debianPackage] of [
     ['ip', 'iproute2'],
     ['nsenter', 'util-linux'],
     ['unshare', 'util-linux'],
     ['setpriv', 'util-linux'],
   ] as const)
-    if (findProgram(program) === null) return `running one of its own needs ${program}: apt-get install ${debianPackage}`;
+    if (findProgram(program) === null) return `one of its own needs ${program}: apt-get install ${debianPackage}`;
   const writable = await access('/sys/fs/cgroup', constants.W_OK).then(
     () => true,
     () => false,
   );
-  return writable ? null : 'running one of its own needs a writable /sys/fs/cgroup';
+  return writable ? null : 'one of its own needs a writable /sys/fs/cgroup';
 }

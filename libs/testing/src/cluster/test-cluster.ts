@@ -58,6 +58,8 @@ export interface TestCluster {
   readonly capabilities: ClusterCapabilities;
   /** A file; its user may do everything, and holds everything it needs inline. */
   readonly kubeconfig: string;
+  /** A kubectl of the server's version. */
+  readonly kubectlProgram: string;
   /** Where pods find services that this machine offers on all its addresses. */
   readonly hostAddress: string;
   /** Name of the node that runs containers. */

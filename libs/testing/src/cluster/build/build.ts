@@ -17,6 +17,9 @@ const SOURCES = path.resolve(import.meta.dirname, '../../../cluster');
 /** Name of the image that holds a pod's namespaces. It is in no registry. */
 export const PAUSE_IMAGE = 'slipway.local/pause:1';
 
+/** A small web server (libs/testing/cluster/lab/echo), for tests that want a pod that answers on port 8080 and nothing else. Also in no registry. */
+export const ECHO_IMAGE = 'slipway.local/echo:1';
+
 /** Where everything of test clusters is kept: programs by their key, and what runs. SLIPWAY_CLUSTER_CACHE, or a folder of the user's own. */
 export function clusterCache(): string {
   return path.resolve(process.env['SLIPWAY_CLUSTER_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/cluster'));
@@ -24,7 +27,7 @@ export function clusterCache(): string {
 
 /** The folder of the programs for this recipe on this machine; whether it is there is another question. */
 async function programsFolder(): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([BUILD_STEPS, KWOK_STAGES, PAUSE_IMAGE, process.platform, process.arch]));
+  const hash = createHash('sha256').update(JSON.stringify([BUILD_STEPS, KWOK_STAGES, PAUSE_IMAGE, ECHO_IMAGE, process.platform, process.arch]));
   const files = (await readdir(SOURCES, { recursive: true })).filter((file) => /(\.go|go\.mod|go\.sum)$/.test(file)).sort();
   for (const file of files) hash.update(`\0${file}\0`).update(await readFile(path.join(SOURCES, file)));
   return path.join(clusterCache(), hash.digest('hex').slice(0, 16));
@@ -40,7 +43,7 @@ export async function builtPrograms(): Promise<string | null> {
 export async function lackForBuilding(): Promise<string | null> {
   const cluster = 'building a test cluster';
   if (process.platform !== 'linux') return `${cluster} needs Linux, and this is ${process.platform}`;
-  const go = findProgram('go', ['/usr/local/go/bin']);
+  const go = findGo();
   if (go === null) return `${cluster} needs Go 1.26 on the PATH, and there is none`;
   const { stdout } = await run(go, ['env', 'GOVERSION'], { cwd: os.tmpdir() });
   const [, major = '0', minor = '0'] = /go(\d+)\.(\d+)/.exec(stdout) ?? [];
@@ -58,7 +61,7 @@ export async function lackForBuilding(): Promise<string | null> {
  * Builds what is not built yet: minutes on a cold machine (about 7 on two cores, 8 GB of Go's caches), nothing when it is there.
  * Two builders at once make it once. A build that fails or is killed leaves no folder that looks whole.
  *
- * @returns the folder: `bin/`, `bin/cni/`, `stages.yaml`, `pause.tar`.
+ * @returns the folder: `bin/`, `bin/cni/`, `stages.yaml`, `pause.tar`, `echo.tar`.
  * @throws ClusterUnavailable when something needed is missing; Error with the compiler's last words when it fails.
  */
 export async function buildPrograms(say: (line: string) => void, signal?: AbortSignal): Promise<string> {
@@ -80,12 +83,8 @@ export async function buildPrograms(say: (line: string) => void, signal?: AbortS
     }
     for (const name of KUBERNETES_PROGRAMS) await symlink('kube', path.join(temporary, 'bin', name));
     await writeFile(path.join(temporary, 'stages.yaml'), await kwokStages());
-    const pause = path.join(temporary, 'bin/pause');
-    await writeImage(path.join(temporary, 'pause.tar'), {
-      name: PAUSE_IMAGE,
-      entrypoint: ['/pause'],
-      files: [{ path: 'pause', mode: 0o755, content: await readFile(pause) }],
-    });
+    await imageOf('pause', PAUSE_IMAGE, temporary);
+    await imageOf('echo', ECHO_IMAGE, temporary);
     await rename(temporary, folder);
     say(`cluster: everything is built, in ${seconds(started)}: ${folder}`);
     return folder;
@@ -95,13 +94,19 @@ export async function buildPrograms(say: (line: string) => void, signal?: AbortS
   }
 }
 
+/** An archive `NAME.tar` of an image that holds the program and nothing else. */
+async function imageOf(program: string, name: string, folder: string): Promise<void> {
+  const content = await readFile(path.join(folder, 'bin', program));
+  await writeImage(path.join(folder, `${program}.tar`), { name, entrypoint: [`/${program}`], files: [{ path: program, mode: 0o755, content }] });
+}
+
 async function compile(step: BuildStep, folder: string, signal: AbortSignal | undefined): Promise<void> {
   const into = path.join(folder, step.into);
   const flags = ['-trimpath', ...(step.tags === undefined ? [] : ['-tags', step.tags]), '-ldflags', ['-s -w', step.ldflags].filter(Boolean).join(' ')];
   const output = step.program === undefined ? `${into}/` : path.join(into, step.program);
   const args = step.module === null ? ['install', ...flags, ...step.packages] : ['build', ...flags, '-o', output, ...step.packages];
   const env = { ...process.env, GOFLAGS: '-buildvcs=false', CGO_ENABLED: step.cgo === true ? '1' : '0', GOBIN: into, GOWORK: 'off' };
-  const child = spawn(findProgram('go', ['/usr/local/go/bin']) ?? 'go', args, {
+  const child = spawn(findGo() ?? 'go', args, {
     cwd: step.module === null ? os.tmpdir() : path.join(SOURCES, step.module),
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -117,9 +122,12 @@ async function compile(step: BuildStep, folder: string, signal: AbortSignal | un
 
 /** All stages as one file of several documents. */
 async function kwokStages(): Promise<string> {
-  const { stdout } = await run(findProgram('go', ['/usr/local/go/bin']) ?? 'go', ['env', 'GOMODCACHE'], { cwd: os.tmpdir() });
+  const { stdout } = await run(findGo() ?? 'go', ['env', 'GOMODCACHE'], { cwd: os.tmpdir() });
   const folder = path.join(stdout.trim(), `sigs.k8s.io/kwok@v${KWOK_VERSION}/kustomize/stage`);
   return (await Promise.all(KWOK_STAGES.map((file) => readFile(path.join(folder, file), 'utf8')))).join('\n---\n');
 }
+
+/** Where its own installer puts it, when it is not on the PATH. */
+const findGo = (): string | null => findProgram('go', ['/usr/local/go/bin']);
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;

@@ -33,7 +33,7 @@ const CONTAINERD = 'github.com/containerd/containerd/v2/cmd';
 const CNI = 'github.com/containernetworking/plugins/plugins';
 
 export const BUILD_STEPS: readonly BuildStep[] = [
-  { what: 'pause, init and pki', module: 'lab', packages: ['./pause', './init', './pki'], into: 'bin' },
+  { what: 'pause, init, pki and echo', module: 'lab', packages: ['./pause', './init', './pki', './echo'], into: 'bin' },
   { what: 'etcd 3.6.16', module: 'etcd', packages: ['.'], into: 'bin', program: 'etcd' },
   { what: `Kubernetes ${KUBERNETES_VERSION}`, module: 'kube', packages: ['.'], into: 'bin', program: 'kube', ldflags: KUBERNETES_LDFLAGS },
   { what: `kwok ${KWOK_VERSION}`, module: null, packages: [`sigs.k8s.io/kwok/cmd/kwok@v${KWOK_VERSION}`], into: 'bin' },

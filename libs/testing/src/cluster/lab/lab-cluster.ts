@@ -140,6 +140,9 @@ class LabCluster implements TestCluster {
   get kubeconfig(): string {
     return this.record.kubeconfig;
   }
+  get kubectlProgram(): string {
+    return path.join(this.place.bin, 'kubectl');
+  }
   get hostAddress(): string {
     return this.place.network.hostAddress;
   }
@@ -163,7 +166,7 @@ class LabCluster implements TestCluster {
   }
 
   kubectl(args: readonly string[], input?: string): Promise<string> {
-    return kubectl(path.join(this.place.bin, 'kubectl'), this.kubeconfig, args, input, path.join(this.place.directory, 'kubectl'));
+    return kubectl(this.kubectlProgram, this.kubeconfig, args, input, path.join(this.place.directory, 'kubectl'));
   }
 
   async importImage(archive: string): Promise<void> {

@@ -34,7 +34,17 @@ export default async function run(report: Report): Promise<void> {
     apiKey: API_KEY,
     activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
     farmUrl: farm.url,
-    pools: [{ poolId: 'default', image: 'slipway-sandbox', imageReference: null, runtimeClass: null, size: 1, target: STOCK, maxAgeSeconds: 3_600 }],
+    pools: [
+      {
+        poolId: 'default',
+        image: 'slipway-sandbox',
+        imageReference: null,
+        runtimeClass: null,
+        size: 1,
+        bounds: { min: STOCK, max: STOCK },
+        maxAgeSeconds: 3_600,
+      },
+    ],
   };
   const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
   const client = new Pool(api.url, { connections: 1 });

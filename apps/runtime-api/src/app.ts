@@ -4,16 +4,17 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { SecretBox } from '@slipway/auth/secret-box';
-import { createPool } from '@slipway/db/sql';
+import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { ProblemFilter } from '@slipway/errors/nest';
 import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
-import { Counter, createMetrics, Gauge, Histogram, installTelemetry } from '@slipway/telemetry/http';
+import { Counter, createMetrics, Gauge, Histogram, installTelemetry, type Registry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
-import { countReady } from './pool/pool.queries.js';
-import type { PoolContext, PoolSpec } from './pool/pool-context.js';
+import { countStocks, poolProblems } from './pool/pool.queries.js';
+import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
+import type { SessionLimitOptions } from './pool/session-limits.js';
 import { Activator } from './runtimes/activator.js';
 import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
@@ -28,6 +29,10 @@ export interface RuntimeApiOptions {
   readonly backend: SandboxBackend;
   /** The first one is for requests that name no image and no size. */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
+  /** That of this machine when not given. */
+  readonly pace?: PoolPace;
+  /** Seven days of age and no idle time when not given. */
+  readonly sessionLimits?: SessionLimitOptions;
   readonly orgSandboxLimit: number;
   readonly replicaId: string;
   readonly logger: Logger;
@@ -40,6 +45,7 @@ const DOCS_URL = '';
 const EMPTY_WAIT_MS = 12_000;
 /** Largest body: an environment of 256 KiB with room. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
+const NO_SESSION_LIMITS: SessionLimitOptions = { idleSeconds: null, maxAgeSeconds: 7 * 86_400 };
 
 export interface RuntimeApi {
   readonly app: NestFastifyApplication;
@@ -65,6 +71,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     ids: createIds(systemClock),
     logger,
     failpoints: options.failpoints ?? noFailpoints,
+    pace: options.pace ?? LOCAL_PACE,
     pools: options.pools,
   };
   const registry = createMetrics('runtime-api');
@@ -77,16 +84,8 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       registers: [registry],
     }),
   };
-  new Gauge({
-    name: 'pool_ready_slots',
-    help: 'Blank sandboxes that a claim can take now',
-    labelNames: ['pool'],
-    registers: [registry],
-    async collect() {
-      for (const { poolId } of options.pools) this.set({ pool: poolId }, await countReady(db, poolId));
-    },
-  });
-  const pool = new PoolController(context);
+  poolGauges(db, registry);
+  const pool = new PoolController(context, options.sessionLimits ?? NO_SESSION_LIMITS);
   const box = new SecretBox(options.encryptionKey);
   const claims = new Claims(
     context,
@@ -125,4 +124,38 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       await db.end();
     },
   };
+}
+
+/** Read from the rows that all replicas share: any of them may be asked. */
+function poolGauges(db: SqlPool, registry: Registry): void {
+  const gauge = (name: string, help: string, collect: (set: (poolId: string, value: number) => void) => Promise<void>): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['pool'],
+      registers: [registry],
+      async collect() {
+        await collect((poolId, value) => this.set({ pool: poolId }, value));
+      },
+    });
+  };
+  gauge('pool_ready_slots', 'Blank sandboxes that a claim can take now', async (set) => {
+    for (const [poolId, { ready }] of await countStocks(db)) set(poolId, ready);
+  });
+  gauge('pool_target_slots', 'Blank sandboxes that the pool should hold', async (set) => {
+    for (const [poolId, { target }] of await countStocks(db)) set(poolId, target);
+  });
+  gauge('pool_blank_slots', 'Blank sandboxes that exist or are being made', async (set) => {
+    for (const [poolId, { blank }] of await countStocks(db)) set(poolId, blank);
+  });
+  new Gauge({
+    name: 'pool_problem',
+    help: '1 while sandboxes of the pool do not come up, by reason',
+    labelNames: ['pool', 'code'],
+    registers: [registry],
+    async collect() {
+      this.reset();
+      for (const { poolId, code } of await poolProblems(db)) this.set({ pool: poolId, code }, 1);
+    },
+  });
 }

@@ -24,7 +24,7 @@ try {
         imageReference: null,
         runtimeClass: null,
         size: 1,
-        target: config.POOL_TARGET,
+        bounds: { min: config.POOL_TARGET, max: config.POOL_TARGET },
         maxAgeSeconds: MAX_BLANK_SECONDS,
       },
     ],

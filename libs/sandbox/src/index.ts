@@ -6,6 +6,8 @@ export type {
   SandboxBackend,
   SandboxKind,
   SandboxObservation,
+  SandboxOwner,
   SandboxProblem,
   SandboxSpec,
 } from './sandbox-backend.js';
+export { sandboxRequest } from './sandbox-request.js';

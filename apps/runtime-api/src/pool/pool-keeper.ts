@@ -1,29 +1,50 @@
-import { creationBackoffMs, mayRefill, REMOVABLE_SLOT_STATES } from '@slipway/domain';
-import { countStock, type Slot, slotsIn } from './pool.queries.js';
+import { creationBackoffMs, mayRefill } from '@slipway/domain';
+import type { SandboxProblem } from '@slipway/sandbox';
+import { type Slot, type Stock, savePoolProblem, slotsIn } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
+import type { Seats } from './seats.js';
 import { beginCreation, planPool, provisionSlot } from './slot-provisioning.js';
 import { removeSlot } from './slot-removal.js';
 
-/** Sandboxes of one pool that start at the same time: more only take each other's processor. */
-const STARTS_AT_ONCE = 4;
+/** Sandboxes of one pool that wait at the same time for something outside of them: enough to tell an autoscaler of the cluster, and no more. */
+const HELD_AT_LEAST = 5;
+const HELD_SHARE = 0.1;
+/** How often a held sandbox is looked at. Milliseconds. */
+const HELD_LOOK_MS = 1_000;
+/** Removals of one pool at the same time. Those of used sandboxes may take minutes, because their workspaces are stored: they must not be in the way of the others. */
+const REMOVALS_AT_ONCE = { doomed: 50, releasing: 200 } as const;
+/** Shortest time between two notes of one pool's problem. Milliseconds. */
+const PROBLEM_NOTE_MS = 1_000;
 
 /** Runs a task beside the loop, once at a time for each name, and looks at the pools again when it is over. */
 export type Apart = (name: string, task: () => Promise<unknown>) => void;
 
+interface Hold {
+  readonly problem: SandboxProblem;
+  readonly lookAt: number;
+}
+
 /** Keeps one pool at its target: makes what is missing, removes what is over. What it remembers only decides when, never whether. */
 export class PoolKeeper {
   private readonly busy = new Set<string>();
+  private readonly removing = { doomed: 0, releasing: 0 };
   private readonly readyListeners = new Set<() => void>();
+  /** Slots that wait for something outside of them, in the order in which they came to it. */
+  private readonly held = new Map<string, Hold>();
   private starting = 0;
   private failures = 0;
   private notBefore = 0;
+  private lastFailure: SandboxProblem | null = null;
+  private noted: { readonly problem: SandboxProblem | null; readonly at: number } | null = null;
   /** What the last look found, less what was taken since by this replica. */
   private ready = 0;
+  private target = 0;
   private takenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly context: PoolContext,
     readonly pool: PoolSpec,
+    private readonly seats: Seats,
     private readonly apart: Apart,
   ) {}
 
@@ -31,7 +52,7 @@ export class PoolKeeper {
   taken(): boolean {
     this.takenAt = performance.now();
     this.ready -= 1;
-    return mayRefill(this.pool.target, this.ready, 0);
+    return mayRefill(this.target, this.ready, 0);
   }
 
   /** Answers when a slot may have become ready: at once when this replica makes it so, after `timeoutMs` at the latest. */
@@ -47,22 +68,66 @@ export class PoolKeeper {
     });
   }
 
+  /** What is in the way of this pool, as this replica has seen it. */
+  get problem(): SandboxProblem | null {
+    for (const { problem } of this.held.values()) return problem;
+    return this.lastFailure;
+  }
+
+  get heldCount(): number {
+    return this.held.size;
+  }
+
   /** Plans what is missing and works on every slot that nobody works on. Does not wait for the work. */
-  async fill(signal: AbortSignal): Promise<void> {
-    const { db } = this.context;
-    const { pool } = this;
-    const stock = await countStock(db, pool.poolId);
+  async fill(stock: Stock, signal: AbortSignal): Promise<void> {
+    const { pace } = this.context;
     this.ready = stock.ready;
-    const refill = mayRefill(pool.target, this.ready, performance.now() - this.takenAt);
-    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, pool, stock.blank) : 0;
-    if (stock.unfinished + planned === 0) return;
+    this.target = stock.target;
+    const refill = pace.refillsBesideClaims || mayRefill(stock.target, this.ready, performance.now() - this.takenAt);
+    const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, stock, this.room()) : 0;
+    await this.noteProblem();
+    if (stock.doomed > 0) await this.removeSome('doomed', signal);
+    if (stock.releasing > 0) await this.removeSome('releasing', signal);
+    if (stock.beginning + planned > 0 && refill) await this.startSome(stock.beginning + planned, signal);
+    else if (stock.beginning + planned === 0) this.held.clear();
+  }
+
+  /** How many more may be begun: with some of them held, only as many as may be held in all. */
+  private room(): number {
+    if (this.held.size === 0) return this.seats.free;
+    const most = Math.max(HELD_AT_LEAST, Math.ceil(this.target * HELD_SHARE));
+    return Math.max(0, Math.min(this.seats.free, most - this.held.size - this.starting));
+  }
+
+  private async startSome(beginning: number, signal: AbortSignal): Promise<void> {
+    const room = this.room();
+    const now = performance.now();
+    const looks = [...this.held.values()].some((hold) => hold.lookAt <= now);
+    if (room === 0 && !looks) return;
     // What is worked on while the rows are read may be done when they arrive: those rows say nothing, the next look does.
     const worked = new Set(this.busy);
-    const idle = (await slotsIn(db, pool.poolId, ['intent', 'provisioning', 'doomed', 'releasing'])).filter((slot) => !worked.has(slot.slotId));
-    for (const slot of idle) if (REMOVABLE_SLOT_STATES.has(slot.state)) this.work('removing', slot, () => removeSlot(this.context, slot, signal));
-    if (!refill) return;
-    const next = idle.filter((slot) => !REMOVABLE_SLOT_STATES.has(slot.state)).slice(0, Math.max(0, STARTS_AT_ONCE - this.starting));
-    for (const slot of await beginCreation(this.context, next)) this.work('starting', slot, () => this.startSlot(slot, signal));
+    const rows = await slotsIn(this.context.db, this.pool.poolId, ['intent', 'provisioning'], this.busy.size + this.held.size + Math.min(beginning, room));
+    const idle = rows.filter((slot) => !worked.has(slot.slotId));
+    const there = new Set(rows.map((slot) => slot.slotId));
+    for (const slotId of this.held.keys()) if (!there.has(slotId)) this.held.delete(slotId);
+    const due = idle.filter((slot) => (this.held.get(slot.slotId)?.lookAt ?? Number.POSITIVE_INFINITY) <= now);
+    const fresh = now < this.notBefore ? [] : idle.filter((slot) => !this.held.has(slot.slotId)).slice(0, room);
+    for (const slot of await beginCreation(this.context, [...due, ...fresh])) this.work('starting', slot, () => this.startSlot(slot, signal));
+  }
+
+  private async removeSome(state: 'doomed' | 'releasing', signal: AbortSignal): Promise<void> {
+    const room = REMOVALS_AT_ONCE[state] - this.removing[state];
+    if (room <= 0) return;
+    const worked = new Set(this.busy);
+    const rows = await slotsIn(this.context.db, this.pool.poolId, [state], worked.size + room);
+    for (const slot of rows.filter((row) => !worked.has(row.slotId)).slice(0, room)) {
+      this.work('removing', slot, async () => {
+        this.removing[state] += 1;
+        await removeSlot(this.context, slot, signal).finally(() => {
+          this.removing[state] -= 1;
+        });
+      });
+    }
   }
 
   private work(what: 'removing' | 'starting', slot: Slot, task: () => Promise<unknown>): void {
@@ -72,19 +137,52 @@ export class PoolKeeper {
   }
 
   private async startSlot(slot: Slot, signal: AbortSignal): Promise<void> {
+    const waited = this.held.has(slot.slotId);
+    // A look at one that is held takes no seat: it only asks.
+    if (!waited) this.seats.take();
     this.starting += 1;
     try {
-      const result = await provisionSlot(this.context, this.pool, slot, signal);
-      if (result === 'failed') {
-        this.failures += 1;
-        this.notBefore = performance.now() + creationBackoffMs(this.failures);
-      }
-      if (result === 'ready') {
+      const outcome = await provisionSlot(this.context, this.pool, slot, signal);
+      if (outcome.result !== 'held') this.held.delete(slot.slotId);
+      if (outcome.result === 'ready') {
         this.failures = 0;
+        this.notBefore = 0;
+        this.lastFailure = null;
         for (const listener of [...this.readyListeners]) listener();
+      }
+      if (outcome.result === 'failed') {
+        this.lastFailure = outcome.problem;
+        this.backOff();
+      }
+      if (outcome.result === 'held') {
+        if (!outcome.created) this.backOff();
+        const lookAt = Math.max(performance.now() + HELD_LOOK_MS, outcome.created ? 0 : this.notBefore);
+        this.held.set(slot.slotId, { problem: outcome.problem, lookAt });
       }
     } finally {
       this.starting -= 1;
+      if (!waited) this.seats.give();
     }
+  }
+
+  /** Those that fail together are one failure. */
+  private backOff(): void {
+    const now = performance.now();
+    if (now < this.notBefore) return;
+    this.failures += 1;
+    this.notBefore = now + creationBackoffMs(this.failures);
+  }
+
+  private async noteProblem(): Promise<void> {
+    const { problem } = this;
+    const before = this.noted;
+    if (before !== null && before.problem?.code === problem?.code && before.problem?.detail === problem?.detail) return;
+    if (before !== null && performance.now() - before.at < PROBLEM_NOTE_MS) return;
+    await savePoolProblem(this.context.db, this.pool.poolId, problem);
+    this.noted = { problem, at: performance.now() };
+    if (before?.problem?.code === problem?.code) return;
+    const about = { pool_id: this.pool.poolId, code: problem?.code, held: this.held.size };
+    if (problem !== null) this.context.logger.warn(about, `sandboxes do not come up: ${problem.detail}`);
+    else if (before !== null) this.context.logger.info(about, 'sandboxes come up again');
   }
 }

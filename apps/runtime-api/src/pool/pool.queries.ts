@@ -1,5 +1,7 @@
-import { asSystem, type SqlPool } from '@slipway/db/sql';
-import type { SlotState } from '@slipway/domain';
+import type { SqlPool } from '@slipway/db/sql';
+import type { ForecastState, SlotState } from '@slipway/domain';
+import type { SandboxProblem } from '@slipway/sandbox';
+import type { PoolSpec } from './pool-context.js';
 
 export interface Slot {
   readonly slotId: string;
@@ -13,31 +15,66 @@ export interface Slot {
 
 const SLOT = `slot_id AS "slotId", pod_name AS "podName", pod_uid AS "podUid", address, state, epoch, template`;
 
-export async function upsertPool(db: SqlPool, pool: { poolId: string; image: string; template: string; target: number; maxAgeSeconds: number }): Promise<void> {
+/** Template of a pool that is no longer configured: every slot of it is stale. */
+export const RETIRED = 'retired';
+
+export async function upsertPool(db: SqlPool, pool: Pick<PoolSpec, 'poolId' | 'image' | 'bounds' | 'maxAgeSeconds'> & { template: string }): Promise<void> {
+  const { min, max } = pool.bounds;
   await db.query(
-    `INSERT INTO runtime.pool (pool_id, image, template, target, max_age_seconds) VALUES ($1, $2, $3, $4, $5)
-     ON CONFLICT (pool_id) DO UPDATE SET image = $2, template = $3, target = $4, max_age_seconds = $5, changed_at = now()`,
-    [pool.poolId, pool.image, pool.template, pool.target, pool.maxAgeSeconds],
+    `INSERT INTO runtime.pool AS p (pool_id, image, template, target, max_age_seconds) VALUES ($1, $2, $3, $4, $6)
+     ON CONFLICT (pool_id) DO UPDATE SET image = $2, template = $3, target = greatest($4, least($5, p.target)), max_age_seconds = $6, changed_at = now()`,
+    [pool.poolId, pool.image, pool.template, min, Math.max(min, max), pool.maxAgeSeconds],
   );
 }
 
+/** Pools that are configured no longer keep nothing. @returns those of which slots are left. */
+export async function retirePools(db: SqlPool, configured: readonly string[]): Promise<Array<{ poolId: string; image: string }>> {
+  await db.query(
+    `UPDATE runtime.pool SET target = 0, template = $2, problem_code = NULL, problem_detail = NULL, problem_at = NULL, changed_at = now()
+     WHERE pool_id <> ALL ($1) AND (target <> 0 OR template <> $2 OR problem_code IS NOT NULL)`,
+    [configured, RETIRED],
+  );
+  const { rows } = await db.query<{ poolId: string; image: string }>(
+    `SELECT p.pool_id AS "poolId", p.image FROM runtime.pool p
+     WHERE p.pool_id <> ALL ($1) AND EXISTS (SELECT 1 FROM runtime.slot s WHERE s.pool_id = p.pool_id AND s.state <> 'gone')`,
+    [configured],
+  );
+  return rows;
+}
+
 export interface Stock {
-  /** What a claim can take now. */
+  /** What `plan_slots` counts against. */
+  readonly target: number;
+  /** What claims can take now. */
   readonly ready: number;
-  /** Blank sandboxes that exist or are being made. */
+  /** Sandboxes that are nobody's and exist or are being made, doomed ones too. */
   readonly blank: number;
-  /** Slots that somebody has to work on. */
-  readonly unfinished: number;
+  readonly beginning: number;
+  readonly doomed: number;
+  readonly releasing: number;
+}
+
+const EMPTY: Stock = { target: 0, ready: 0, blank: 0, beginning: 0, doomed: 0, releasing: 0 };
+
+/** The stock of every pool, in one look. */
+export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stock>> {
+  const { rows } = await db.query<Stock & { poolId: string }>({
+    name: 'count_stocks',
+    text: `SELECT p.pool_id AS "poolId", p.target,
+             count(s.slot_id) FILTER (WHERE s.state IN ('ready', 'leased'))::integer AS ready,
+             count(s.slot_id) FILTER (WHERE s.state <> 'releasing')::integer AS blank,
+             count(s.slot_id) FILTER (WHERE s.state IN ('intent', 'provisioning'))::integer AS beginning,
+             count(s.slot_id) FILTER (WHERE s.state = 'doomed')::integer AS doomed,
+             count(s.slot_id) FILTER (WHERE s.state = 'releasing')::integer AS releasing
+           FROM runtime.pool p LEFT JOIN runtime.slot s
+             ON s.pool_id = p.pool_id AND s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'leased', 'doomed', 'releasing')
+           GROUP BY p.pool_id`,
+  });
+  return new Map(rows.map(({ poolId, ...stock }) => [poolId, stock]));
 }
 
 export async function countStock(db: SqlPool, poolId: string): Promise<Stock> {
-  const { rows } = await db.query<Stock>({
-    name: 'count_stock',
-    text: `SELECT count(*) FILTER (WHERE state = 'ready') AS ready, count(*) FILTER (WHERE state <> 'releasing') AS blank, count(*) FILTER (WHERE state <> 'ready') AS unfinished
-           FROM runtime.slot WHERE pool_id = $1 AND state IN ('intent', 'provisioning', 'ready', 'doomed', 'releasing')`,
-    values: [poolId],
-  });
-  return rows[0] ?? { ready: 0, blank: 0, unfinished: 0 };
+  return (await countStocks(db)).get(poolId) ?? EMPTY;
 }
 
 /** Writes the intents that the pool lacks: at most as many as there are ids, counted again under the pool's lock. @returns how many were written. */
@@ -46,12 +83,12 @@ export async function planSlots(db: SqlPool, poolId: string, freshIds: readonly 
   return planned.rowCount ?? 0;
 }
 
-/** Slots of a pool in some of the states, oldest first. */
-export async function slotsIn(db: SqlPool, poolId: string, states: readonly SlotState[]): Promise<Slot[]> {
+/** Slots of a pool in some of the states, oldest first, at most `limit`. */
+export async function slotsIn(db: SqlPool, poolId: string, states: readonly SlotState[], limit = 10_000): Promise<Slot[]> {
   const { rows } = await db.query<Slot>({
     name: 'slots_in',
-    text: `SELECT ${SLOT} FROM runtime.slot WHERE pool_id = $1 AND state = ANY ($2) AND state <> 'gone' ORDER BY created_at`,
-    values: [poolId, states],
+    text: `SELECT ${SLOT} FROM runtime.slot WHERE pool_id = $1 AND state = ANY ($2) AND state <> 'gone' ORDER BY created_at LIMIT $3`,
+    values: [poolId, states, limit],
   });
   return rows;
 }
@@ -85,32 +122,52 @@ export async function markReady(db: SqlPool, slot: Slot, uid: string, address: s
   return rows[0]?.done === true;
 }
 
-/** Takes a slot that nobody was given out of the pool. False: it is in none of `from`, which a bound one never is. */
-export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: ReadonlyArray<'intent' | 'provisioning' | 'ready'>): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1, reason = $2, changed_at = now() WHERE slot_id = $1 AND state = ANY ($3)`,
-    [slotId, reason, from],
-  );
+/** States of a slot that no claim has. */
+export type BlankState = 'intent' | 'provisioning' | 'ready' | 'leased';
+
+/** Takes a slot that nobody was given out of the pool; a replica that has leased it fails to bind it. False: it is in none of `from`, which a bound one never is. */
+export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: readonly BlankState[]): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'doom_slot',
+    text: `UPDATE runtime.slot SET state = 'doomed', epoch = epoch + 1, reason = $2, changed_at = now() WHERE slot_id = $1 AND state = ANY ($3)`,
+    values: [slotId, reason, from],
+  });
   return rowCount === 1;
 }
 
-/** Ready slots that should not be given out any more: too old, or of another template. */
+/** Takes what a pool has too many out of it, ready ones first, oldest first. @returns how many. */
+export async function doomSurplus(db: SqlPool, poolId: string, count: number): Promise<number> {
+  const { rows } = await db.query<{ doomed: number }>({
+    name: 'doom_surplus',
+    text: 'SELECT runtime.doom_surplus($1, $2, $3) AS doomed',
+    values: [poolId, count, 'the pool needs fewer'],
+  });
+  return rows[0]?.doomed ?? 0;
+}
+
+/** Blank slots that should not be given out any more: too old, or of another template. */
 export async function agedSlots(db: SqlPool, poolId: string): Promise<Array<{ slotId: string; stale: boolean }>> {
   const { rows } = await db.query<{ slotId: string; stale: boolean }>({
     name: 'aged_slots',
     text: `SELECT s.slot_id AS "slotId", s.template <> p.template AS stale FROM runtime.slot s JOIN runtime.pool p USING (pool_id)
-           WHERE s.pool_id = $1 AND s.state = 'ready' AND (s.template <> p.template OR s.created_at < now() - p.max_age_seconds * interval '1 second') ORDER BY s.created_at`,
+           WHERE s.pool_id = $1 AND s.state IN ('intent', 'provisioning', 'ready', 'leased') AND s.state <> 'gone'
+             AND (s.template <> p.template OR s.state IN ('ready', 'leased') AND s.created_at < now() - p.max_age_seconds * interval '1 second')
+           ORDER BY s.created_at`,
     values: [poolId],
   });
   return rows;
 }
 
-/** Ready slots whose last look is longer ago than `seconds`, and notes the look. */
-export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number): Promise<Slot[]> {
+/** Warm slots whose last look is longer ago than `seconds`, at most `limit`, and notes the look: up to a quarter earlier than it was, so that the looks spread over the time. */
+export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number, limit: number): Promise<Slot[]> {
   const { rows } = await db.query<Slot>({
     name: 'take_due_checks',
-    text: `UPDATE runtime.slot SET checked_at = now() WHERE pool_id = $1 AND state = 'ready' AND checked_at < now() - $2 * interval '1 second' RETURNING ${SLOT}`,
-    values: [poolId, seconds],
+    text: `WITH due AS MATERIALIZED (
+             SELECT slot_id FROM runtime.slot WHERE pool_id = $1 AND state IN ('ready', 'leased') AND state <> 'gone' AND checked_at < now() - $2 * interval '1 second'
+             LIMIT $3 FOR UPDATE SKIP LOCKED)
+           UPDATE runtime.slot s SET checked_at = now() - random() * 0.25 * $2 * interval '1 second' FROM due WHERE s.slot_id = due.slot_id
+           RETURNING s.slot_id AS "slotId", s.pod_name AS "podName", s.pod_uid AS "podUid", s.address, s.state, s.epoch, s.template`,
+    values: [poolId, seconds, limit],
   });
   return rows;
 }
@@ -121,83 +178,83 @@ export async function markGone(db: SqlPool, slotId: string): Promise<void> {
 }
 
 export async function countReady(db: SqlPool, poolId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(`SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state = 'ready'`, [poolId]);
+  const { rows } = await db.query<{ count: number }>({
+    name: 'count_ready',
+    text: `SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state IN ('ready', 'leased') AND state <> 'gone'`,
+    values: [poolId],
+  });
   return rows[0]?.count ?? 0;
 }
 
-/** Claims that hold a sandbox, of every organization. */
-export interface LiveClaim {
-  readonly orgId: string;
-  readonly claimId: string;
-  readonly state: 'bound' | 'active';
-  readonly overdue: boolean;
-  readonly epoch: number;
-  readonly podName: string;
-  readonly podUid: string;
-  readonly address: string;
-  readonly restartCount: number;
+/** What is in the way of a pool; `null`: nothing any more. */
+export async function savePoolProblem(db: SqlPool, poolId: string, problem: SandboxProblem | null): Promise<void> {
+  await db.query(
+    `UPDATE runtime.pool SET problem_code = $2, problem_detail = $3, problem_at = CASE WHEN $2::text IS NULL THEN NULL ELSE now() END
+     WHERE pool_id = $1 AND (problem_code IS DISTINCT FROM $2 OR problem_detail IS DISTINCT FROM $3)`,
+    [poolId, problem?.code ?? null, problem?.detail ?? null],
+  );
 }
 
-export function liveClaims(db: SqlPool): Promise<LiveClaim[]> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper looks at every claim', async (client) => {
-    const { rows } = await client.query<LiveClaim>(
-      `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", c.state, c.state = 'bound' AND c.deadline < now() AS overdue, c.epoch,
-              s.pod_name AS "podName", s.pod_uid AS "podUid", s.address, c.restart_count AS "restartCount"
-       FROM runtime.claim c JOIN runtime.slot s USING (slot_id) WHERE c.ended_at IS NULL`,
-    );
-    return rows;
+export interface PoolProblem {
+  readonly poolId: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export async function poolProblems(db: SqlPool): Promise<PoolProblem[]> {
+  const { rows } = await db.query<PoolProblem>({
+    name: 'pool_problems',
+    text: `SELECT pool_id AS "poolId", problem_code AS code, problem_detail AS detail FROM runtime.pool WHERE problem_code IS NOT NULL ORDER BY pool_id`,
   });
+  return rows;
 }
 
-/** Restarts of the tool process as the backend counts them. */
-export function saveRestarts(db: SqlPool, claimId: string, restarts: { count: number; reasons: readonly string[] }): Promise<void> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper notes restarts', async (client) => {
-    await client.query('UPDATE runtime.claim SET restart_count = $2, restart_reasons = $3 WHERE claim_id = $1 AND restart_count < $2', [
-      claimId,
-      restarts.count,
-      restarts.reasons,
-    ]);
+/** Arrivals of the last second of this replica. */
+export async function addArrivals(db: SqlPool, counts: ReadonlyMap<string, number>): Promise<void> {
+  await db.query({ name: 'add_arrivals', text: 'SELECT runtime.add_arrivals($1, $2)', values: [[...counts.keys()], [...counts.values()]] });
+}
+
+/** How the target of a pool came about, as the last leader left it. */
+export async function savedForecast(db: SqlPool, poolId: string): Promise<{ forecast: ForecastState | null; leadSeconds: number | null }> {
+  const { rows } = await db.query<{ forecast: ForecastState | null; leadSeconds: number | null }>(
+    'SELECT forecast, lead_seconds AS "leadSeconds" FROM runtime.pool WHERE pool_id = $1',
+    [poolId],
+  );
+  return rows[0] ?? { forecast: null, leadSeconds: null };
+}
+
+/** Arrivals in the seconds from `since` to `until`, both since 1970, the latter not included; earlier ones are forgotten. */
+export async function takeArrivals(db: SqlPool, since: number, until: number): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<{ poolId: string; count: number }>({
+    name: 'take_arrivals',
+    text: `WITH taken AS (DELETE FROM runtime.arrival WHERE at < to_timestamp($2) RETURNING pool_id, at, count)
+           SELECT pool_id AS "poolId", sum(count)::integer AS count FROM taken WHERE at >= to_timestamp($1) GROUP BY pool_id`,
+    values: [since, until],
   });
+  return new Map(rows.map((row) => [row.poolId, row.count]));
 }
 
-/** Names that something may still need: live slots' own, and those that sessions come back to. Forgets workspaces of sessions stopped longer ago than `seconds`. */
-export function neededWorkspaces(db: SqlPool, stoppedSeconds: number): Promise<Set<string>> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper collects workspaces', async (client) => {
-    await client.query(
-      `UPDATE runtime.session SET workspace_ref = NULL WHERE status = 'stopped' AND workspace_ref IS NOT NULL AND changed_at < now() - $1 * interval '1 second'`,
-      [stoppedSeconds],
-    );
-    const { rows } = await client.query<{ name: string }>(
-      `SELECT pod_name AS name FROM runtime.slot WHERE state <> 'gone' UNION SELECT workspace_ref FROM runtime.session WHERE workspace_ref IS NOT NULL`,
-    );
-    return new Set(rows.map((row) => row.name));
-  });
+/** Seconds since 1970, by the clock that everything here goes by. */
+export async function databaseTime(db: SqlPool): Promise<number> {
+  const { rows } = await db.query<{ now: number }>({ name: 'database_time', text: 'SELECT extract(epoch FROM clock_timestamp())::double precision AS now' });
+  return rows[0]?.now ?? 0;
 }
 
-/** Rows that nothing can refer to any more. */
-export function forgetOld(db: SqlPool, seconds: number): Promise<void> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper forgets old rows', async (client) => {
-    await client.query(`DELETE FROM runtime.slot WHERE state = 'gone' AND changed_at < now() - $1 * interval '1 second'`, [seconds]);
-    await client.query(`DELETE FROM runtime.claim WHERE ended_at < now() - $1 * interval '1 second'`, [seconds]);
-    await client.query(`DELETE FROM runtime.session WHERE status = 'stopped' AND workspace_ref IS NULL AND changed_at < now() - $1 * interval '1 second'`, [
-      seconds,
-    ]);
-  });
+export async function saveTarget(db: SqlPool, poolId: string, target: number): Promise<void> {
+  await db.query({ name: 'save_target', text: 'UPDATE runtime.pool SET target = $2 WHERE pool_id = $1 AND target <> $2', values: [poolId, target] });
 }
 
-/** Names of all sandboxes that should exist, of every pool. */
-export async function liveNames(db: SqlPool): Promise<Set<string>> {
-  const { rows } = await db.query<{ name: string }>(`SELECT pod_name AS name FROM runtime.slot WHERE state <> 'gone'`);
-  return new Set(rows.map((row) => row.name));
+export async function saveForecast(db: SqlPool, poolId: string, forecast: ForecastState): Promise<void> {
+  await db.query('UPDATE runtime.pool SET forecast = $2 WHERE pool_id = $1', [poolId, JSON.stringify(forecast)]);
 }
 
-/** A session left in `starting` without a claim, by a request that died between two attempts. */
-export function failStranded(db: SqlPool): Promise<void> {
-  return asSystem(db, 'slipway_runtime_system', 'reaper ends stranded starts', async (client) => {
-    await client.query(
-      `UPDATE runtime.session s SET status = 'error', status_detail = 'the sandbox did not start', changed_at = now()
-       WHERE s.status = 'starting' AND s.changed_at < now() - interval '30 seconds'
-         AND NOT EXISTS (SELECT 1 FROM runtime.claim c WHERE c.claim_id = s.claim_id AND c.state IN ('bound', 'active'))`,
-    );
-  });
+/** Measures how long the last two hundred of the pool took from intent to ready: p99, in seconds; `null` when none has become ready. */
+export async function measureLead(db: SqlPool, poolId: string): Promise<number | null> {
+  const { rows } = await db.query<{ lead: number | null }>(
+    `WITH last AS (SELECT warmed_at - created_at AS took FROM runtime.slot WHERE pool_id = $1 AND state = 'ready' AND warmed_at IS NOT NULL ORDER BY warmed_at DESC LIMIT 200)
+     UPDATE runtime.pool SET lead_seconds = coalesce((SELECT percentile_cont(0.99) WITHIN GROUP (ORDER BY extract(epoch FROM took)) FROM last), lead_seconds)
+     WHERE pool_id = $1 RETURNING lead_seconds AS lead`,
+    [poolId],
+  );
+  return rows[0]?.lead ?? null;
 }

@@ -1,23 +1,51 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { slotsToCreate } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { readActivation } from '@slipway/sandbox';
-import { beginSlots, doomSlot, markReady, planSlots, type Slot } from './pool.queries.js';
+import { readActivation, type SandboxProblem } from '@slipway/sandbox';
+import { beginSlots, doomSlot, markReady, planSlots, type Slot, type Stock } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 
-/** Longest from intent to ready. Milliseconds; the slot is then doomed and another one planned. */
-const PROVISION_TIMEOUT_MS = 30_000;
+/** Longest from running to dormant. Milliseconds; agent-server listens within a second of its start. */
+const DORMANT_TIMEOUT_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
+/** Shortest and longest time between two looks at a sandbox that starts. Milliseconds. */
+const FIRST_LOOK_MS = 25;
+const LAST_LOOK_MS = 250;
 /** Most intents written at once; the next tick writes more. */
 const PLAN_AT_ONCE = 50;
 
-/** Writes the intents that the pool lacks, before anything is made. `blank`: how many blank sandboxes there are; counted again under the pool's lock. @returns how many. */
-export async function planPool(context: PoolContext, pool: PoolSpec, blank: number): Promise<number> {
+/**
+ * What says that the place will not have this sandbox now, and nothing against the sandbox: it is held and tried again, not replaced.
+ * Whatever else a backend says means that this sandbox will never come up.
+ */
+const HOLDS: ReadonlySet<SlipwayError['code']> = new Set<SlipwayError['code']>([
+  'sandbox.unschedulable',
+  'sandbox.image-unavailable',
+  'sandbox.no-capacity',
+  'sandbox.refused',
+  'sandbox.forbidden',
+  'sandbox.unknown-template',
+  'sandbox.cluster-unavailable',
+  'sandbox.unreachable',
+]);
+
+/**
+ * - `held`: something outside of the sandbox is in the way. `created`: the sandbox exists and waits; otherwise it could not be made.
+ * - `failed`: it was doomed, with the reason in its row.
+ * - `left`: the signal ended it, or somebody else changed the slot: the next leader goes on.
+ */
+export type Provisioned =
+  | { readonly result: 'ready' | 'left' }
+  | { readonly result: 'held'; readonly problem: SandboxProblem; readonly created: boolean }
+  | { readonly result: 'failed'; readonly problem: SandboxProblem };
+
+/** Writes the intents that the pool lacks, at most `room`, before anything is made. `stock` is counted again under the pool's lock. @returns how many. */
+export async function planPool(context: PoolContext, pool: PoolSpec, stock: Stock, room = PLAN_AT_ONCE): Promise<number> {
   const { db, ids } = context;
-  const missing = slotsToCreate(pool.target, blank);
-  if (missing === 0) return 0;
+  const missing = Math.min(slotsToCreate(stock.target, stock.blank), room, PLAN_AT_ONCE);
+  if (missing <= 0) return 0;
   // Base32 in lower case without the prefix: it becomes part of host names and of folders.
-  const fresh = Array.from({ length: Math.min(missing, PLAN_AT_ONCE) }, () => ids.prefixed('sbx').slice('sbx_'.length));
+  const fresh = Array.from({ length: missing }, () => ids.prefixed('sbx').slice('sbx_'.length));
   const planned = await planSlots(db, pool.poolId, fresh);
   await context.failpoints('pool.planned');
   return planned;
@@ -30,57 +58,90 @@ export async function beginCreation(context: PoolContext, slots: readonly Slot[]
   return slots.filter((slot) => slot.state === 'provisioning' || begun.has(slot.slotId));
 }
 
-/**
- * Brings a slot whose creation has begun (perhaps by a leader that is dead) to ready. Repeatable.
- *
- * @returns `ready`; `failed` when it was doomed, with the reason in its row; `left` when `signal` ended it or somebody else changed the slot: the next leader goes on.
- */
-export async function provisionSlot(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<'ready' | 'failed' | 'left'> {
-  const { db, backend, failpoints, logger } = context;
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(PROVISION_TIMEOUT_MS)]);
+/** Brings a slot whose creation has begun (perhaps by a leader that is dead) to ready. Repeatable. */
+export async function provisionSlot(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<Provisioned> {
+  const { db, failpoints, logger } = context;
   try {
-    await failpoints('pool.creating');
-    await backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit);
-    await failpoints('pool.created');
-    const sandbox = await waitUntilRunning(context, slot.podName, limit);
-    await waitUntilDormant(slot, sandbox.address, limit);
+    const { uid, address } = await bringUp(context, pool, slot, signal);
     await failpoints('pool.probed');
-    const ready = await markReady(db, slot, sandbox.uid, sandbox.address);
+    const ready = await markReady(db, slot, uid, address);
     await failpoints('pool.ready');
-    return ready ? 'ready' : 'left';
+    return { result: ready ? 'ready' : 'left' };
   } catch (error) {
-    if (signal.aborted) return 'left';
-    const reason = error instanceof SlipwayError ? error.detail : 'the sandbox did not become ready in time';
+    if (signal.aborted) return { result: 'left' };
+    if (error instanceof Held) return { result: 'held', problem: error.problem, created: error.created };
+    const detail = error instanceof SlipwayError ? error.detail : 'the sandbox did not become ready in time';
     // Not doomed: another leader has brought it further.
-    if (!(await doomSlot(db, slot.slotId, reason, ['intent', 'provisioning']))) return 'left';
-    logger.warn({ slot_id: slot.slotId, err: error }, `a sandbox did not start: ${reason}`);
-    return 'failed';
+    if (!(await doomSlot(db, slot.slotId, detail, ['intent', 'provisioning']))) return { result: 'left' };
+    logger.warn({ slot_id: slot.slotId, pool_id: pool.poolId, err: error }, `a sandbox did not start: ${detail}`);
+    return { result: 'failed', problem: { code: 'sandbox.start-failed', detail } };
   }
 }
 
+/** Nothing is wrong with the sandbox itself. */
+class Held extends Error {
+  constructor(
+    readonly problem: SandboxProblem,
+    readonly created: boolean,
+  ) {
+    super(problem.detail);
+  }
+}
+
+async function bringUp(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<{ uid: string; address: string }> {
+  const { backend, failpoints, pace } = context;
+  // One that was begun before is looked at first: to make it once more would cost the cluster a request for each look at a sandbox that is held.
+  const known = slot.state === 'provisioning' && (await heldIfOutside(false, () => backend.observe(slot.podName, signal))).state !== 'gone';
+  if (!known) {
+    await failpoints('pool.creating');
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(pace.startTimeoutMs)]);
+    await heldIfOutside(false, () => backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit));
+  }
+  await failpoints('pool.created');
+  const sandbox = await waitUntilRunning(context, slot.podName, signal);
+  await waitUntilDormant(slot, sandbox.address, AbortSignal.any([signal, AbortSignal.timeout(DORMANT_TIMEOUT_MS)]));
+  return sandbox;
+}
+
+async function heldIfOutside<T>(created: boolean, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof SlipwayError) || !HOLDS.has(error.code)) throw error;
+    throw new Held({ code: error.code as SandboxProblem['code'], detail: error.detail }, created);
+  }
+}
+
+/** @throws Held when something is in the way of it, SlipwayError when it will never run or was given `avoid` at its birth. */
 async function waitUntilRunning(context: PoolContext, name: string, signal: AbortSignal): Promise<{ uid: string; address: string }> {
-  while (true) {
-    const observation = await context.backend.observe(name, signal);
-    if (observation.state === 'running') return observation;
-    if (observation.state === 'ended') throw new SlipwayError('sandbox.start-failed', observation.reason);
-    if (observation.state === 'gone') throw new SlipwayError('sandbox.start-failed', 'the sandbox was removed while it started');
-    await wait(25, undefined, { signal });
+  const began = performance.now();
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LAST_LOOK_MS, pause * 1.2)) {
+    const seen = await heldIfOutside(true, () => context.backend.observe(name, signal));
+    if (seen.state === 'running' && seen.avoid === undefined) return seen;
+    if (seen.state === 'running') throw new SlipwayError('sandbox.start-failed', `the sandbox is not given out: ${seen.avoid}`);
+    if (seen.state === 'ended') throw new SlipwayError('sandbox.start-failed', seen.reason);
+    if (seen.state === 'gone') throw new SlipwayError('sandbox.start-failed', 'the sandbox was removed while it started');
+    if (seen.problem !== undefined) throw new Held(seen.problem, true);
+    if (performance.now() - began > context.pace.startTimeoutMs) throw new SlipwayError('sandbox.start-failed', `it did not run in time: ${seen.message}`);
+    await wait(pause, undefined, { signal });
   }
 }
 
-/** Answers when agent-server says that it is this slot's and nobody's. @throws SlipwayError when it is somebody's. */
+/** Answers when agent-server says that it is this slot's and nobody's. @throws SlipwayError when it is somebody's or not well. */
 async function waitUntilDormant(slot: Slot, address: string, signal: AbortSignal): Promise<void> {
-  while (true) {
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(LAST_LOOK_MS, pause * 1.2)) {
     const health = await sandboxHealth(slot, address, signal);
     if (health === 'dormant') return;
     if (health === 'not-ours') throw new SlipwayError('sandbox.start-failed', 'the sandbox is not blank');
-    await wait(25, undefined, { signal });
+    if (health === 'unwell') throw new SlipwayError('sandbox.start-failed', 'the sandbox says that it is not well');
+    await wait(pause, undefined, { signal });
   }
 }
 
-/** `silent`: no proper answer within 2 s. `not-ours`: it has been activated, or is another slot's. */
-export async function sandboxHealth(slot: { slotId: string }, address: string, signal: AbortSignal): Promise<'dormant' | 'not-ours' | 'silent'> {
+/** `silent`: no proper answer within 2 s. `not-ours`: it has been activated, or is another slot's. `unwell`: agent-server says that its tools do not work. */
+export async function sandboxHealth(slot: { slotId: string }, address: string, signal: AbortSignal): Promise<'dormant' | 'not-ours' | 'unwell' | 'silent'> {
   const state = await readActivation(address, signal, PROBE_TIMEOUT_MS);
   if (state === null) return 'silent';
-  return state.state === 'dormant' && state.claim_id === null && state.slot_id === slot.slotId ? 'dormant' : 'not-ours';
+  if (state.state !== 'dormant' || state.claim_id !== null || state.slot_id !== slot.slotId) return 'not-ours';
+  return (state as { healthy?: boolean }).healthy === false ? 'unwell' : 'dormant';
 }

@@ -8,7 +8,7 @@ import { createLogger } from '@slipway/telemetry';
 import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
-import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
+import { LOCAL_PACE, type PoolContext, type PoolSpec } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
 import { Reaper } from '../pool/reaper.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
@@ -21,7 +21,15 @@ export const TARGET = 3;
 export const CAP = 2;
 const POOL_ID = 'world';
 const HOUR = 3_600;
-const POOL: PoolSpec = { poolId: POOL_ID, image: 'image', imageReference: null, runtimeClass: null, size: 1, target: TARGET, maxAgeSeconds: HOUR };
+const POOL: PoolSpec = {
+  poolId: POOL_ID,
+  image: 'image',
+  imageReference: null,
+  runtimeClass: null,
+  size: 1,
+  bounds: { min: TARGET, max: TARGET },
+  maxAgeSeconds: HOUR,
+};
 
 /** One thing that one process does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. */
 export type Operation = { readonly crashAt: number | null } & (
@@ -122,6 +130,7 @@ export class PoolWorld {
       ids: this.ids,
       logger: createLogger('world', 'silent'),
       failpoints,
+      pace: LOCAL_PACE,
       pools: [POOL],
     };
   }
@@ -130,7 +139,7 @@ export class PoolWorld {
     const signal = AbortSignal.timeout(20_000);
     switch (operation.kind) {
       case 'fill': {
-        await planPool(context, POOL, (await countStock(this.db, POOL_ID)).blank);
+        await planPool(context, POOL, await countStock(this.db, POOL_ID));
         await Promise.all((await slotsIn(this.db, POOL_ID, ['doomed', 'releasing'])).map((slot) => removeSlot(context, slot, signal)));
         const begun = await beginCreation(context, await slotsIn(this.db, POOL_ID, ['intent', 'provisioning']));
         await Promise.all(begun.map((slot) => provisionSlot(context, POOL, slot, signal)));

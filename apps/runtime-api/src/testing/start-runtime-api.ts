@@ -12,7 +12,15 @@ type Json = any;
 export const TEST_API_KEY = 'test-runtime-api-key-0123456789abcdef';
 
 export function testPool(target: number): PoolSpec {
-  return { poolId: 'default', image: 'slipway-sandbox', imageReference: null, runtimeClass: null, size: 1, target, maxAgeSeconds: 3_600 };
+  return {
+    poolId: 'default',
+    image: 'slipway-sandbox',
+    imageReference: null,
+    runtimeClass: null,
+    size: 1,
+    bounds: { min: target, max: target },
+    maxAgeSeconds: 3_600,
+  };
 }
 
 export interface TestRuntimeApi {

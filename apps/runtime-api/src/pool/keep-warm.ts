@@ -1,0 +1,70 @@
+import { doomSlot, type Slot, takeDueChecks } from './pool.queries.js';
+import type { PoolContext } from './pool-context.js';
+import { sandboxHealth } from './slot-provisioning.js';
+
+/** A warm sandbox is looked at this often. Seconds. */
+const CHECK_SECONDS = 60;
+/** One that was silent is asked again after this long; silent then too, it is doomed. Milliseconds; a collector's pause or a lost packet is over by then. */
+const SECOND_ASK_MS = 5_000;
+/** Most looks begun in one pass: ten thousand in a minute, at a pass every two seconds. */
+const LOOKS_A_PASS = 500;
+/** Looks at the same time. */
+const LOOKS_AT_ONCE = 32;
+/** When at least this many of one pass are silent, and more than half of them, it is the way to them that is broken. */
+const DOUBTFUL = 8;
+
+/** Looks at the warm sandboxes of one pool, each once a minute, and dooms those that are not blank, not well, or silent twice. */
+export class KeepWarm {
+  /** Sandboxes that were silent at the last look, and when to ask again. */
+  private readonly silent = new Map<string, { readonly slot: Slot; readonly askAt: number }>();
+
+  constructor(
+    private readonly context: PoolContext,
+    private readonly poolId: string,
+    private readonly secondAskMs = SECOND_ASK_MS,
+  ) {}
+
+  /** One pass; for every two seconds. @returns how many it doomed. */
+  async pass(signal: AbortSignal): Promise<number> {
+    const now = performance.now();
+    const again = [...this.silent.values()].filter(({ askAt }) => askAt <= now).map(({ slot }) => slot);
+    const due = await takeDueChecks(this.context.db, this.poolId, CHECK_SECONDS, LOOKS_A_PASS);
+    const asked = [...again, ...due.filter((slot) => !this.silent.has(slot.slotId))];
+    const health = await inParallel(asked, LOOKS_AT_ONCE, (slot) => (slot.address === null ? 'silent' : sandboxHealth(slot, slot.address, signal)));
+    if (signal.aborted) return 0;
+    const silent = health.filter((answer) => answer === 'silent').length;
+    const doubtful = silent >= DOUBTFUL && silent * 2 > asked.length;
+    if (doubtful)
+      this.context.logger.warn({ pool_id: this.poolId, silent, asked: asked.length }, 'most warm sandboxes do not answer; none is removed for that');
+    let doomed = 0;
+    for (const [index, slot] of asked.entries()) doomed += (await this.judge(slot, health[index] ?? 'silent', doubtful)) ? 1 : 0;
+    return doomed;
+  }
+
+  private async judge(slot: Slot, health: Awaited<ReturnType<typeof sandboxHealth>>, doubtful: boolean): Promise<boolean> {
+    const before = this.silent.has(slot.slotId);
+    if (health === 'silent' && (doubtful || !before)) {
+      this.silent.set(slot.slotId, { slot, askAt: performance.now() + this.secondAskMs });
+      return false;
+    }
+    this.silent.delete(slot.slotId);
+    if (health === 'dormant') return false;
+    const reason = { silent: 'it does not answer', unwell: 'its tools do not work', 'not-ours': 'it is not blank' }[health];
+    return doomSlot(this.context.db, slot.slotId, reason, ['ready', 'leased']);
+  }
+}
+
+/** Results in the order of `items`; at most `atOnce` at the same time. Rejects with the first rejection. */
+export async function inParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => R | Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next;
+      next += 1;
+      results[index] = await work(items[index] as T);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}

@@ -11,6 +11,8 @@ import { findSuites, type Suite } from './test/suites.ts';
 /** Suites that run beside each other: each starts processes of its own, and this is written for two cores. */
 const AT_ONCE = 2;
 
+const CLUSTER_SUITE = 'tests/cluster';
+
 const root = path.resolve(import.meta.dirname, '..');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
@@ -40,6 +42,13 @@ if (!options.includes('--no-build')) {
     finish([], 1);
   }
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}
+
+if (suites.some(({ name }) => name === CLUSTER_SUITE)) {
+  const { prepareTestCluster } = await import('@slipway/testing/cluster');
+  // Minutes on a machine that has never built one: not within a test's own time. What could be built and is not makes the suite fail.
+  const lack = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
+  if (lack !== null) console.log(`${lack} What needs a cluster is not run.`);
 }
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));

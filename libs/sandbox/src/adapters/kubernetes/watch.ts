@@ -47,7 +47,10 @@ export class ClusterWatch<T extends Tracked> {
   private listedAt = Number.NEGATIVE_INFINITY;
   private failures = 0;
   private connected = false;
+  /** Up to when what happened is known, if there is no watch now. */
   private heardAt: number;
+  /** When the watch had its last line, or began. */
+  private aliveAt = 0;
   private hasList = false;
   /** Why it is not connected. */
   lastError: ClusterError | null = null;
@@ -122,7 +125,7 @@ export class ClusterWatch<T extends Tracked> {
     const seconds = Math.round(WATCH_SECONDS * (1 + timing.random()));
     const query = this.query({ watch: 'true', allowWatchBookmarks: 'true', resourceVersion: this.position ?? '', timeoutSeconds: String(seconds) });
     let opened = false;
-    this.heardAt = timing.now();
+    this.aliveAt = timing.now();
     const watching = this.keepWatch(watchdog, AbortSignal.any([signal, over.signal]));
     try {
       for await (const line of api.watch(query, `watch the ${noun}`, both, () => {
@@ -130,7 +133,7 @@ export class ClusterWatch<T extends Tracked> {
         this.connected = true;
         this.lastError = null;
       })) {
-        this.heardAt = timing.now();
+        this.aliveAt = timing.now();
         this.take(line);
         this.failures = 0;
       }
@@ -140,7 +143,8 @@ export class ClusterWatch<T extends Tracked> {
       // A cut of an open watch is the ordinary end of many.
       if (!opened || signal.aborted || (error instanceof ClusterError && error.status !== 0)) throw error;
     } finally {
-      if (this.connected && !watchdog.signal.aborted) this.heardAt = timing.now();
+      // A dead connection tells of nothing since its last line.
+      if (this.connected) this.heardAt = watchdog.signal.aborted ? this.aliveAt : timing.now();
       this.connected = false;
       over.abort();
       await watching;
@@ -162,7 +166,7 @@ export class ClusterWatch<T extends Tracked> {
   private async keepWatch(watchdog: AbortController, signal: AbortSignal): Promise<void> {
     const { timing } = this.config;
     while (!signal.aborted) {
-      const left = this.heardAt + WATCHDOG_MS - timing.now();
+      const left = this.aliveAt + WATCHDOG_MS - timing.now();
       if (left <= 0) return watchdog.abort();
       await timing.wait(left, signal).catch(() => {});
     }

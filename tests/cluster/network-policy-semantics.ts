@@ -1,4 +1,4 @@
-import { BlockList, isIPv4 } from 'node:net';
+import { BlockList, isIPv4, SocketAddress } from 'node:net';
 
 /** The fields of networking.k8s.io/v1 that we read. */
 export interface NetworkPolicy {
@@ -95,14 +95,22 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: 
 }
 
 const lists = new Map<string, BlockList>();
-/** An IPv4-mapped address counts as its IPv4 address, which is where the kernel sends it. */
+/** An IPv4-mapped address counts as its IPv4 address, which is where the kernel sends it: no range of IPv6 holds it. */
 export function contains(cidr: string, ip: string): boolean {
+  const [base = '', prefix] = cidr.split('/');
+  const plain = unmapped(ip);
+  if (isIPv4(base) !== isIPv4(plain)) return false;
   let list = lists.get(cidr);
   if (list === undefined) {
-    const [address = '', prefix] = cidr.split('/');
     list = new BlockList();
-    list.addSubnet(address, Number(prefix), isIPv4(address) ? 'ipv4' : 'ipv6');
+    list.addSubnet(base, Number(prefix), isIPv4(base) ? 'ipv4' : 'ipv6');
     lists.set(cidr, list);
   }
-  return list.check(ip, isIPv4(ip) ? 'ipv4' : 'ipv6');
+  return list.check(plain, isIPv4(plain) ? 'ipv4' : 'ipv6');
+}
+
+function unmapped(ip: string): string {
+  if (isIPv4(ip)) return ip;
+  const { address } = new SocketAddress({ address: ip, family: 'ipv6' });
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? ip;
 }

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { buildPrograms, builtPrograms, lackForBuilding } from './build/build.js';
 import { findProgram } from './find-program.js';
 import { givenKubeconfig, openGivenCluster } from './given-cluster.js';
@@ -7,6 +9,8 @@ import { canRunKind, openKindCluster } from './kind-cluster.js';
 import { openLabCluster } from './lab/lab-cluster.js';
 import type { TestCluster, TestClusterOptions } from './test-cluster.js';
 import { ClusterUnavailable } from './unavailable.js';
+
+const run = promisify(execFile);
 
 /**
  * A Kubernetes cluster to test against: the one of SLIPWAY_TEST_KUBECONFIG or KUBECONFIG; else `kind` where a Docker daemon answers; else built from
@@ -69,9 +73,17 @@ async function lackForRunning(): Promise<string | null> {
     ['setpriv', 'util-linux'],
   ] as const)
     if (findProgram(program) === null) return `one of its own needs ${program}: apt-get install ${debianPackage}`;
-  const writable = await access('/sys/fs/cgroup', constants.W_OK).then(
+  for (const [place, mode] of [
+    ['/sys/fs/cgroup', constants.W_OK],
+    ['/dev/kmsg', constants.R_OK],
+  ] as const)
+    if (!(await succeeds(access(place, mode)))) return `one of its own needs ${place}, which this user or container may not use`;
+  const unshare = run('unshare', ['--mount', '--net', '--pid', '--fork', 'true'], { timeout: 10_000 });
+  return (await succeeds(unshare)) ? null : 'one of its own needs namespaces, which this user or container may not make';
+}
+
+const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
     () => true,
     () => false,
   );
-  return writable ? null : 'one of its own needs a writable /sys/fs/cgroup';
-}

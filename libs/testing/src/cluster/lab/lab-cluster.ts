@@ -12,7 +12,7 @@ import { AUDIT_LOG, apiServer, controllerManager, etcd, type LabPlace, scheduler
 import { writeKubeconfig } from './kubeconfig.js';
 import { addKwokNodes, kwok } from './kwok.js';
 import { type ClusterRecord, cgroupOf, clusterFolder, removeCluster, removeLeftovers, thisBoot, writeRecord } from './leftovers.js';
-import { openNamespaces, PLAIN_ENVIRONMENT } from './namespaces.js';
+import { enterNetwork, openNamespaces, PLAIN_ENVIRONMENT } from './namespaces.js';
 import { joinNetwork, SERVICE_ADDRESS } from './network.js';
 import { processStart } from './process-table.js';
 import { containerd, ctr, kubelet, kubeProxy, REAL_NODE } from './real-node.js';
@@ -190,7 +190,8 @@ class LabCluster implements TestCluster {
   }
 
   spawnInside(command: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): ChildProcess {
-    const child = spawn('nsenter', ['-t', String(this.pid), '--net', '--', command, ...args], {
+    const [program, ...rest] = [...enterNetwork(this.pid), command, ...args];
+    const child = spawn(program as string, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...PLAIN_ENVIRONMENT, ...environment },
     });

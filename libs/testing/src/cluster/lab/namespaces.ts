@@ -57,9 +57,12 @@ function said(child: ChildProcess, word: string, log: string): Promise<void> {
 /** The command that enters all namespaces of `pid` for what stands behind it. */
 export const enter = (pid: number): string[] => ['nsenter', '-t', String(pid), '--mount', '--net', '--pid', '--uts', '--ipc', '--'];
 
+/** The same for the network alone: files and processes are this machine's. */
+export const enterNetwork = (pid: number): string[] => ['nsenter', '-t', String(pid), '--net', '--'];
+
 /** Runs lines of `ip`, in this machine's network or in that of `pid`. @throws Error with what `ip` said. */
 export async function configureNetwork(lines: readonly string[], pid: number | null = null): Promise<void> {
-  const command = [...(pid === null ? [] : ['nsenter', '-t', String(pid), '--net', '--']), 'ip', '-batch', '-'];
+  const command = [...(pid === null ? [] : enterNetwork(pid)), 'ip', '-batch', '-'];
   const promise = run(command[0] as string, command.slice(1), { env: PLAIN_ENVIRONMENT, timeout: 10_000 });
   promise.child.stdin?.end(`${lines.join('\n')}\n`);
   await promise;

@@ -1,7 +1,7 @@
 import { configureNetwork } from './namespaces.js';
 
 /**
- * The addresses of one cluster: a sixteenth of 198.18.0.0/15 (RFC 2544, for tests of networks, so that no real network has them), 64 × 256 of them.
+ * The addresses of one cluster: an eighth of 198.18.0.0/15 (RFC 2544, for tests of networks, so that no real network has them), 64 × 256 of them.
  *
  * 0 to 61: fake pods, counted up from the bottom. 62: pods of the real node. 63: the link between this machine (.1) and the cluster (.2).
  */

@@ -90,13 +90,10 @@ class Held extends Error {
 
 async function bringUp(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<{ uid: string; address: string }> {
   const { backend, failpoints, pace } = context;
-  // One that was begun before is looked at first: to make it once more would cost the cluster a request for each look at a sandbox that is held.
-  const known = slot.state === 'provisioning' && (await heldIfOutside(false, () => backend.observe(slot.podName, signal))).state !== 'gone';
-  if (!known) {
-    await failpoints('pool.creating');
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(pace.startTimeoutMs)]);
-    await heldIfOutside(false, () => backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit));
-  }
+  await failpoints('pool.creating');
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(pace.startTimeoutMs)]);
+  // Also for one that exists: whoever began it may have died in the middle.
+  await heldIfOutside(false, () => backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit));
   await failpoints('pool.created');
   const sandbox = await waitUntilRunning(context, slot.podName, signal);
   await waitUntilDormant(slot, sandbox.address, AbortSignal.any([signal, AbortSignal.timeout(DORMANT_TIMEOUT_MS)]));

@@ -9,6 +9,8 @@ export interface TelemetryOptions {
   readonly logger: Logger;
   /** Answers when the service can do its work; rejects with the reason when it cannot. Called by `/ready`, at most once a second. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** What somebody should look at although the service can work: sentences by name, which `/ready` tells to this machine. */
+  readonly notes?: () => Promise<Readonly<Record<string, string>>>;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
@@ -53,12 +55,13 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     done();
   });
 
-  let lastCheck: { at: number; result: Promise<string | null> } | undefined;
-  const check = (): Promise<string | null> => {
+  type Check = { readonly reason: string | null; readonly notes: Readonly<Record<string, string>> };
+  let lastCheck: { at: number; result: Promise<Check> } | undefined;
+  const check = (): Promise<Check> => {
     if (lastCheck === undefined || performance.now() - lastCheck.at > 1_000) {
       const result = options.ready(AbortSignal.timeout(READY_TIMEOUT_MS)).then(
-        () => null,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        async () => ({ reason: null, notes: (await options.notes?.().catch(() => ({}))) ?? {} }),
+        (error: unknown) => ({ reason: error instanceof Error ? error.message : String(error), notes: {} }),
       );
       lastCheck = { at: performance.now(), result };
     }
@@ -66,11 +69,12 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   };
   fastify.get('/alive', async () => ({ status: 'ok' }));
   fastify.get('/ready', async (request, reply) => {
-    const reason = await check();
-    if (reason === null) return { status: 'ready' };
+    const { reason, notes } = await check();
+    const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '');
+    if (reason === null) return { status: 'ready', ...(isHere && Object.keys(notes).length > 0 ? { notes } : {}) };
     // The reason is the database's own words: for whoever sits at this machine, and for the log.
     options.logger.warn({ reason }, 'not ready');
-    return reply.code(503).send(LOOPBACK.has(request.socket.remoteAddress ?? '') ? { status: 'not ready', reason } : { status: 'not ready' });
+    return reply.code(503).send(isHere ? { status: 'not ready', reason } : { status: 'not ready' });
   });
   fastify.get('/metrics', async (_request, reply) => reply.type(options.registry.contentType).send(await options.registry.metrics()));
 }

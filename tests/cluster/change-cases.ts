@@ -25,6 +25,7 @@ const ofStatus = (name: string, patch: unknown, says: string | null): Change => 
 /** Tried on a sandbox that carries NOTES. */
 export const CHANGES: readonly Change[] = [
   ofRuntimeApi('the same note again by runtime-api', NOTES, null),
+  ofRuntimeApi('the name of the workspace that a resumed session brings', { metadata: { annotations: { 'slipway.dev/workspace': 'sb-1' } } }, null),
   ofRuntimeApi('another claim', { metadata: { labels: { 'slipway.dev/claim': 'claim-2' } } }, 'may be added once'),
   ofRuntimeApi('taking the claim back', { metadata: { labels: { 'slipway.dev/claim': null } } }, 'may be added once'),
   ofRuntimeApi('a wider egress class', { metadata: { labels: { 'slipway.dev/egress': 'open' } } }, 'may be added once'),

@@ -92,7 +92,14 @@ export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, iden
           tolerationSeconds: LOST_NODE_SECONDS,
         })),
       ],
-      securityContext: { runAsNonRoot: true, runAsGroup: SHARED_GROUP, fsGroup: SHARED_GROUP, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: {
+        runAsNonRoot: true,
+        // For the pause container: containerd makes none that has a group and no user.
+        runAsUser: AGENT_SERVER_USER,
+        runAsGroup: SHARED_GROUP,
+        fsGroup: SHARED_GROUP,
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
       initContainers: [{ ...actionServer(template, identity, settings), resources: requirements(resources, size), restartPolicy: 'Always' }],
       containers: [{ ...agentServer(template, identity, settings), resources: requirements(agentServerResources, 1) }],
       volumes,

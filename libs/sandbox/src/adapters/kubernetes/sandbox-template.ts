@@ -24,7 +24,11 @@ const Resources = z.strictObject({ requests: Amounts, limits: Amounts }).superRe
 export type Resources = z.infer<typeof Resources>;
 
 const Toleration = z.strictObject({
-  key: z.string().regex(LABEL_KEY, 'is not a key of a taint').optional(),
+  /** The admission policy refuses a toleration of everything, and one of the control plane's taints. */
+  key: z
+    .string()
+    .regex(LABEL_KEY, 'is not a key of a taint')
+    .refine((key) => !key.startsWith('node-role.kubernetes.io/'), 'is a taint of the control plane, which sandboxes stay off'),
   operator: z.enum(['Exists', 'Equal']).optional(),
   value: z.string().regex(LABEL_VALUE).optional(),
   effect: z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']).optional(),
@@ -55,7 +59,11 @@ export const SandboxTemplate = z.strictObject({
   userNamespaces: z.boolean().default(false),
   imagePullSecrets: z.array(z.string().regex(DNS_NAME)).default([]),
   imagePullPolicy: z.enum(['IfNotPresent', 'Always', 'Never']).default('IfNotPresent'),
-  priorityClassName: z.string().regex(DNS_NAME).optional(),
+  priorityClassName: z
+    .string()
+    .regex(DNS_NAME)
+    .refine((name) => !name.startsWith('system-'), 'would drive system pods out')
+    .optional(),
 });
 export type SandboxTemplate = z.infer<typeof SandboxTemplate>;
 

@@ -1,0 +1,103 @@
+import { readFileSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { DebianArchive, sha256Of } from './debian-archive.ts';
+import { type ImageLock, parseLock } from './image-lock.ts';
+import { bundleEntries, digestsOf, IMAGE_CONFIG, IMAGE_NAME, nodeBinary, nodeEntries, ROOT } from './image-parts.ts';
+import { entriesOf, LAYER_FORMAT, writeLayer } from './layer.ts';
+import { imageCacheFolder, LayerCache } from './layer-cache.ts';
+import { npmEntries } from './npm-package.ts';
+import { writeOciArchive } from './oci-archive.ts';
+import { makeRootfs, recipeTexts } from './rootfs.ts';
+import { digestOf, type ImageTags, imageTags } from './tags.ts';
+
+export const LOCK_FILE = path.join(import.meta.dirname, 'sandbox/packages.lock');
+
+export interface SandboxImage {
+  /** An OCI layout in one tar. In the cache: it may go when nobody used it for two weeks. */
+  readonly archive: string;
+  /** What a pod names: `slipway.local/sandbox@sha256:…`. */
+  readonly name: string;
+  readonly digest: string;
+  readonly tags: ImageTags;
+  /** Layers that this call made; the others were there. */
+  readonly made: readonly string[];
+  /** Bytes of the image's files, and of what is stored and moved. */
+  readonly unpacked: number;
+  readonly size: number;
+}
+
+export interface BuildOptions {
+  /** Aborted, nothing half-made is left in the cache. */
+  readonly signal: AbortSignal;
+  /** [the user's cache] */
+  readonly cache?: string;
+  readonly say?: (line: string) => void;
+}
+
+/**
+ * The sandbox image of this checkout: Debian's packages by the lock, the project's Node, the two bundles as they are built now.
+ * A layer is made only when what goes into it changed. Same inputs, same digest, on every machine.
+ *
+ * @throws Error that says what to install, build or allow. The first build fetches 80 MB of packages and needs root.
+ */
+export async function buildSandboxImage({ signal, cache: folder = imageCacheFolder(), say = () => {} }: BuildOptions): Promise<SandboxImage> {
+  const lockText = readFileSync(LOCK_FILE, 'utf8');
+  const lock = parseLock(lockText);
+  const cache = new LayerCache(folder);
+  const node = nodeBinary(lock.architecture);
+  const bundles = await bundleEntries(lock.architecture);
+  const nodeSum = await sha256Of(node.file);
+  const parts = {
+    packages: digestOf({ lock: lockText, recipe: recipeTexts().join('\0'), format: LAYER_FORMAT }),
+    node: digestOf({ node: nodeSum, npm: lock.npm.integrity, format: LAYER_FORMAT }),
+  };
+  const sources = await digestsOf(bundles);
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const tags = imageTags({ version, base: `debian-${lock.suite}-${lock.architecture}`, lock: { ...parts, config: JSON.stringify(IMAGE_CONFIG) }, sources });
+
+  const layers = [
+    {
+      note: `Debian ${lock.suite}: packages.lock`,
+      ...(await cache.layer(`packages-${parts.packages}`, (file) => packagesLayer(lock, cache, file, signal, say))),
+    },
+    {
+      note: `Node ${node.version}, npm ${lock.npm.version}`,
+      ...(await cache.layer(`node-${parts.node}`, async (file) => {
+        say(`Node ${node.version} and npm ${lock.npm.version} …`);
+        const npm = await npmEntries(lock.npm, path.join(folder, 'npm'), 'usr/local/lib/node_modules/npm', signal);
+        return writeLayer(await nodeEntries(node.file, statSync(node.file).size, npm), file, signal);
+      })),
+    },
+    {
+      note: 'agent-server and action-server',
+      ...(await cache.layer(`bundles-${digestOf({ ...sources, 'layer format': LAYER_FORMAT })}`, (file) => writeLayer(bundles, file, signal))),
+    },
+  ];
+  const plan = { architecture: lock.architecture, created: new Date(lock.epoch * 1000).toISOString(), config: IMAGE_CONFIG, layers };
+  const names = [tags.source, tags.lock, tags.versioned];
+  const { file, digest } = await cache.archive(digestOf({ tags: names.join(' ') }), (target) => writeOciArchive(plan, IMAGE_NAME, names, target, signal));
+  await cache.prune();
+  return {
+    archive: file,
+    name: `${IMAGE_NAME}@${digest}`,
+    digest,
+    tags,
+    made: layers.filter(({ made }) => made).map(({ note }) => note),
+    unpacked: layers.reduce((sum, { unpacked }) => sum + unpacked, 0),
+    size: statSync(file).size,
+  };
+}
+
+async function packagesLayer(lock: ImageLock, cache: LayerCache, file: string, signal: AbortSignal, say: (line: string) => void) {
+  const debs = path.join(cache.folder, 'debs');
+  const fetched = await new DebianArchive(path.join(cache.folder, `apt-${lock.architecture}`), lock.architecture, signal).fetch(lock, debs);
+  say(`${lock.packages.length} packages of Debian ${lock.suite} (${fetched} fetched) …`);
+  const work = await cache.workFolder();
+  try {
+    await makeRootfs(work, lock, debs, signal);
+    return await writeLayer(await entriesOf(work, '', { youngest: lock.epoch }), file, signal);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}

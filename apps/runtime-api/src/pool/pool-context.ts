@@ -30,6 +30,8 @@ export interface PoolPace {
   readonly startsAtOnce: number;
   /** Longest from creation to running, while nothing is known to be in the way. Milliseconds; the slot is then given up. */
   readonly startTimeoutMs: number;
+  /** Longest from running until agent-server says that it is blank. Milliseconds; it listens within a second of its start. */
+  readonly dormantTimeoutMs: number;
   /** Missing sandboxes are made beside claims. Otherwise a pool that is half full waits for a pause: a start takes the processor from whoever has just got a sandbox. */
   readonly refillsBesideClaims: boolean;
   /** How long a target that has fallen is still kept. Milliseconds; who gave up waiting often comes back. */
@@ -37,9 +39,15 @@ export interface PoolPace {
 }
 
 /** Sandboxes that share this machine: more than four at once only take each other's processor. */
-export const LOCAL_PACE: PoolPace = { startsAtOnce: 4, startTimeoutMs: 30_000, refillsBesideClaims: false, surplusAfterMs: 60_000 };
+export const LOCAL_PACE: PoolPace = { startsAtOnce: 4, startTimeoutMs: 30_000, dormantTimeoutMs: 30_000, refillsBesideClaims: false, surplusAfterMs: 60_000 };
 /** Sandboxes on nodes of their own. A node may pull an image for minutes; how many are created a second is the backend's budget. */
-export const CLUSTER_PACE: PoolPace = { startsAtOnce: 300, startTimeoutMs: 10 * 60_000, refillsBesideClaims: true, surplusAfterMs: 60_000 };
+export const CLUSTER_PACE: PoolPace = {
+  startsAtOnce: 300,
+  startTimeoutMs: 10 * 60_000,
+  dormantTimeoutMs: 30_000,
+  refillsBesideClaims: true,
+  surplusAfterMs: 60_000,
+};
 
 /** What the warm pools work with. Time is Postgres'; nothing here holds state that a crash would lose. */
 export interface PoolContext {

@@ -72,6 +72,8 @@ async function idleTime(address: string, signal: AbortSignal): Promise<number | 
 }
 
 function inWords(seconds: number): string {
-  const [size, name] = seconds >= 86_400 ? [86_400, 'days'] : seconds >= 3_600 ? [3_600, 'hours'] : seconds >= 60 ? [60, 'minutes'] : [1, 'seconds'];
-  return `${Math.round((seconds / size) * 10) / 10} ${name}`;
+  const [size, name]: [number, string] =
+    seconds >= 86_400 ? [86_400, 'days'] : seconds >= 3_600 ? [3_600, 'hours'] : seconds >= 60 ? [60, 'minutes'] : [1, 'seconds'];
+  const count = Math.round((seconds / size) * 10) / 10;
+  return `${count} ${count === 1 ? name.slice(0, -1) : name}`;
 }

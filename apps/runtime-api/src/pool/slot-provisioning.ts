@@ -5,8 +5,6 @@ import { readActivation, type SandboxProblem } from '@slipway/sandbox';
 import { beginSlots, doomSlot, markReady, planSlots, type Slot, type Stock } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 
-/** Longest from running to dormant. Milliseconds; agent-server listens within a second of its start. */
-const DORMANT_TIMEOUT_MS = 30_000;
 const PROBE_TIMEOUT_MS = 2_000;
 /** Shortest and longest time between two looks at a sandbox that starts. Milliseconds. */
 const FIRST_LOOK_MS = 25;
@@ -96,7 +94,7 @@ async function bringUp(context: PoolContext, pool: PoolSpec, slot: Slot, signal:
   await heldIfOutside(false, () => backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit));
   await failpoints('pool.created');
   const sandbox = await waitUntilRunning(context, slot.podName, signal);
-  await waitUntilDormant(slot, sandbox.address, AbortSignal.any([signal, AbortSignal.timeout(DORMANT_TIMEOUT_MS)]));
+  await waitUntilDormant(slot, sandbox.address, AbortSignal.any([signal, AbortSignal.timeout(pace.dormantTimeoutMs)]));
   return sandbox;
 }
 

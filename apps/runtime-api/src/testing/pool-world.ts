@@ -123,7 +123,8 @@ export class PoolWorld {
     for (const kind of ['reap', 'fill', 'reap', 'renew', 'fill', 'fill', 'reap'] as const) await this.run({ kind, crashAt: null });
   }
 
-  private context(failpoints: PoolContext['failpoints']): PoolContext {
+  /** What one process works with. */
+  context(failpoints: PoolContext['failpoints']): PoolContext {
     return {
       db: this.db,
       backend: new FarmBackend(this.farm.url, this.template),

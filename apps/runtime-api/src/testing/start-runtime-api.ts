@@ -30,6 +30,8 @@ export interface TestRuntimeApi {
   readonly options: RuntimeApiOptions;
   /** One request with the service key. */
   call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Json; headers: Headers }>;
+  /** Its replica leads no more; it answers on. */
+  stopPool(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export async function startTestRuntimeApi(change: Partial<RuntimeApiOptions> = {
     apiKey: TEST_API_KEY,
     encryptionKey: randomBytes(32).toString('hex'),
     activationKey: keys.privateKey,
-    backend: new FarmBackend(farm.url),
+    backend: new FarmBackend(farm.url, 'farm', farm),
     pools: [testPool(2)],
     orgSandboxLimit: 10,
     replicaId: 'test',
@@ -69,6 +71,7 @@ export async function startTestRuntimeApi(change: Partial<RuntimeApiOptions> = {
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
     },
+    stopPool: () => runtimeApi.pool.close(),
     close: async () => {
       await runtimeApi.close();
       await farm.close();

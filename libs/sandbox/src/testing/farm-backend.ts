@@ -1,12 +1,13 @@
 import { SlipwayError } from '@slipway/errors';
 import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxOwner, SandboxSpec } from '../sandbox-backend.js';
 import { sandboxRequest } from '../sandbox-request.js';
+import type { FarmedState, SandboxFarm } from './sandbox-farm.js';
 
 /** The state of ten thousand sandboxes fits. Bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
 
 interface FarmState {
-  sandboxes: Array<{ name: string; uid: string; port: number | null; ended: string | null }>;
+  sandboxes: FarmedState[];
   workspaces: string[];
 }
 
@@ -15,6 +16,8 @@ export class FarmBackend implements SandboxBackend {
   constructor(
     private readonly url: string,
     private readonly template = 'farm',
+    /** The farm itself, where it is in this process, for hints of changes. */
+    private readonly farm: Pick<SandboxFarm, 'onChange'> | null = null,
   ) {}
 
   templateOf(): string {
@@ -30,7 +33,7 @@ export class FarmBackend implements SandboxBackend {
   }
 
   async observe(name: string, signal: AbortSignal): Promise<SandboxObservation> {
-    const { sandbox } = (await this.call('POST', 'observe', { name }, signal)) as { sandbox: FarmState['sandboxes'][number] | null };
+    const { sandbox } = (await this.call('POST', 'observe', { name }, signal)) as { sandbox: FarmedState | null };
     return sandbox === null ? { state: 'gone' } : this.listed(sandbox).observation;
   }
 
@@ -57,14 +60,15 @@ export class FarmBackend implements SandboxBackend {
 
   async tend(): Promise<void> {}
 
-  onChange(): () => void {
-    return () => {};
+  onChange(listener: () => void): () => void {
+    return this.farm?.onChange(listener) ?? (() => {});
   }
 
-  private listed({ name, uid, port, ended }: FarmState['sandboxes'][number]): ListedSandbox {
+  private listed({ name, uid, port, ended, pending, avoid }: FarmedState): ListedSandbox {
     if (ended !== null) return { name, uid, observation: { state: 'ended', uid, reason: ended } };
-    const origin = port === null ? this.url : `http://127.0.0.1:${port}`;
-    return { name, uid, observation: { state: 'running', uid, address: `${origin}/sandboxes/${name}`, restarts: { count: 0, reasons: [] } } };
+    if (pending !== null) return { name, uid, observation: { state: 'pending', ...pending } };
+    const address = `${port === null ? this.url : `http://127.0.0.1:${port}`}/sandboxes/${name}`;
+    return { name, uid, observation: { state: 'running', uid, address, restarts: { count: 0, reasons: [] }, ...(avoid === null ? {} : { avoid }) } };
   }
 
   private async call(method: 'GET' | 'POST', call: string, body: object | null, signal: AbortSignal): Promise<unknown> {
@@ -73,6 +77,7 @@ export class FarmBackend implements SandboxBackend {
       throw new SlipwayError('sandbox.unreachable', 'The farm does not answer.', { cause: error });
     });
     if (answer.status === 404) throw new SlipwayError('sandbox.start-failed', 'The workspace or the sandbox is no longer there.');
+    if (answer.status === 503) throw new SlipwayError('sandbox.cluster-unavailable', 'The farm is away.');
     if (answer.status !== 200) throw new SlipwayError('sandbox.unreachable', `The farm answered ${answer.status}.`);
     return JSON.parse(answer.body);
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SandboxProblem } from '../sandbox-backend.js';
 import { listenAlso, serveJson } from './http.js';
 import { Latch } from './latch.js';
 
@@ -10,6 +11,16 @@ interface FarmedSandbox {
   ended: string | null;
   /** The claim that was noted on it from outside. */
   note: string | null;
+}
+
+/** One sandbox as `/backend/` tells of it. */
+export interface FarmedState {
+  readonly name: string;
+  readonly uid: string;
+  readonly port: number | null;
+  readonly ended: string | null;
+  readonly pending: { readonly message: string; readonly problem?: SandboxProblem } | null;
+  readonly avoid: string | null;
 }
 
 /** What happened to sandboxes, in order; tests read it to find a broken invariant. */
@@ -28,10 +39,21 @@ export class SandboxFarm {
   readonly workspaces = new Set<string>();
   /** Sandboxes that do not answer, as after a network cut. */
   readonly unreachable = new Set<string>();
+  /** Sandboxes that should not be given out any more, with the reason, as on a cordoned node. */
+  readonly avoided = new Map<string, string>();
+  /** What is in the way of a sandbox before it runs; `null`: nothing. */
+  inTheWay: (name: string) => { readonly message: string; readonly problem?: SandboxProblem } | null = () => null;
+  /** The sandbox dies instead of answering its activation. */
+  diesWhenActivated: (name: string) => boolean = () => false;
+  /** What every sandbox says of how long it has had nothing to do. */
+  idleSeconds = 0;
+  /** `/backend/` answers nothing but 503, as an API server that is away; sandboxes go on. */
+  away = false;
   /** Called in the middle of each request to `/backend/`, before it takes effect. */
   beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
   private server: Awaited<ReturnType<typeof serveJson>> | undefined;
+  private readonly listeners = new Set<() => void>();
 
   /**
    * @param publicKey SPKI DER, base64.
@@ -49,12 +71,17 @@ export class SandboxFarm {
       if (area === 'backend') {
         const fields = body === '' ? {} : (JSON.parse(body) as Record<string, string>);
         await this.beforeEffect(name, fields);
-        return this.backend(method, name, fields);
+        return this.away ? { status: 503, body: {} } : this.backend(method, name, fields);
       }
       const sandbox = this.sandboxes.get(name);
       if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name)) return { status: 503, body: {} };
+      if (rest.join('/') === 'server_info') return { status: 200, body: { idle_time: this.idleSeconds } };
       if (rest.join('/') !== 'api/init') return { status: 404, body: {} };
       if (method !== 'POST') return { status: 200, body: sandbox.latch.state() };
+      if (this.diesWhenActivated(name)) {
+        this.end(name);
+        return { status: 503, body: {} };
+      }
       const answer = sandbox.latch.activate(request.headers.authorization, body);
       if (answer.status === 200) this.history.push({ kind: 'activated', name, uid: sandbox.uid, claimId: sandbox.latch.claimId ?? '' });
       else this.history.push({ kind: 'refused', name, status: answer.status });
@@ -74,6 +101,27 @@ export class SandboxFarm {
   end(name: string): void {
     const sandbox = this.sandboxes.get(name);
     if (sandbox !== undefined) sandbox.ended = 'the sandbox ended: agent-server was killed (SIGKILL)';
+    this.tell();
+  }
+
+  /** A node gets a taint, say. */
+  avoid(names: Iterable<string>, reason: string): void {
+    for (const name of names) this.avoided.set(name, reason);
+    this.tell();
+  }
+
+  /** @returns a function that ends it. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+
+  private seen(name: string, { uid, own, ended }: FarmedSandbox): FarmedState {
+    return { name, uid, port: own?.port ?? null, ended, pending: this.inTheWay(name), avoid: this.avoided.get(name) ?? null };
   }
 
   private async backend(method: string, call: string, body: Record<string, string>): Promise<{ status: number; body: unknown }> {
@@ -100,7 +148,7 @@ export class SandboxFarm {
         if (sandbox?.uid === uid) sandbox.note = body['claimId'] ?? null;
         return { status: 200, body: {} };
       case 'POST observe':
-        return { status: 200, body: { sandbox: sandbox === undefined ? null : seen(name, sandbox) } };
+        return { status: 200, body: { sandbox: sandbox === undefined ? null : this.seen(name, sandbox) } };
       case 'POST attach': {
         if (!this.workspaces.has(workspace) || sandbox === undefined || sandbox.ended !== null) return { status: 404, body: {} };
         sandbox.latch.workingDir = `/workspaces/${workspace}`;
@@ -112,15 +160,10 @@ export class SandboxFarm {
       case 'GET state':
         return {
           status: 200,
-          body: { sandboxes: [...this.sandboxes].map(([key, value]) => seen(key, value)), workspaces: [...this.workspaces] },
+          body: { sandboxes: [...this.sandboxes].map(([key, value]) => this.seen(key, value)), workspaces: [...this.workspaces] },
         };
       default:
         return { status: 404, body: {} };
     }
   }
-}
-
-/** One sandbox as `/backend/` tells of it. */
-function seen(name: string, { uid, own, ended }: FarmedSandbox): { name: string; uid: string; port: number | null; ended: string | null } {
-  return { name, uid, port: own?.port ?? null, ended };
 }

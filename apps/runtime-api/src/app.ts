@@ -29,6 +29,8 @@ export interface RuntimeApiOptions {
   readonly backend: SandboxBackend;
   /** The first one is for requests that name no image and no size. */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
+  /** What is wrong with the place where sandboxes run; `null`: nothing, or when not given. */
+  readonly sandboxProblem?: () => string | null;
   /** That of this machine when not given. */
   readonly pace?: PoolPace;
   /** Seven days of age and no idle time when not given. */
@@ -111,6 +113,12 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     logger,
     ready: async () => {
       await db.query('SELECT 1');
+    },
+    // No reason to send requests elsewhere: warm sandboxes are given out while the cluster is away, and no replica has a better one.
+    notes: async () => {
+      const problems = (await poolProblems(db)).map(({ poolId, detail }) => [`pool ${poolId}`, detail] as const);
+      const away = options.sandboxProblem?.() ?? null;
+      return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...problems]);
     },
   });
   const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });

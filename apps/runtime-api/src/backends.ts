@@ -1,27 +1,97 @@
 import { createPublicKey } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { SlipwayError } from '@slipway/errors';
 import type { SandboxBackend } from '@slipway/sandbox';
-import { ProcessBackend, type ProcessBackendConfig } from '@slipway/sandbox/adapters/process';
-import type { Config } from './config.js';
+import { DirectoryStore, fromKubeconfig, inCluster, KubernetesBackend, openS3Store, type WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
+import { ProcessBackend } from '@slipway/sandbox/adapters/process';
+import type { Logger } from '@slipway/telemetry';
+import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
+import { CLUSTER_PACE, LOCAL_PACE, type PoolPace, type PoolSpec } from './pool/pool-context.js';
+import { loadTemplates } from './templates/sandbox-templates.js';
 
-type HostEnvironment = Readonly<Record<string, string | undefined>>;
+/** A blank sandbox of this machine is replaced at this age. Seconds. */
+const MAX_BLANK_SECONDS = 4 * 3_600;
+/** A cluster that has not been seen for so long is said to be away. Milliseconds; a watch that is cut comes back within seconds. */
+const STALE_MS = 10_000;
 
-/** The only file that knows the adapters. */
-const createBackend: Record<Config['SANDBOX_BACKEND'], (config: Config, host: HostEnvironment) => SandboxBackend> = {
-  process: (config, host) => new ProcessBackend(processBackendConfig(config, host)),
-};
-
-export function backendOf(config: Config, host: HostEnvironment): SandboxBackend {
-  return createBackend[config.SANDBOX_BACKEND](config, host);
+/** The place where sandboxes run, what is kept warm there, and how. */
+export interface Sandboxes {
+  readonly backend: SandboxBackend;
+  readonly pools: readonly [PoolSpec, ...PoolSpec[]];
+  readonly pace: PoolPace;
+  /** What is wrong with the place, in a sentence; `null`: nothing. What is warm may be given out all the same. */
+  problem(): string | null;
+  close(): Promise<void>;
 }
 
-function processBackendConfig(config: Config, host: HostEnvironment): ProcessBackendConfig {
-  return {
-    directory: config.PROCESS_BACKEND_DIR,
-    agentServerCommand: config.AGENT_SERVER_COMMAND,
-    actionServerCommand: config.ACTION_SERVER_COMMAND,
-    activationPublicKey: createPublicKey(config.ACTIVATION_PRIVATE_KEY).export({ format: 'der', type: 'spki' }).toString('base64'),
+/**
+ * The only file that knows the adapters. A cluster that does not answer is no reason not to start.
+ * @throws SlipwayError `config.invalid` when templates, store or kubeconfig cannot be read.
+ */
+export function openSandboxes(config: Config, host: Readonly<Record<string, string | undefined>>, logger: Logger): Promise<Sandboxes> {
+  const { sandboxes } = config;
+  return sandboxes.kind === 'process' ? onThisMachine(config, sandboxes, host) : onCluster(config, sandboxes, logger);
+}
+
+async function onThisMachine(config: Config, settings: ProcessSettings, host: Readonly<Record<string, string | undefined>>): Promise<Sandboxes> {
+  const backend = new ProcessBackend({
+    directory: settings.directory,
+    agentServerCommand: settings.agentServerCommand,
+    actionServerCommand: settings.actionServerCommand,
+    activationPublicKey: publicHalf(config),
     nodeEnv: config.NODE_ENV,
     logLevel: config.LOG_LEVEL,
     hostEnvironment: host,
+  });
+  const pool: PoolSpec = {
+    poolId: 'default',
+    image: 'slipway-sandbox',
+    imageReference: null,
+    runtimeClass: null,
+    size: 1,
+    bounds: { min: settings.poolTarget, max: settings.poolTarget },
+    maxAgeSeconds: MAX_BLANK_SECONDS,
   };
+  return { backend, pools: [pool], pace: LOCAL_PACE, problem: () => null, close: async () => {} };
+}
+
+async function onCluster(config: Config, settings: KubernetesSettings, logger: Logger): Promise<Sandboxes> {
+  const { cluster } = settings;
+  const { templates, pools } = loadTemplates(settings.templates, config.NODE_ENV);
+  const backend = new KubernetesBackend({
+    access: 'kubeconfig' in cluster ? await fromKubeconfig(cluster.kubeconfig) : inCluster(cluster.host, cluster.port),
+    namespace: settings.namespace,
+    templates,
+    store: await openStore(new URL(settings.workspaceStore)),
+    activationKey: config.ACTIVATION_PRIVATE_KEY,
+    activationPublicKey: publicHalf(config),
+    nodeEnv: config.NODE_ENV,
+    logLevel: config.LOG_LEVEL,
+    logger,
+  });
+  const problem = (): string | null => {
+    const { synced, staleForMs, problem: reason } = backend.health;
+    if (synced && staleForMs < STALE_MS) return null;
+    return reason?.detail ?? (synced ? 'The API server of the cluster is away.' : 'The cluster has not been read yet.');
+  };
+  return { backend, pools, pace: CLUSTER_PACE, problem, close: () => backend.close() };
+}
+
+async function openStore(url: URL): Promise<WorkspaceStore> {
+  if (url.protocol === 'file:') return new DirectoryStore(fileURLToPath(url));
+  if (url.hostname === '') throw new SlipwayError('config.invalid', 'configuration:\n  WORKSPACE_STORE: names no bucket');
+  const endpoint = url.searchParams.get('endpoint');
+  const region = url.searchParams.get('region');
+  const prefix = url.pathname.replace(/^\//, '').replace(/([^/])$/, '$1/');
+  return openS3Store({
+    bucket: url.hostname,
+    prefix,
+    ...(region === null ? {} : { region }),
+    // Stores other than AWS have no host name for each bucket.
+    ...(endpoint === null ? {} : { endpoint, pathStyle: true }),
+  });
+}
+
+function publicHalf(config: Config): string {
+  return createPublicKey(config.ACTIVATION_PRIVATE_KEY).export({ format: 'der', type: 'spki' }).toString('base64');
 }

@@ -22,37 +22,117 @@ const privateKey = z.string().transform((text, context): KeyObject => {
   context.addIssue({ code: 'custom', message: 'needs an Ed25519 private key, PKCS#8 DER, base64' });
   return z.NEVER;
 });
+const seconds = z.coerce.number().int().min(60);
 
-export const ConfigSchema = z
-  .object({
-    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
-    NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
-    HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
-    PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
-    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
-    RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
-    ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),
-    ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
-    SANDBOX_BACKEND: z
-      .literal('process', 'needs to be `process`: the only backend of this version')
-      .describe("Where sandboxes run. `process` is for a developer's own machine and refuses production."),
-    PROCESS_BACKEND_DIR: z.string().startsWith('/', 'needs an absolute path').describe('Folder of sandboxes and workspaces.'),
-    AGENT_SERVER_COMMAND: command.describe('JSON list that starts agent-server.'),
-    ACTION_SERVER_COMMAND: command.describe('JSON list that starts action-server.'),
-    POOL_TARGET: z.coerce.number().int().min(0).max(1_000).default(2).describe('Blank sandboxes kept warm.'),
-    ORG_SANDBOX_LIMIT: z.coerce
-      .number()
-      .int()
-      .min(0)
-      .max(100_000)
-      .default(10)
-      .describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
-    REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Names this process in logs and database connections.'),
-  })
-  .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND !== 'process', {
-    path: ['SANDBOX_BACKEND'],
-    message: 'process runs agents without isolation; it refuses production',
-  });
+const Variables = z.object({
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
+  NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
+  HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
+  RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
+  ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),
+  ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
+  SANDBOX_BACKEND: z
+    .enum(['process', 'kubernetes'])
+    .describe("Where sandboxes run. `process` is for a developer's own machine and refuses production; each needs the variables that name it."),
+  PROCESS_BACKEND_DIR: z
+    .string()
+    .startsWith('/', 'needs an absolute path')
+    .optional()
+    .describe('process: folder of sandboxes and workspaces. Required for it.'),
+  AGENT_SERVER_COMMAND: command.optional().describe('process: JSON list that starts agent-server. Required for it.'),
+  ACTION_SERVER_COMMAND: command.optional().describe('process: JSON list that starts action-server. Required for it.'),
+  POOL_TARGET: z.coerce.number().int().min(0).max(1_000).default(2).describe('process: blank sandboxes kept warm.'),
+  SANDBOX_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'needs the name of a namespace')
+    .default('slipway-sandboxes')
+    .describe('kubernetes: namespace of the sandboxes, and of nothing else.'),
+  SANDBOX_TEMPLATES: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('kubernetes: the templates and sizes of their pools, as a path to a YAML or JSON file or as the JSON itself. Required for it.'),
+  WORKSPACE_STORE: z
+    .url({ protocol: /^(file|s3)$/, error: 'needs file:///folder or s3://bucket/prefix' })
+    .optional()
+    .describe(
+      'kubernetes: where workspaces of paused sessions are kept: `file:///folder`, or `s3://bucket/prefix?endpoint=…&region=…`. Credentials are those of the environment. Required for it.',
+    ),
+  KUBECONFIG: z.string().min(1).optional().describe("kubernetes: file that says which cluster; without it that of the pod's own service account."),
+  KUBERNETES_SERVICE_HOST: z.string().optional().describe('kubernetes: set by the kubelet in a pod.'),
+  KUBERNETES_SERVICE_PORT: z.string().default('443').describe('kubernetes: set by the kubelet in a pod.'),
+  ORG_SANDBOX_LIMIT: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(10)
+    .describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
+  SANDBOX_IDLE_SECONDS: seconds
+    .optional()
+    .describe(
+      'Sessions whose agent has had nothing to do for so long are paused. Seconds; off when not given. For callers that never pause: Slipway itself does.',
+    ),
+  SANDBOX_MAX_AGE_SECONDS: seconds.default(7 * 86_400).describe('Sessions are paused when they have had their sandbox for so long. Seconds.'),
+  REPLICA_ID: z.string().min(1).default(`${os.hostname()}-${process.pid}`).describe('Names this process in logs and database connections.'),
+});
+type Variables = z.infer<typeof Variables>;
+
+export interface ProcessSettings {
+  readonly kind: 'process';
+  readonly directory: string;
+  readonly agentServerCommand: string[];
+  readonly actionServerCommand: string[];
+  readonly poolTarget: number;
+}
+
+export interface KubernetesSettings {
+  readonly kind: 'kubernetes';
+  readonly namespace: string;
+  /** A path, or JSON. */
+  readonly templates: string;
+  readonly workspaceStore: string;
+  /** Paths, separated as in PATH; or the address of the API server as a pod is told it. */
+  readonly cluster: { readonly kubeconfig: string } | { readonly host: string; readonly port: string };
+}
+
+/** `sandboxes`: what the chosen backend needs; what only another one needs is not looked at. */
+export const ConfigSchema = Variables.transform((env, context) => {
+  const missing = (name: keyof Variables, message: string): typeof z.NEVER => {
+    context.addIssue({ code: 'custom', path: [name], message });
+    return z.NEVER;
+  };
+  return { ...env, sandboxes: env.SANDBOX_BACKEND === 'process' ? processSettings(env, missing) : kubernetesSettings(env, missing) };
+});
+
+type Missing = (name: keyof Variables, message: string) => never;
+
+function processSettings(env: Variables, missing: Missing): ProcessSettings {
+  if (env.NODE_ENV === 'production') missing('SANDBOX_BACKEND', 'process runs agents without isolation; it refuses production');
+  const required = <T>(name: keyof Variables, value: T | undefined): T => value ?? missing(name, 'is needed for SANDBOX_BACKEND=process');
+  return {
+    kind: 'process',
+    directory: required('PROCESS_BACKEND_DIR', env.PROCESS_BACKEND_DIR),
+    agentServerCommand: required('AGENT_SERVER_COMMAND', env.AGENT_SERVER_COMMAND),
+    actionServerCommand: required('ACTION_SERVER_COMMAND', env.ACTION_SERVER_COMMAND),
+    poolTarget: env.POOL_TARGET,
+  };
+}
+
+function kubernetesSettings(env: Variables, missing: Missing): KubernetesSettings {
+  const required = <T>(name: keyof Variables, value: T | undefined): T => value ?? missing(name, 'is needed for SANDBOX_BACKEND=kubernetes');
+  const host = env.KUBERNETES_SERVICE_HOST ?? '';
+  if (env.KUBECONFIG === undefined && host === '') missing('KUBECONFIG', 'is needed for SANDBOX_BACKEND=kubernetes outside of a pod');
+  return {
+    kind: 'kubernetes',
+    namespace: env.SANDBOX_NAMESPACE,
+    templates: required('SANDBOX_TEMPLATES', env.SANDBOX_TEMPLATES),
+    workspaceStore: required('WORKSPACE_STORE', env.WORKSPACE_STORE),
+    cluster: env.KUBECONFIG === undefined ? { host, port: env.KUBERNETES_SERVICE_PORT } : { kubeconfig: env.KUBECONFIG },
+  };
+}
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

@@ -1,33 +1,25 @@
 import { createLogger } from '@slipway/telemetry';
 import { createRuntimeApi } from './app.js';
-import { backendOf } from './backends.js';
+import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
 
-/** A blank sandbox is replaced at this age. Seconds. */
-const MAX_BLANK_SECONDS = 4 * 3_600;
 /** Requests under way may go on for this long after SIGTERM. Milliseconds; below Kubernetes' 30 s. */
 const GRACE_MS = 10_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('runtime-api', config.LOG_LEVEL);
 try {
+  const sandboxes = await openSandboxes(config, process.env, logger);
   const runtimeApi = await createRuntimeApi({
     databaseUrl: config.DATABASE_URL,
     apiKey: config.RUNTIME_API_KEY,
     encryptionKey: config.ENCRYPTION_KEY,
     activationKey: config.ACTIVATION_PRIVATE_KEY,
-    backend: backendOf(config, process.env),
-    pools: [
-      {
-        poolId: 'default',
-        image: 'slipway-sandbox',
-        imageReference: null,
-        runtimeClass: null,
-        size: 1,
-        bounds: { min: config.POOL_TARGET, max: config.POOL_TARGET },
-        maxAgeSeconds: MAX_BLANK_SECONDS,
-      },
-    ],
+    backend: sandboxes.backend,
+    pools: sandboxes.pools,
+    pace: sandboxes.pace,
+    sandboxProblem: sandboxes.problem,
+    sessionLimits: { idleSeconds: config.SANDBOX_IDLE_SECONDS ?? null, maxAgeSeconds: config.SANDBOX_MAX_AGE_SECONDS },
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
     logger,
@@ -39,13 +31,16 @@ try {
     process.once(signal, () => {
       logger.info({ signal }, 'stopping; sandboxes go on');
       setTimeout(() => process.exit(1), GRACE_MS).unref();
-      void runtimeApi.close().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'runtime-api did not end cleanly');
-          process.exit(1);
-        },
-      );
+      void runtimeApi
+        .close()
+        .then(() => sandboxes.close())
+        .then(
+          () => process.exit(0),
+          (error: unknown) => {
+            logger.error({ err: error }, 'runtime-api did not end cleanly');
+            process.exit(1);
+          },
+        );
     });
   }
 } catch (error) {

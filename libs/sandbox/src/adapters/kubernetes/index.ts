@@ -1,3 +1,5 @@
+export { DirectoryStore } from './archive/directory-store.js';
+export { openS3Store, type S3StoreOptions } from './archive/s3-store.js';
 export type { WorkspaceStore } from './archive/workspace-store.js';
 export { type ClusterAccess, fromKubeconfig, inCluster } from './cluster-access.js';
 export type { ClusterHealth } from './cluster-pods.js';

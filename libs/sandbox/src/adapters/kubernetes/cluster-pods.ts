@@ -36,6 +36,7 @@ export class ClusterPods {
     namespace: string,
     timing: Timing,
     logger: Logger,
+    private readonly port = AGENT_SERVER_PORT,
   ) {
     this.path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
     const labelSelector = Object.entries(MANAGED_BY)
@@ -93,7 +94,7 @@ export class ClusterPods {
   }
 
   observe(pod: PodView): ReturnType<typeof observationOf> {
-    return observationOf(pod, this.node(pod), AGENT_SERVER_PORT);
+    return observationOf(pod, this.node(pod), this.port);
   }
 
   onChange(listener: () => void): () => void {

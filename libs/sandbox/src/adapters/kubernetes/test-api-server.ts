@@ -30,6 +30,8 @@ export interface Faults {
 export class TestApiServer {
   readonly faults: Faults = { cutWatchAfterMs: null, refuse: () => null, stall: false, copies: 1, repeatOld: false, listDelayMs: 0 };
   readonly items = new Map<string, Item>();
+  /** Served as they are at the first list of nodes; nothing is told of their changes. */
+  nodes: object[] = [];
   /** When the first page of each list was asked for, by `performance.now()`. */
   readonly listTimes: number[] = [];
   watches = 0;
@@ -102,6 +104,10 @@ export class TestApiServer {
     this.requests.push({ method, url: request.url ?? '', body, authorization: request.headers.authorization });
     const name = url.pathname.split('/')[6];
     const isWatch = url.searchParams.get('watch') === 'true';
+    if (url.pathname === '/api/v1/nodes') {
+      if (isWatch) return void response.writeHead(200).flushHeaders();
+      return this.send(response, 200, { metadata: { resourceVersion: String(this.version) }, items: this.nodes });
+    }
     const isList = method === 'GET' && !isWatch && name === undefined;
     if (isList && !url.searchParams.has('continue')) this.listTimes.push(performance.now());
     const refused = this.faults.refuse({ method, isWatch, isList });

@@ -36,13 +36,14 @@ export interface BindItem {
   readonly org: number;
   readonly session: string;
   readonly body: number;
+  /** 0: it has none, and only asks whether it needs one. */
   readonly slot: number;
   readonly epoch: number;
 }
 
 export interface BindResult {
   readonly item: BindItem;
-  readonly outcome: 'bound' | 'replay' | 'mismatch' | 'quota' | 'slot-lost';
+  readonly outcome: 'bound' | 'replay' | 'mismatch' | 'quota' | 'empty' | 'slot-lost';
   /** Of `bound` and `replay`. */
   readonly claim: ModelClaim | null;
   readonly uid: number | null;
@@ -86,6 +87,7 @@ export class ModelDatabase {
   private disk = this.rows.copy();
   /** What a standby has that replicates without being waited for. */
   private standby = this.rows.copy();
+  private readonly committed = new Set<number>();
   private ids = 0;
   /** For the observer: each binding as it is made, before anything else happens. */
   onBind: (slot: ModelSlot, item: BindItem, by: number) => void = () => {};
@@ -111,7 +113,13 @@ export class ModelDatabase {
     this.disk = this.standby.copy();
   }
 
+  /** Was its bind ever on the disk? Rows of what is over are forgotten. */
+  wasCommitted(claim: number): boolean {
+    return this.committed.has(claim);
+  }
+
   private waited(): void {
+    for (const claim of this.rows.claims.keys()) this.committed.add(claim);
     this.disk = this.rows.copy();
   }
 
@@ -125,14 +133,15 @@ export class ModelDatabase {
     return count;
   }
 
-  /** @param counted what the caller believes the population to be; asked only by a broken variant. */
-  plan(counted: number): void {
-    const population = this.broken === 'population-from-cache' ? counted : this.population();
-    for (let missing = TARGET - population; missing > 0; missing -= 1) {
+  /** @param counted what the caller believes the population to be; asked only by a broken variant. @returns whether anything was missing. */
+  plan(counted: number): boolean {
+    const missing = TARGET - (this.broken === 'population-from-cache' ? counted : this.population());
+    for (let made = 0; made < missing; made += 1) {
       const id = this.newId();
       this.rows.slots.set(id, { id, state: 'intent', epoch: 0, holder: null, leaseUntil: 0, claim: null, uid: null, node: null });
     }
-    this.waited();
+    if (missing > 0) this.waited();
+    return missing > 0;
   }
 
   begin(id: number): void {
@@ -148,10 +157,11 @@ export class ModelDatabase {
   ready(id: number, uid: number): void {
     const slot = this.rows.slots.get(id);
     if (slot?.state !== 'provisioning' || slot.uid !== uid) return;
-    this.put(slot, { state: this.rows.avoided.has(slot.node ?? -1) ? 'doomed' : 'ready' });
+    if (this.rows.avoided.has(slot.node ?? -1)) this.doom(id);
+    else this.put(slot, { state: 'ready' });
   }
 
-  /** Intents, and sandboxes that are made, warm or leased. Never one that is bound. */
+  /** Waited for always: a sandbox is removed next, and a crash must not bring its slot back. Intents, and sandboxes that are made, warm or leased. Never one that is bound. */
   doom(id: number): void {
     const slot = this.rows.slots.get(id);
     if (slot === undefined || !(slot.state === 'intent' || slot.state === 'provisioning' || slot.state === 'ready')) return;
@@ -177,15 +187,25 @@ export class ModelDatabase {
     if (claim !== undefined && this.rows.sessions.get(claim.session) !== claim.id) this.rows.claims.delete(claim.id);
   }
 
-  lease(holder: number, most: number): ModelSlot[] {
+  /**
+   * Slots that nobody leases. When there is none and `isNeeded`, one of whoever leases most: a replica whose clients are quiet must not keep the last slots from the others.
+   * The new epoch is the fence: the former holder's bind fails, and it takes another.
+   */
+  lease(holder: number, most: number, isNeeded: boolean): ModelSlot[] {
     const leased: ModelSlot[] = [];
+    const held = new Map<number, ModelSlot[]>();
     for (const slot of this.rows.slots.values()) {
-      if (leased.length === most) break;
-      if (slot.state !== 'ready' || (slot.holder !== null && slot.leaseUntil > this.now)) continue;
-      this.put(slot, { holder, epoch: slot.epoch + 1, leaseUntil: this.now + LEASE });
-      leased.push(this.rows.slots.get(slot.id) as ModelSlot);
+      if (slot.state !== 'ready') continue;
+      if (slot.holder !== null && slot.leaseUntil > this.now) {
+        if (slot.holder !== holder) held.set(slot.holder, [...(held.get(slot.holder) ?? []), slot]);
+      } else if (leased.length < most) leased.push(slot);
     }
-    return leased;
+    if (leased.length === 0 && isNeeded && this.broken !== 'hoarded') {
+      const [largest = []] = [...held.values()].sort((a, b) => b.length - a.length);
+      leased.push(...largest.slice(0, 1));
+    }
+    for (const slot of leased) this.put(slot, { holder, epoch: slot.epoch + 1, leaseUntil: this.now + LEASE });
+    return leased.map((slot) => this.rows.slots.get(slot.id) as ModelSlot);
   }
 
   /** @returns those that are still the holder's. */
@@ -218,6 +238,7 @@ export class ModelDatabase {
     }
     const inUse = (broken === 'quota-counted-once' ? usageAtStart : rows.usage)[item.org] ?? 0;
     if (inUse >= CAP) return { item, outcome: 'quota', claim: null, uid: null };
+    if (item.slot === 0) return { item, outcome: 'empty', claim: null, uid: null };
     const slot = rows.slots.get(item.slot);
     const isMine =
       (slot?.state === 'ready' || (broken === 'bind-ignores-state' && slot?.state === 'bound')) &&

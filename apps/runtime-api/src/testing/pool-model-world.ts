@@ -1,0 +1,434 @@
+/** Everything that happens in the model: three replicas, their requests, the messages between all parts, and the loops of the pool. Each method is one step that nothing interrupts. */
+import { ModelCluster, type ModelPod, WatchCache, type WatchEvent } from './pool-model-cluster.js';
+import { type BindItem, type BindResult, isLive, type ModelClaim, ModelDatabase, type ModelSlot } from './pool-model-database.js';
+import { ModelObserver, ModelViolation } from './pool-model-observer.js';
+import type { Broken } from './pool-model-variants.js';
+
+export interface ModelRequest {
+  readonly id: number;
+  readonly org: number;
+  readonly session: string;
+  readonly body: number;
+  phase: 'queued' | 'picked' | 'binding' | 'activating' | 'marking';
+  /** The slot in hand, from the stock. */
+  slot: { readonly id: number; readonly epoch: number; readonly uid: number } | null;
+  /** The claim that its bind under way would make: an answer to an earlier bind is not its answer. */
+  proposed: number;
+  /** What was bound for it, or found bound. */
+  claim: ModelClaim | null;
+  uid: number;
+  tries: number;
+}
+
+export interface ModelReplica {
+  /** Grows with each start: a lease belongs to one life of a replica. */
+  incarnation: number;
+  up: boolean;
+  /** Leased slots, by slot: one that is told twice is there once. */
+  readonly stock: Map<number, { readonly epoch: number; readonly uid: number }>;
+  requests: ModelRequest[];
+}
+
+type Sender = { readonly replica: number; readonly incarnation: number };
+export type Message =
+  | (Sender & { readonly kind: 'lease'; readonly most: number; readonly isNeeded: boolean })
+  | (Sender & { readonly kind: 'leased'; readonly slots: readonly ModelSlot[] })
+  | (Sender & { readonly kind: 'bind'; readonly items: readonly BindItem[] })
+  | (Sender & { readonly kind: 'bind-done'; readonly results: readonly BindResult[] })
+  | (Sender & { readonly kind: 'activate'; readonly request: number; readonly slot: number; readonly uid: number; readonly claim: number })
+  | (Sender & { readonly kind: 'activate-done'; readonly request: number; readonly claim: number; readonly accepted: boolean | null })
+  | (Sender & { readonly kind: 'mark'; readonly request: number; readonly claim: number; readonly epoch: number })
+  | (Sender & { readonly kind: 'mark-done'; readonly request: number; readonly claim: number; readonly isActive: boolean })
+  | { readonly kind: 'create'; readonly slot: number; readonly node: number }
+  | { readonly kind: 'created'; readonly slot: number; readonly uid: number; readonly node: number }
+  | { readonly kind: 'remove'; readonly slot: number; readonly uid: number }
+  | { readonly kind: 'removed'; readonly slot: number }
+  | { readonly kind: 'label'; readonly row: number; readonly slot: number; readonly uid: number; readonly claim: number }
+  | { readonly kind: 'labelled'; readonly row: number };
+
+const MAX_TRIES = 3;
+export const REPLICAS = 3;
+export const ORGS = 2;
+/** Sessions that an organization's clients ask for; more than its cap. */
+export const KEYS = 4;
+/** Claims of one commit, at most. */
+const BATCH = 32;
+
+export type Outcome = 'active' | 'quota' | 'mismatch' | 'failed';
+
+export class ModelWorld {
+  readonly database: ModelDatabase;
+  readonly cluster: ModelCluster;
+  readonly cache: WatchCache;
+  readonly observer: ModelObserver;
+  readonly replicas: ModelReplica[] = Array.from({ length: REPLICAS }, (_, index) => ({ incarnation: index, up: true, stock: new Map(), requests: [] }));
+  readonly network: Message[] = [];
+  /** Last outcome of each session's requests. */
+  readonly outcomes = new Map<string, Outcome>();
+  /** How often each outcome of a bind and of a request came about: a walk that reaches nothing proves nothing. */
+  readonly reached = new Map<string, number>();
+  private incarnations = REPLICAS;
+  private requests = 0;
+
+  constructor(
+    readonly broken: Broken,
+    isLossy: boolean,
+  ) {
+    this.database = new ModelDatabase(broken);
+    this.cluster = new ModelCluster(broken);
+    this.cache = new WatchCache(broken);
+    this.observer = new ModelObserver(this.database, this.cluster, isLossy);
+  }
+
+  // A replica.
+
+  request(replica: ModelReplica, org: number, key: number, body: number): void {
+    this.requests += 1;
+    replica.requests.push({ id: this.requests, org, session: `${org}/${key}`, body, phase: 'queued', slot: null, proposed: 0, claim: null, uid: 0, tries: 0 });
+  }
+
+  /** A client that lost its patience sends the same once more, to whichever replica. */
+  repeat(replica: ModelReplica, { org, session, body }: ModelRequest): void {
+    this.request(replica, org, Number(session.split('/')[1]), body);
+  }
+
+  /** A request takes a slot out of the stock. */
+  pick(replica: ModelReplica): boolean {
+    const request = replica.requests.find((each) => each.phase === 'queued');
+    const [first] = replica.stock;
+    if (request === undefined || first === undefined) return false;
+    const [id, { epoch, uid }] = first;
+    replica.stock.delete(id);
+    request.slot = { id, epoch, uid };
+    request.phase = 'picked';
+    return true;
+  }
+
+  /** A request that finds no stock asks whether it needs a slot at all: it may be a repetition, or beyond the quota. */
+  ask(replica: ModelReplica): boolean {
+    const request = replica.requests.find((each) => each.phase === 'queued');
+    if (request === undefined || replica.stock.size > 0) return false;
+    request.phase = 'picked';
+    return true;
+  }
+
+  /** What is picked goes to the database as one batch. */
+  flush(index: number): boolean {
+    const replica = this.replicas[index] as ModelReplica;
+    const items: BindItem[] = [];
+    for (const request of replica.requests) {
+      if (request.phase !== 'picked' || items.length === BATCH) continue;
+      request.phase = 'binding';
+      const claim = this.database.newId();
+      request.proposed = claim;
+      items.push({
+        request: request.id,
+        claim,
+        org: request.org,
+        session: request.session,
+        body: request.body,
+        slot: request.slot?.id ?? 0,
+        epoch: request.slot?.epoch ?? 0,
+      });
+      if (this.broken === 'activated-before-bind' && request.slot !== null)
+        this.sendActivation(index, replica, request.id, request.slot.id, request.slot.uid, claim);
+    }
+    if (items.length === 0) return false;
+    this.network.push({ kind: 'bind', replica: index, incarnation: replica.incarnation, items });
+    return true;
+  }
+
+  lease(index: number, most: number): void {
+    const { incarnation, stock, requests } = this.replicas[index] as ModelReplica;
+    const isNeeded = stock.size === 0 && requests.some((request) => request.phase === 'queued');
+    this.network.push({ kind: 'lease', replica: index, incarnation, most, isNeeded });
+  }
+
+  renew(replica: ModelReplica): void {
+    const kept = this.database.renew(
+      replica.incarnation,
+      [...replica.stock].map(([id, { epoch }]) => [id, epoch] as const),
+    );
+    for (const id of [...replica.stock.keys()]) if (!kept.has(id)) replica.stock.delete(id);
+  }
+
+  crash(replica: ModelReplica): void {
+    replica.up = false;
+    replica.stock.clear();
+    replica.requests = [];
+  }
+
+  restart(replica: ModelReplica): void {
+    replica.up = true;
+    replica.incarnation = this.incarnations;
+    this.incarnations += 1;
+  }
+
+  /**
+   * A request has waited too long for what it waits for. What it sent may still arrive.
+   * A sandbox that did not answer an activation is asked for its receipt before its claim ends: it may have accepted for another request, whose client has its answer, and a crash may have lost the mark.
+   */
+  timeOut(index: number, request: ModelRequest): void {
+    const replica = this.replicas[index] as ModelReplica;
+    if (request.phase === 'activating') {
+      const pod = this.cluster.pods.get(request.claim?.slot ?? 0);
+      const hasAccepted = pod?.uid === request.uid && pod.phase === 'running' && pod.latch === request.claim?.id;
+      if (hasAccepted && this.broken !== 'ended-without-receipt') this.mark(index, request);
+      else this.activationFailed(replica, request);
+    } else if (request.phase === 'binding' || request.phase === 'marking') this.answer(replica, request, 'failed');
+  }
+
+  private answer(replica: ModelReplica, request: ModelRequest, outcome: Outcome): void {
+    replica.requests = replica.requests.filter((each) => each !== request);
+    this.outcomes.set(`${request.session}/${request.body}`, outcome);
+    this.count(`answered ${outcome}`);
+    if (outcome === 'active' && request.claim !== null) this.observer.answered(request.claim, request.body, request.uid);
+  }
+
+  private count(what: string): void {
+    this.reached.set(what, (this.reached.get(what) ?? 0) + 1);
+  }
+
+  private sendActivation(index: number, replica: ModelReplica, request: number, slot: number, uid: number, claim: number): void {
+    this.observer.sends(claim);
+    this.network.push({ kind: 'activate', replica: index, incarnation: replica.incarnation, request, slot, uid, claim });
+  }
+
+  private mark(index: number, request: ModelRequest): void {
+    if (request.claim === null) return;
+    request.phase = 'marking';
+    const { incarnation } = this.replicas[index] as ModelReplica;
+    this.network.push({ kind: 'mark', replica: index, incarnation, request: request.id, claim: request.claim.id, epoch: request.claim.epoch });
+  }
+
+  /** The claim ends unless a sandbox is known to have accepted it, and the request tries again. */
+  private activationFailed(replica: ModelReplica, request: ModelRequest): void {
+    if (request.claim !== null) this.database.release(request.claim.id, 'bound', 'lost');
+    this.again(replica, request);
+  }
+
+  private again(replica: ModelReplica, request: ModelRequest): void {
+    request.tries += 1;
+    request.phase = 'queued';
+    request.slot = null;
+    request.claim = null;
+    if (request.tries >= MAX_TRIES) this.answer(replica, request, 'failed');
+  }
+
+  private bindDone(index: number, replica: ModelReplica, { item, outcome, claim, uid }: BindResult): void {
+    const request = replica.requests.find((each) => each.id === item.request && each.phase === 'binding' && each.proposed === item.claim);
+    if (request === undefined) return;
+    // Not used up: it may be given to the next, whatever became of the lease.
+    if ((outcome === 'replay' || outcome === 'quota' || outcome === 'mismatch') && request.slot !== null)
+      replica.stock.set(request.slot.id, { epoch: request.slot.epoch, uid: request.slot.uid });
+    if (outcome === 'quota' || outcome === 'mismatch') {
+      this.answer(replica, request, outcome);
+      return;
+    }
+    if (outcome === 'empty') {
+      request.phase = 'queued';
+      return;
+    }
+    if (outcome === 'slot-lost' || claim === null) {
+      this.again(replica, request);
+      return;
+    }
+    request.claim = claim;
+    request.uid = uid ?? 0;
+    if (claim.state === 'active') {
+      this.answer(replica, request, 'active');
+      return;
+    }
+    request.phase = 'activating';
+    this.sendActivation(index, replica, request.id, claim.slot, request.uid, claim.id);
+  }
+
+  // The network.
+
+  /** A message arrives. A replica that has been restarted does not know what its former life asked for. */
+  deliver(message: Message): void {
+    const { database, cluster, network } = this;
+    const sender = 'replica' in message ? this.lifeOf(message) : null;
+    switch (message.kind) {
+      case 'lease':
+        network.push({ ...message, kind: 'leased', slots: database.lease(message.incarnation, message.most, message.isNeeded) });
+        return;
+      case 'leased':
+        if (sender !== null) for (const slot of message.slots) sender.stock.set(slot.id, { epoch: slot.epoch, uid: slot.uid ?? 0 });
+        return;
+      case 'bind':
+        network.push({ ...message, kind: 'bind-done', results: this.bindBatch(message) });
+        return;
+      case 'bind-done':
+        if (sender !== null) for (const result of message.results) this.bindDone(message.replica, sender, result);
+        return;
+      case 'activate': {
+        const accepted = cluster.activate(message.slot, message.uid, message.claim);
+        if (accepted === true) this.observer.activated(message.uid, message.claim);
+        this.count(`activation ${accepted === null ? 'unanswered' : accepted ? 'accepted' : 'refused'}`);
+        network.push({ ...message, kind: 'activate-done', accepted });
+        return;
+      }
+      case 'activate-done': {
+        const request = sender !== null ? this.waitingFor(sender, message.request, 'activating', message.claim) : undefined;
+        if (request?.claim == null || sender === null) return;
+        if (message.accepted !== true) {
+          this.activationFailed(sender, request);
+          return;
+        }
+        this.mark(message.replica, request);
+        return;
+      }
+      case 'mark':
+        network.push({ ...message, kind: 'mark-done', isActive: database.activate(message.claim, message.epoch) });
+        return;
+      case 'mark-done': {
+        const request = sender !== null ? this.waitingFor(sender, message.request, 'marking', message.claim) : undefined;
+        if (request !== undefined && sender !== null) this.answer(sender, request, message.isActive ? 'active' : 'failed');
+        return;
+      }
+      case 'create': {
+        if (cluster.away) return;
+        const pod = cluster.create(message.slot, message.node);
+        network.push({ kind: 'created', slot: pod.slot, uid: pod.uid, node: pod.node });
+        return;
+      }
+      case 'created':
+        database.saveUid(message.slot, message.uid, message.node);
+        return;
+      case 'remove':
+        if (cluster.away) return;
+        cluster.remove(message.slot, message.uid);
+        network.push({ kind: 'removed', slot: message.slot });
+        return;
+      case 'removed':
+        database.gone(message.slot);
+        return;
+      case 'label':
+        if (cluster.away) return;
+        cluster.label(message.slot, message.uid, message.claim);
+        this.observer.labelled(cluster.pods.get(message.slot), message.uid);
+        network.push({ kind: 'labelled', row: message.row });
+        return;
+      case 'labelled':
+        database.rows.outbox.delete(message.row);
+        return;
+    }
+  }
+
+  private bindBatch({ incarnation, items }: Message & { readonly kind: 'bind' }): BindResult[] {
+    const results = this.database.bindBatch(incarnation, items);
+    for (const { outcome } of results) this.count(`bind ${outcome}`);
+    return results;
+  }
+
+  /** The replica, if it is still in the life in which it sent the message. */
+  private lifeOf({ replica, incarnation }: Sender): ModelReplica | null {
+    const found = this.replicas[replica] as ModelReplica;
+    return found.up && found.incarnation === incarnation ? found : null;
+  }
+
+  private waitingFor(replica: ModelReplica, id: number, phase: ModelRequest['phase'], claim: number): ModelRequest | undefined {
+    return replica.requests.find((each) => each.id === id && each.phase === phase && each.claim?.id === claim);
+  }
+
+  // The loops of the pool. Who runs them is not told apart: two at once are normal.
+
+  /** @returns whether it wrote an intent. */
+  plan(): boolean {
+    let seen = 0;
+    for (const event of this.cache.seen.values()) {
+      const state = this.database.rows.slots.get(event.slot)?.state;
+      if (event.phase !== 'removed' && state !== 'bound' && state !== 'active' && state !== 'releasing') seen += 1;
+    }
+    return this.database.plan(seen);
+  }
+
+  create(slot: ModelSlot, node: number): boolean {
+    if (slot.uid !== null || (slot.state !== 'intent' && slot.state !== 'provisioning')) return false;
+    this.database.begin(slot.id);
+    this.network.push({ kind: 'create', slot: slot.id, node });
+    return true;
+  }
+
+  /** Asks the sandbox itself: it must answer and be blank. */
+  makeReady(slot: ModelSlot): boolean {
+    if (slot.state !== 'provisioning' || slot.uid === null) return false;
+    const pod = this.podOf(slot);
+    if (pod === null || pod.phase === 'ended') this.database.doom(slot.id);
+    else if (pod.phase === 'running' && pod.latch === null) this.database.ready(slot.id, slot.uid);
+    else if (pod.latch !== null) this.database.doom(slot.id);
+    return true;
+  }
+
+  /** A warm sandbox that does not answer or is not blank goes. */
+  checkWarm(slot: ModelSlot): boolean {
+    if (slot.state !== 'ready') return false;
+    const pod = this.podOf(slot);
+    if (pod !== null && pod.phase === 'running' && pod.latch === null) return false;
+    this.database.doom(slot.id);
+    return true;
+  }
+
+  told(event: WatchEvent): void {
+    this.cache.take(event);
+    this.observer.told(event.slot, this.cache.seen.get(event.slot));
+  }
+
+  relist(): void {
+    const before = [...this.cache.seen.values()];
+    this.cache.relist(this.cluster);
+    this.observer.listed(before, this.cache.seen);
+  }
+
+  podEnds(pod: ModelPod, how: 'stays' | 'goes'): void {
+    this.observer.podEnded(pod.uid);
+    if (how === 'stays') this.cluster.move(pod, 'ended');
+    else this.cluster.collect(pod);
+  }
+
+  seeNodes(): void {
+    for (const node of [0, 1]) {
+      if (this.cluster.cordoned.has(node)) this.database.avoid(node);
+      else this.database.rows.avoided.delete(node);
+    }
+  }
+
+  /** What the watch has told of a warm slot's own pod, without asking anybody. */
+  believeWatch(slot: ModelSlot): boolean {
+    const event = this.cache.seen.get(slot.id);
+    if (slot.state !== 'ready' || event?.uid !== slot.uid || (event?.phase !== 'ended' && event?.phase !== 'removed')) return false;
+    if (this.podOf(slot)?.phase === 'running') throw new ModelViolation('I17', `slot ${slot.id} is doomed by old news while its pod runs`);
+    this.database.doom(slot.id);
+    return true;
+  }
+
+  remove(slot: ModelSlot): boolean {
+    const removable = slot.state === 'doomed' || slot.state === 'releasing' || (this.broken === 'delete-any-state' && slot.state === 'ready');
+    if (!removable || this.cluster.away) return false;
+    const pod = this.cluster.pods.get(slot.id);
+    if (slot.uid === null && pod === undefined) this.database.gone(slot.id);
+    else if (slot.uid === null && pod !== undefined) this.database.saveUid(slot.id, pod.uid, pod.node);
+    else this.network.push({ kind: 'remove', slot: slot.id, uid: slot.uid ?? 0 });
+    return true;
+  }
+
+  sendLabels(): boolean {
+    for (const [row, { slot, uid, claim }] of this.database.rows.outbox) this.network.push({ kind: 'label', row, slot, uid, claim });
+    return this.database.rows.outbox.size > 0;
+  }
+
+  podOf(slot: ModelSlot): ModelPod | null {
+    const pod = this.cluster.pods.get(slot.id);
+    return pod?.uid === slot.uid ? (pod ?? null) : null;
+  }
+
+  /** The client gives its sandbox back. */
+  stop(session: string): boolean {
+    const claim = this.database.rows.claims.get(this.database.rows.sessions.get(session) ?? -1);
+    if (!isLive(claim)) return false;
+    this.observer.hasStopped(claim.id);
+    this.database.release(claim.id, 'bound-or-active', 'released');
+    return true;
+  }
+}

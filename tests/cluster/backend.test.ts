@@ -1,20 +1,22 @@
 import { describe, it } from 'node:test';
 import { describeSandboxBackend } from '@slipway/sandbox/testing';
-import { lackForTestCluster } from '@slipway/testing/cluster';
+import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { SANDBOXES } from './contract-pod.ts';
 import { openBackendCluster } from './open-backend.ts';
 
-const lack = await lackForTestCluster();
+const lack = await lackForBuiltCluster();
 
 if (lack === null) {
+  // Before the suite, whose clock runs from its beginning: the first image takes minutes.
+  const opened = await openBackendCluster();
   describeSandboxBackend('kubernetes', async (publicKey) => {
-    const opened = await openBackendCluster();
-    // The contract signs with a key of its own; archives are signed with the cluster's, and no archive of an owned sandbox is moved here.
+    // Pods verify with the suite's key; archives are signed with another, and none is moved here: nobody owns the workspaces of the suite.
     const backend = await opened.open({ activationPublicKey: publicKey });
     return {
       backend,
       killAgentServer: async (name) => {
-        const uid = await opened.platform.cluster.kubectl(['-n', 'slipway-sandboxes', 'get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']);
-        await opened.platform.cluster.killContainer(uid, 'agent-server');
+        const { cluster } = opened.platform;
+        await cluster.killContainer(await cluster.kubectl(['-n', SANDBOXES, 'get', 'pod', name, '-o', 'jsonpath={.metadata.uid}']), 'agent-server');
       },
       close: () => opened.close(),
     };

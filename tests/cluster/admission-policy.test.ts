@@ -17,8 +17,8 @@ interface Policy {
 const POLICIES = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
 const BINDINGS = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings';
 /** Two more namespaces, each with one half of what the sandboxes' has: what they refuse shows which half did. */
-const POLICY_ONLY = 'policy-only';
-const POD_SECURITY_ONLY = 'pod-security-only';
+const POLICY_ONLY = 'slipway-test-policy-only';
+const POD_SECURITY_ONLY = 'slipway-test-pod-security-only';
 
 const lack = await lackForTestCluster();
 
@@ -33,7 +33,11 @@ describe('the sandbox namespace', { timeout: 180_000, skip: lack ?? false }, () 
     policies = (await api.ask<{ items: Policy[] }>(`${POLICIES}?labelSelector=app.kubernetes.io/part-of=slipway`)).body.items;
     await makeHalves();
   });
-  after(() => platform?.close());
+  after(async () => {
+    for (const path of [`${BINDINGS}/${POLICY_ONLY}`, `/api/v1/namespaces/${POLICY_ONLY}`, `/api/v1/namespaces/${POD_SECURITY_ONLY}`])
+      await api?.ask(path, { method: 'DELETE' });
+    await platform?.close();
+  });
 
   async function makeHalves(): Promise<void> {
     const enforced = await api.ask<{ metadata: { labels: Record<string, string> } }>(`/api/v1/namespaces/${SANDBOXES}`);

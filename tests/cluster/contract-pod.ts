@@ -86,7 +86,7 @@ export function contractPod(slot: string, { namespace = SANDBOXES, image = IMAGE
       enableServiceLinks: false,
       hostUsers: false,
       terminationGracePeriodSeconds: 5,
-      securityContext: { runAsNonRoot: true, runAsGroup: 10_000, fsGroup: 10_000, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: { runAsNonRoot: true, runAsUser: 10_001, runAsGroup: 10_000, fsGroup: 10_000, seccompProfile: { type: 'RuntimeDefault' } },
       tolerations: ['not-ready', 'unreachable'].map((state) => ({
         key: `node.kubernetes.io/${state}`,
         operator: 'Exists',

@@ -93,7 +93,7 @@ describe('the network policies', { timeout: 120_000, skip: lack ?? false }, () =
     for (const { from, port = 8000, protocol = 'TCP' } of SOURCES) expect(isAllowed(policies, from, nobody, protocol, port)).toBe(false);
   });
 
-  it('hold the ranges of parameters.yaml at the places where the manifests expect them', () => {
+  it('begin their exceptions with the ranges of pods, services and nodes, which an overlay replaces', () => {
     const open = policies.find(({ metadata }) => metadata.name === 'sandbox-egress-open')!;
     const [v4, v6] = open.spec.egress?.[0]?.to?.map(({ ipBlock }) => ipBlock?.except?.slice(0, 3)) ?? [];
     expect([v4, v6]).toEqual([

@@ -171,6 +171,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { name: 'that is root', says: 'as two users', podSecurity: true, change: actionSecurity({ runAsUser: 0 }) },
   { name: 'whose agent and tools are one user', says: 'as two users', change: actionSecurity({ runAsUser: 10_001 }) },
+  { name: 'without a user of its own', says: 'as two users', change: specSecurity({ runAsUser: undefined }) },
   { name: 'of the user of its image', says: 'as two users', change: agentSecurity({ runAsUser: undefined }) },
   { name: 'of group 0', says: 'belongs to group 10000', change: specSecurity({ runAsGroup: 0 }) },
   { name: 'of further groups', says: 'belongs to group 10000', change: specSecurity({ supplementalGroups: [999] }) },

@@ -1,3 +1,4 @@
+import { inParallel } from './in-parallel.js';
 import { doomSlot, type Slot, takeDueChecks } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import { sandboxHealth } from './slot-provisioning.js';
@@ -52,19 +53,4 @@ export class KeepWarm {
     const reason = { silent: 'it does not answer', unwell: 'its tools do not work', 'not-ours': 'it is not blank' }[health];
     return doomSlot(this.context.db, slot.slotId, reason, ['ready', 'leased']);
   }
-}
-
-/** Results in the order of `items`; at most `atOnce` at the same time. Rejects with the first rejection. */
-export async function inParallel<T, R>(items: readonly T[], atOnce: number, work: (item: T) => R | Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) {
-      const index = next;
-      next += 1;
-      results[index] = await work(items[index] as T);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
-  return results;
 }

@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type ListedSandbox, readActivation } from '@slipway/sandbox';
 import { activateClaim, releaseClaim } from '../runtimes/runtimes.queries.js';
-import { inParallel } from './keep-warm.js';
+import { inParallel } from './in-parallel.js';
 import { doomSlot } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import {

@@ -1,6 +1,6 @@
 import { sandboxRequest } from '@slipway/sandbox';
 import { releaseClaim } from '../runtimes/runtimes.queries.js';
-import { inParallel } from './keep-warm.js';
+import { inParallel } from './in-parallel.js';
 import type { PoolContext } from './pool-context.js';
 import { type ActiveClaim, claimsOlderThan } from './reaper.queries.js';
 

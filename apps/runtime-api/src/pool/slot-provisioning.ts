@@ -4,6 +4,7 @@ import { SlipwayError } from '@slipway/errors';
 import { readActivation, type SandboxProblem } from '@slipway/sandbox';
 import { beginSlots, doomSlot, markReady, planSlots, type Slot, type Stock } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
+import { within } from './time-limit.js';
 
 const PROBE_TIMEOUT_MS = 2_000;
 /** Shortest and longest time between two looks at a sandbox that starts. Milliseconds. */
@@ -89,12 +90,12 @@ class Held extends Error {
 async function bringUp(context: PoolContext, pool: PoolSpec, slot: Slot, signal: AbortSignal): Promise<{ uid: string; address: string }> {
   const { backend, failpoints, pace } = context;
   await failpoints('pool.creating');
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(pace.startTimeoutMs)]);
+  const spec = { name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size };
   // Also for one that exists: whoever began it may have died in the middle.
-  await heldIfOutside(false, () => backend.ensure({ name: slot.podName, slotId: slot.slotId, image: pool.image, size: pool.size }, limit));
+  await heldIfOutside(false, () => within(pace.startTimeoutMs, signal, (limit) => backend.ensure(spec, limit)));
   await failpoints('pool.created');
   const sandbox = await waitUntilRunning(context, slot.podName, signal);
-  await waitUntilDormant(slot, sandbox.address, AbortSignal.any([signal, AbortSignal.timeout(pace.dormantTimeoutMs)]));
+  await within(pace.dormantTimeoutMs, signal, (limit) => waitUntilDormant(slot, sandbox.address, limit));
   return sandbox;
 }
 

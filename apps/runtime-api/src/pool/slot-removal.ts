@@ -1,5 +1,6 @@
 import { markGone, type Slot, saveUid } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
+import { within } from './time-limit.js';
 
 /** Longest removal of one sandbox. Milliseconds; its workspace may have to be stored first. Tried again at the next tick: a backend shares the removal that is under way. */
 const REMOVE_TIMEOUT_MS = 10 * 60_000;
@@ -10,7 +11,7 @@ const REMOVE_TIMEOUT_MS = 10 * 60_000;
  */
 export async function removeSandbox(context: PoolContext, slot: { slotId: string; podName: string; podUid: string }, signal: AbortSignal): Promise<void> {
   await context.failpoints('pool.removing');
-  await context.backend.remove(slot.podName, slot.podUid, AbortSignal.any([signal, AbortSignal.timeout(REMOVE_TIMEOUT_MS)]));
+  await within(REMOVE_TIMEOUT_MS, signal, (limit) => context.backend.remove(slot.podName, slot.podUid, limit));
   await context.failpoints('pool.removed');
   await markGone(context.db, slot.slotId);
 }

@@ -5,6 +5,17 @@ export const ConfigSchema = z.object({
   HOST: z.string().default('127.0.0.1').describe('Address to listen on. In a sandbox only agent-server may reach it.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(0).describe('Port to listen on; 0 takes any. `STATE_DIR/action-server.json` says which.'),
   WORKSPACE_DIR: z.string().startsWith('/').describe('The workspace: file and git routes stay inside, and the shell starts here.'),
+  HOME_DIR: z
+    .string()
+    .startsWith('/')
+    .optional()
+    .describe('The home directory of the agent alone. It is kept with the workspace, and emptied when a kept one is put in its place; absent: no home is.'),
+  ARCHIVE_MAX_BYTES: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('Most that is kept of workspace and home, unpacked. Bytes; absent: the size of the volume of the workspace.'),
   STATE_DIR: z.string().startsWith('/').describe('Where the listening file and long outputs of commands are kept. Outside of the workspace.'),
   ACTION_SERVER_TOKEN: z.string().min(32).describe('What agent-server sends as `X-Session-API-Key`. Secret.'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),

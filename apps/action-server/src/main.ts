@@ -13,7 +13,13 @@ const logger = createLogger('action-server', config.LOG_LEVEL);
 process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
 
-const { routes, close } = createRoutes({ workspace: config.WORKSPACE_DIR, stateDirectory: config.STATE_DIR, env: process.env });
+const { routes, close } = createRoutes({
+  workspace: config.WORKSPACE_DIR,
+  stateDirectory: config.STATE_DIR,
+  env: process.env,
+  home: config.HOME_DIR,
+  maxArchiveBytes: config.ARCHIVE_MAX_BYTES,
+});
 const server = createHttpServer(routes, { token: config.ACTION_SERVER_TOKEN, logger });
 
 server.once('error', (error: NodeJS.ErrnoException) => {

@@ -5,6 +5,7 @@ import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slip
 import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
+import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { CommandRunner } from './command/command-runner.js';
 import { FileEditor } from './editor/file-editor.js';
 import { createDirectory, searchSubdirectories } from './files/directories.js';
@@ -43,10 +44,14 @@ export interface ActionRoutesOptions {
   /** This process' own environment; a short list of it is passed on to commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly quietMs?: number;
+  /** The agent's home, kept with the workspace, and emptied when another is put in its place. */
+  readonly home?: string | undefined;
+  /** Most that is kept of both. Bytes. */
+  readonly maxArchiveBytes?: number | undefined;
 }
 
 /** What action-server does, route by route. */
-export function createRoutes({ workspace, stateDirectory, env, quietMs }: ActionRoutesOptions): ActionRoutes {
+export function createRoutes({ workspace, stateDirectory, env, quietMs, home, maxArchiveBytes }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
   const environment = new ShellEnvironment(env);
   const terminal = new Terminal({
@@ -55,6 +60,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs }: Action
     environment,
     ...(quietMs === undefined ? {} : { quietMs }),
   });
+  const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
   const editor = new FileEditor();
   const repositories = { directory: workspace, environment };
   /** Tells agent-server that this process is a new one, and has to be configured again. */
@@ -93,6 +99,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs }: Action
         const { path: repository, base, ref, file } = queryOf(GitQuery, query);
         return streamPatch(repositories, { path: repository, base: base ?? ref, file }, response, signal);
       },
+      'GET /archive/workspace': ({ response, signal }) => archive.send(response, signal),
+      'PUT /archive/workspace': ({ request, response, signal }) => archive.take(request, response, signal),
       'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),
       'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
       'POST /file/create_directory': ({ query }) => createDirectory(workspace, queryOf(PathQuery, query).path),

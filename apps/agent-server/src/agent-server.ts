@@ -3,9 +3,11 @@ import type { Server } from 'node:http';
 import path from 'node:path';
 import { preloadLlm } from '@slipway/llm';
 import { createLogger, type Logger } from '@slipway/telemetry';
-import { Activation } from './activation/activation.js';
+import { Activation, type BlankCondition } from './activation/activation.js';
 import { ActivationLatch } from './activation/activation-latch.js';
 import { readPublicKey } from './activation/activation-token.js';
+import { archiveRoutes } from './archive/archive.routes.js';
+import { Restores } from './archive/restores.js';
 import type { Config } from './config.js';
 import { Conversations } from './conversations/conversations.js';
 import { conversationRoutes } from './conversations/conversations.routes.js';
@@ -18,14 +20,12 @@ import { bashRoutes } from './sandbox/bash.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
+import { KeepWarm } from './warm/keep-warm.js';
 
-/** How long a stop waits for the app to take the last events. Milliseconds. */
-const FLUSH_MS = 5_000;
+/** How long a stop waits for the app to take the last events. Milliseconds; with what follows it is over within 2 s. The log has them in any case. */
+const FLUSH_MS = 1_200;
 /** From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim waits for it. Milliseconds. */
 const PRELOAD_AFTER_MS = 250;
-/** Longest that the empty command may take, with the wait for a tool process that is not there yet. Milliseconds. */
-const WARM_UP_MS = 5_000;
-
 export interface AgentServer {
   readonly port: number;
   readonly logger: Logger;
@@ -41,7 +41,21 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const mask = new SecretMask();
   mask.add([config.ACTION_SERVER_TOKEN]);
   const actionServer = new ActionServerClient(config.ACTION_SERVER_URL, config.ACTION_SERVER_TOKEN);
-  const activation = new Activation(config, key, await ActivationLatch.open(config.STATE_DIR), logger, (env, keys) => {
+  const restores = await Restores.open(config.STATE_DIR);
+  const warm = new KeepWarm({ run: (request, signal) => actionServer.runCommand(request, signal), everyMs: config.WARM_EVERY_SECONDS * 1_000 });
+  const condition: BlankCondition = {
+    get obstacle() {
+      return restores.obstacle;
+    },
+    get problem() {
+      return restores.damage ?? warm.problem;
+    },
+    get warmedAt() {
+      return warm.warmedAt;
+    },
+  };
+  const activation = new Activation(config, key, await ActivationLatch.open(config.STATE_DIR), logger, condition, (env, keys) => {
+    warm.stop();
     mask.add(keys);
     actionServer.addEnv(env);
   });
@@ -49,6 +63,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const router = new Router([
     ...serviceRoutes(),
     ...activation.routes(),
+    ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, actionServer, mask),
     ...bashRoutes(actionServer, (text) => mask.text(text)),
     ...workspaceRoutes(actionServer, config.WORKSPACE_DIR),
@@ -59,15 +74,14 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const port = await listen(http, config.HOST, config.PORT);
   await announce(config.STATE_DIR, port);
   // Once it listens, and before it is claimed: a claim that comes sooner pays for it itself.
-  setTimeout(() => void preload(actionServer), PRELOAD_AFTER_MS).unref();
+  setTimeout(() => void preload().finally(() => warm.start()), PRELOAD_AFTER_MS).unref();
   logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
-  return { port, logger, stop: () => stop(http, sockets, conversations) };
+  return { port, logger, stop: () => stop(http, sockets, conversations, warm) };
 }
 
-/** Loads the HTTP client, and runs an empty command, so that both processes have compiled the way of the first real one. A failure is shown by the first real one. */
-async function preload(actionServer: ActionServerClient): Promise<void> {
+/** Loads the HTTP client and the model's. A failure is shown by the first call. */
+async function preload(): Promise<void> {
   await Promise.all([preloadOutgoing(), preloadLlm()]);
-  await actionServer.runCommand({ command: ':', timeout: 1 }, AbortSignal.timeout(WARM_UP_MS)).catch(() => {});
 }
 
 /** Whole or not at all: who waits for the file reads it as soon as it is there. */
@@ -77,7 +91,8 @@ async function announce(stateDir: string, port: number): Promise<void> {
   await rename(`${file}.draft`, file);
 }
 
-async function stop(http: Server, sockets: EventSockets, conversations: Conversations): Promise<void> {
+async function stop(http: Server, sockets: EventSockets, conversations: Conversations, warm: KeepWarm): Promise<void> {
+  warm.stop();
   http.close();
   const open = await conversations.opened();
   const signal = AbortSignal.timeout(FLUSH_MS);

@@ -16,6 +16,10 @@ export const ConfigSchema = z.object({
   WORKSPACE_DIR: z.string().min(1),
   /** Ed25519, SPKI DER, base64: whose signature activates this sandbox. */
   ACTIVATION_PUBLIC_KEY: z.string().min(40),
+  /** Seconds from one warm-up of a blank sandbox to the next, a fifth more or less; 0: only the one at its start. */
+  WARM_EVERY_SECONDS: z.coerce.number().min(0).max(3_600).default(60),
+  /** Most that is kept of the conversations' logs, unpacked. Bytes; absent: the size of the volume of STATE_DIR. */
+  ARCHIVE_MAX_BYTES: z.coerce.number().int().positive().optional(),
   ACTION_SERVER_URL: z.url({ protocol: /^https?$/ }),
   /** Shared with action-server alone. Secret. */
   ACTION_SERVER_TOKEN: z.string().min(32),

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { SlipwayError } from '@slipway/errors';
@@ -39,11 +39,12 @@ export async function restoreDirectories(
     tar.stdout.resume();
     let failure: Error | undefined;
     try {
-      await pipeline(source, createZstdDecompress({ chunkSize: CHUNK_BYTES }), metered(maxBytes), tar.stdin, { signal });
+      await pipeline(source, createZstdDecompress({ chunkSize: CHUNK_BYTES }), metered(maxBytes), (chunks) => feed(tar.stdin, chunks), { signal });
     } catch (error) {
       failure = error as Error;
     }
-    // Its input has ended, whole or not, and with it tar; the timer is for one that hangs in the file system.
+    // Its input has ended, and with it tar; the timer is for one that hangs in the file system.
+    if (failure !== undefined) tar.stdin.destroy();
     const killing = failure === undefined ? undefined : setTimeout(tar.kill, KILL_AFTER_MS);
     const { code, said } = await tar.ended;
     clearTimeout(killing);
@@ -51,14 +52,30 @@ export async function restoreDirectories(
   });
 }
 
+/**
+ * Writes all and ends. Does not wait until the end has been taken note of: a program that has read it may be gone sooner, which is no failure.
+ * Rejects when the program closes its input before.
+ */
+async function feed(stdin: Writable, chunks: AsyncIterable<Buffer>): Promise<void> {
+  const closed = new Promise<'closed'>((resolve) => stdin.once('close', () => resolve('closed')));
+  for await (const chunk of chunks) {
+    if (stdin.destroyed) throw new ProgramGone();
+    if (stdin.write(chunk)) continue;
+    const drained = new Promise<'drained'>((resolve) => stdin.once('drain', () => resolve('drained')));
+    if ((await Promise.race([drained, closed])) === 'closed') throw new ProgramGone();
+  }
+  stdin.end();
+}
+
+/** It gave up before it had read everything, and has said why. */
+class ProgramGone extends Error {}
+
 function restoreError(failure: Error | undefined, said: string, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (failure instanceof SlipwayError) return failure;
   if (said.includes('No space left on device') || said.includes('Disk quota exceeded'))
     return new SlipwayError('sandbox.disk-full', 'The kept files do not fit into this sandbox.', { cause: failure });
-  // A broken pipe means that tar gave up first, and has said why.
-  const reason =
-    failure === undefined || (failure as NodeJS.ErrnoException).code === 'EPIPE' ? reasonOf(said, 'tar') : `it is cut off or altered (${failure.message})`;
+  const reason = failure === undefined || failure instanceof ProgramGone ? reasonOf(said, 'tar') : `it is cut off or altered (${failure.message})`;
   return new SlipwayError('sandbox.archive-broken', `The archive cannot be unpacked: ${reason}.`, { cause: failure });
 }
 

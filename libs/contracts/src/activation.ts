@@ -29,5 +29,10 @@ export const InitState = z.object({
   slot_id: z.string(),
   claim_id: z.string().nullable(),
   working_dir: z.string(),
+  /** When the empty command last ran through both of its processes while it was blank; `null` before that. */
+  warmed_at: z.iso.datetime().nullable().default(null),
+  /** False: give this sandbox to nobody, and replace it; `unhealthy_reason` says why. */
+  healthy: z.boolean().default(true),
+  unhealthy_reason: z.string().nullable().default(null),
 });
 export type InitState = z.infer<typeof InitState>;

@@ -5,7 +5,7 @@ import { SlipwayError } from '@slipway/errors';
 const ACTIVATION_AUDIENCE = 'slipway-activation';
 /** Oldest token that is accepted, and how far its clock may be ahead of ours. Seconds. */
 const MAX_AGE_S = 30;
-const MAX_SKEW_S = 5;
+export const MAX_SKEW_S = 5;
 
 /** @param spki Ed25519 public key, SPKI DER, base64. @throws SlipwayError `config.invalid`. */
 export function readPublicKey(spki: string): KeyObject {
@@ -18,25 +18,39 @@ export function readPublicKey(spki: string): KeyObject {
   throw new SlipwayError('config.invalid', 'ACTIVATION_PUBLIC_KEY is not an Ed25519 key.');
 }
 
+/** Refuses a token, always with the same code: what exactly is wrong with a forged one is for its maker to find out. */
+export function refusedToken(what: string, why: string): SlipwayError {
+  return new SlipwayError('auth.missing', `The ${what} token is not valid: ${why}.`);
+}
+
 /**
- * The claims of a token that was signed for this sandbox and this body, just now.
- * Fails closed: a token with anything missing, foreign or old is refused, `auth.missing` for the proof and `permission.denied` for the wrong sandbox.
+ * The payload of a JWT that was signed with the platform's key for `audience` and has not expired. What else must be in it is the caller's to check.
+ * Fails closed: a token with anything missing, foreign or old is refused with `auth.missing`.
  */
-export function verifyActivation(token: string, body: Buffer, expected: { key: KeyObject; slotId: string; podUid: string; nowMs: number }): ActivationClaims {
-  const refuse = (why: string): SlipwayError => new SlipwayError('auth.missing', `The activation token is not valid: ${why}.`);
+export function readSignedToken(token: string, expected: { key: KeyObject; audience: string; what: string; nowMs: number }): Readonly<Record<string, unknown>> {
+  const refuse = (why: string): SlipwayError => refusedToken(expected.what, why);
   const [header, payload, signature, ...rest] = token.split('.');
   if (header === undefined || payload === undefined || signature === undefined || rest.length > 0) throw refuse('it is not a JWT');
   if ((decode(header) as { alg?: unknown } | null)?.alg !== 'EdDSA') throw refuse('its algorithm is not EdDSA');
   if (!verify(null, Buffer.from(`${header}.${payload}`), expected.key, Buffer.from(signature, 'base64url'))) throw refuse('its signature does not match');
-  const body256 = createHash('sha256').update(body).digest('base64url');
-  const raw = decode(payload) as { aud?: unknown; iat?: unknown; exp?: unknown } | null;
+  const raw = decode(payload) as Record<string, unknown> | null;
+  if (raw === null || typeof raw !== 'object') throw refuse('claims are missing');
+  const { aud, exp } = raw;
+  if (aud !== expected.audience && !(Array.isArray(aud) && aud.includes(expected.audience))) throw refuse('it is for another audience');
+  if (exp !== undefined && (typeof exp !== 'number' || expected.nowMs / 1000 > exp)) throw refuse('it has expired');
+  return raw;
+}
+
+/** @throws SlipwayError `auth.missing` for the proof and `permission.denied` for the wrong sandbox; only what was signed for this sandbox and this body, just now, passes. */
+export function verifyActivation(token: string, body: Buffer, expected: { key: KeyObject; slotId: string; podUid: string; nowMs: number }): ActivationClaims {
+  const refuse = (why: string): SlipwayError => refusedToken('activation', why);
+  const raw = readSignedToken(token, { ...expected, audience: ACTIVATION_AUDIENCE, what: 'activation' });
   const claims = ActivationClaims.safeParse(raw);
-  if (!claims.success || raw === null) throw refuse('claims are missing');
-  if (raw.aud !== ACTIVATION_AUDIENCE && !(Array.isArray(raw.aud) && raw.aud.includes(ACTIVATION_AUDIENCE))) throw refuse('it is for another audience');
+  if (!claims.success) throw refuse('claims are missing');
   const now = expected.nowMs / 1000;
-  if (typeof raw.iat !== 'number' || now - raw.iat > MAX_AGE_S || raw.iat - now > MAX_SKEW_S) throw refuse('it is too old, or from the future');
-  if (raw.exp !== undefined && (typeof raw.exp !== 'number' || now > raw.exp)) throw refuse('it has expired');
-  if (claims.data.body_sha256 !== body256) throw refuse('it was signed for another body');
+  const { iat } = raw;
+  if (typeof iat !== 'number' || now - iat > MAX_AGE_S || iat - now > MAX_SKEW_S) throw refuse('it is too old, or from the future');
+  if (claims.data.body_sha256 !== createHash('sha256').update(body).digest('base64url')) throw refuse('it was signed for another body');
   if (claims.data.slot_id !== expected.slotId || claims.data.pod_uid !== expected.podUid)
     throw new SlipwayError('permission.denied', 'The activation is for another sandbox.');
   return claims.data;

@@ -8,13 +8,27 @@ import { ok, type Route, readBody } from '../http/router.js';
 import type { ActivationLatch } from './activation-latch.js';
 import { verifyActivation } from './activation-token.js';
 
+/** What a sandbox that belongs to nobody says of itself. */
+export interface BlankCondition {
+  /** Why it takes no claim now, in a sentence. */
+  readonly obstacle: string | null;
+  /** Why it should be replaced, in a sentence. */
+  readonly problem: string | null;
+  /** ISO 8601. */
+  readonly warmedAt: string | null;
+}
+
 /** Whose sandbox this is: nobody's until one signed claim has closed the latch. */
 export class Activation {
+  /** Claims that are being accepted or refused. */
+  private claiming = 0;
+
   constructor(
     private readonly config: Config,
     private readonly key: KeyObject,
     private readonly latch: ActivationLatch,
     private readonly logger: Logger,
+    private readonly condition: BlankCondition,
     /** Called with the sandbox's environment and session keys, at activation or at a start after it (then only the keys' hashes are known). */
     private readonly onReady: (env: Readonly<Record<string, string>>, keys: readonly string[]) => void,
   ) {
@@ -24,12 +38,21 @@ export class Activation {
 
   state(): InitState {
     const { state } = this.latch;
+    const { problem, warmedAt } = this.condition;
     return {
       state: state.state === 'closed' ? 'ready' : 'dormant',
       slot_id: this.config.SLOT_ID,
       claim_id: state.state === 'closed' ? state.record.claim_id : null,
       working_dir: this.config.WORKSPACE_DIR,
+      warmed_at: warmedAt,
+      healthy: problem === null,
+      unhealthy_reason: problem,
     };
+  }
+
+  /** True when it belongs to nobody and nobody is about to get it. */
+  get untouched(): boolean {
+    return this.latch.state.state === 'open' && this.claiming === 0;
   }
 
   /** @throws SlipwayError `sandbox.dormant` or `auth.missing`. Takes the key from the header, a bearer, or `extra`. */
@@ -80,14 +103,21 @@ export class Activation {
       throw new SlipwayError('request.not-json', 'The body could not be read as JSON.', { cause: error });
     }
     const request = parseOrThrow(InitRequest, parsed);
-    const verdict = await this.latch.claim({
-      claim_id: claims.claim_id,
-      body_sha256: claims.body_sha256,
-      epoch: claims.epoch,
-      org: claims.org,
-      session_key_hashes: request.session_api_keys.map((key) => createHash('sha256').update(key).digest('base64url')),
-      env: request.env,
-    });
+    const { obstacle } = this.condition;
+    if (obstacle !== null && this.latch.state.state === 'open') throw new SlipwayError('sandbox.archive-broken', obstacle);
+    this.claiming += 1;
+    const verdict = await this.latch
+      .claim({
+        claim_id: claims.claim_id,
+        body_sha256: claims.body_sha256,
+        epoch: claims.epoch,
+        org: claims.org,
+        session_key_hashes: request.session_api_keys.map((key) => createHash('sha256').update(key).digest('base64url')),
+        env: request.env,
+      })
+      .finally(() => {
+        this.claiming -= 1;
+      });
     if (verdict === 'refused') {
       this.logger.error(
         { claim_id: claims.claim_id, slot_id: claims.slot_id, org_id: claims.org },

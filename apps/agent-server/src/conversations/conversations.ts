@@ -15,7 +15,7 @@ export class Conversations {
   private found: Promise<void> | undefined;
 
   constructor(
-    private readonly directory: string,
+    readonly directory: string,
     private readonly deps: ConversationDeps,
   ) {}
 
@@ -73,6 +73,11 @@ export class Conversations {
   async opened(): Promise<Conversation[]> {
     const settled = await Promise.allSettled(this.open.values());
     return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  }
+
+  /** Resolves when the disk holds every event that was acknowledged. */
+  async settled(): Promise<void> {
+    await Promise.all((await this.opened()).map((conversation) => conversation.log.settled()));
   }
 
   /** Reads, once, what is on disk. */

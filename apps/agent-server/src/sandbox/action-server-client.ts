@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ToolPort } from '@slipway/agent';
 import {
+  ARCHIVE_CONTENT_TYPE,
+  ARCHIVE_SKIPPED_HEADER,
   ERRORS,
   type ErrorCode,
   ExecuteActionResponse,
@@ -12,7 +15,8 @@ import {
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
-import { callJson, callOut, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
+import type { Dispatcher } from 'undici';
+import { callJson, callOut, type OutgoingRequest, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
@@ -94,6 +98,31 @@ export class ActionServerClient implements ToolPort {
     return { status: answer.statusCode, body: await readAnswer(answer) };
   }
 
+  /** The workspace as action-server keeps it: one stream that breaks off when it is not whole. @throws SlipwayError `sandbox.archive-*`, `sandbox.tool-unavailable`. */
+  async readArchive(signal: AbortSignal): Promise<{ stream: Readable; skipped: number }> {
+    const answer = await this.transfer({ method: 'GET', signal });
+    return { stream: answer.body, skipped: Number(answer.headers[ARCHIVE_SKIPPED_HEADER] ?? 0) };
+  }
+
+  /** Puts a kept workspace in place of what is there. @throws as `readArchive`, and `sandbox.disk-full`: what is there then is a part. */
+  async writeArchive(source: Readable, signal: AbortSignal): Promise<void> {
+    const answer = await this.transfer({ method: 'PUT', body: source, signal });
+    await answer.body.dump();
+  }
+
+  private async transfer(call: Pick<OutgoingRequest, 'method' | 'body' | 'signal'>): Promise<Dispatcher.ResponseData> {
+    const headers = { 'x-session-api-key': this.token, 'content-type': ARCHIVE_CONTENT_TYPE, traceparent: makeTraceparent() };
+    let answer: Dispatcher.ResponseData;
+    try {
+      answer = await callOut({ ...call, url: `${this.url}/archive/workspace`, headers });
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox broke off the archive.', { cause: error, retryAfterSeconds: 1 });
+    }
+    if (answer.statusCode < 300) return answer;
+    throw refusedByTool(answer.statusCode, await readAnswer(answer));
+  }
+
   private async passOn(call: Call, path: string): Promise<Awaited<ReturnType<typeof callOut>>> {
     const query = call.query.toString();
     const { request } = call;
@@ -133,12 +162,7 @@ export class ActionServerClient implements ToolPort {
       });
       if (answer !== null && answer.status < 300) return answer.body;
       if (answer !== null && answer.status !== 503) {
-        const detail = (answer.body as { detail?: unknown } | null)?.detail;
-        const code = problemCode(answer.body);
-        throw new SlipwayError(
-          code !== null && isErrorCode(code) ? code : 'sandbox.tool-unavailable',
-          typeof detail === 'string' ? detail : `The tool process answered with status ${answer.status}.`,
-        );
+        throw refusedByTool(answer.status, answer.body);
       }
       if (performance.now() > until)
         throw new SlipwayError(
@@ -197,6 +221,16 @@ export class ActionServerClient implements ToolPort {
       throw new NotThere(`${path}: ${String(error)}`, { cause: error });
     }
   }
+}
+
+/** The tool process' own words, when they are a problem document. */
+function refusedByTool(status: number, body: unknown): SlipwayError {
+  const detail = (body as { detail?: unknown } | null)?.detail;
+  const code = problemCode(body);
+  return new SlipwayError(
+    code !== null && isErrorCode(code) ? code : 'sandbox.tool-unavailable',
+    typeof detail === 'string' ? detail : `The tool process answered with status ${status}.`,
+  );
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -21,12 +21,14 @@ export class TestSandbox {
   private actionPort = 0;
   private readonly keys = generateKeyPairSync('ed25519');
   readonly lines: string[] = [];
+  /** Goes into the environment of both processes when they are started. */
+  env: Record<string, string> = {};
 
   private constructor(readonly directory: string) {}
 
   static async create(from?: TestSandbox): Promise<TestSandbox> {
     const sandbox = new TestSandbox(from?.directory ?? (await mkdtemp(path.join(os.tmpdir(), 'slipway-sandbox-'))));
-    await mkdir(sandbox.workspace, { recursive: true });
+    for (const directory of [sandbox.workspace, sandbox.home]) await mkdir(directory, { recursive: true });
     if (from !== undefined) await rm(path.join(sandbox.stateDir, 'activation.json'), { force: true });
     return sandbox;
   }
@@ -49,12 +51,22 @@ export class TestSandbox {
     return path.join(this.directory, 'state');
   }
 
+  get home(): string {
+    return path.join(this.directory, 'home');
+  }
+
   async startActionServer(): Promise<void> {
     const state = path.join(this.directory, 'action-state');
     await rm(path.join(state, 'action-server.json'), { force: true });
     const entry = path.join(APPS, 'action-server', 'dist', 'main.js');
     if (!existsSync(entry)) throw new Error('build apps/action-server first');
-    this.actionServer = this.spawn(entry, { PORT: String(this.actionPort), WORKSPACE_DIR: this.workspace, STATE_DIR: state, ACTION_SERVER_TOKEN: this.token });
+    this.actionServer = this.spawn(entry, {
+      PORT: String(this.actionPort),
+      WORKSPACE_DIR: this.workspace,
+      HOME_DIR: this.home,
+      STATE_DIR: state,
+      ACTION_SERVER_TOKEN: this.token,
+    });
     this.actionPort = await portOf(path.join(state, 'action-server.json'));
   }
 
@@ -92,6 +104,23 @@ export class TestSandbox {
     });
   }
 
+  /** The archive routes, with a token for this sandbox. */
+  archive(
+    op: 'read' | 'write',
+    part: string,
+    more: RequestInit & { readonly claim?: Record<string, unknown>; readonly key?: KeyObject } = {},
+  ): Promise<Response> {
+    const { claim, key = this.keys.privateKey, ...init } = more;
+    const claims = { aud: 'slipway-archive', slot_id: this.slotId, pod_uid: this.podUid, op, part, exp: Math.floor(Date.now() / 1000) + 50, ...claim };
+    return fetch(`${this.url}/api/archive/${part}`, {
+      method: op === 'read' ? 'GET' : 'PUT',
+      headers: { authorization: `Bearer ${signJwt(claims, key)}` },
+      // A body that is a stream is sent as it comes.
+      ...({ duplex: 'half' } as object),
+      ...init,
+    });
+  }
+
   /** JSON in and out, with the session key. */
   async call<T = unknown>(method: string, route: string, body?: unknown): Promise<{ status: number; body: T }> {
     const response = await fetch(`${this.url}${route}`, {
@@ -120,7 +149,7 @@ export class TestSandbox {
 
   private spawn(entry: string, env: Record<string, string>): ChildProcess {
     const child = spawn(process.execPath, [entry], {
-      env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...env },
+      env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     child.stdout?.on('data', (chunk: Buffer) => void this.lines.push(...chunk.toString().split('\n').filter(Boolean)));

@@ -9,6 +9,8 @@ export class Latch {
   claimId: string | null = null;
   /** The body that was accepted; its secrets are what I14 asks about. */
   body: string | null = null;
+  /** Set it, and the sandbox says that it should be replaced. */
+  problem: string | null = null;
   private readonly key: KeyObject;
 
   constructor(
@@ -19,7 +21,15 @@ export class Latch {
   }
 
   state(): InitState {
-    return { state: this.claimId === null ? 'dormant' : 'ready', slot_id: this.identity.slotId, claim_id: this.claimId, working_dir: this.workingDir };
+    return {
+      state: this.claimId === null ? 'dormant' : 'ready',
+      slot_id: this.identity.slotId,
+      claim_id: this.claimId,
+      working_dir: this.workingDir,
+      warmed_at: null,
+      healthy: this.problem === null,
+      unhealthy_reason: this.problem,
+    };
   }
 
   /** Answer to `POST /api/init`. */

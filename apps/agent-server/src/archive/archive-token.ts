@@ -1,0 +1,24 @@
+import type { KeyObject } from 'node:crypto';
+import { ARCHIVE_AUDIENCE, ARCHIVE_TOKEN_SECONDS, ArchiveClaims, type ArchivePart } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { MAX_SKEW_S, readSignedToken, refusedToken } from '../activation/activation-token.js';
+
+export interface ExpectedTransfer {
+  readonly key: KeyObject;
+  readonly slotId: string;
+  readonly podUid: string;
+  readonly op: 'read' | 'write';
+  readonly part: ArchivePart;
+  readonly nowMs: number;
+}
+
+/** @throws SlipwayError `auth.missing` for the proof, `permission.denied` for another sandbox, part or direction. A token that lives longer than a minute is none. */
+export function verifyArchive(token: string | undefined, expected: ExpectedTransfer): void {
+  if (token === undefined) throw new SlipwayError('auth.missing', 'An archive needs a signed token.');
+  const claims = ArchiveClaims.safeParse(readSignedToken(token, { key: expected.key, audience: ARCHIVE_AUDIENCE, what: 'archive', nowMs: expected.nowMs }));
+  if (!claims.success) throw refusedToken('archive', 'claims are missing');
+  const { exp, slot_id: slotId, pod_uid: podUid, op, part } = claims.data;
+  if (exp - expected.nowMs / 1000 > ARCHIVE_TOKEN_SECONDS + MAX_SKEW_S) throw refusedToken('archive', 'it lives too long');
+  if (slotId !== expected.slotId || podUid !== expected.podUid || op !== expected.op || part !== expected.part)
+    throw new SlipwayError('permission.denied', 'The token is for another sandbox, another part or another direction.');
+}

@@ -139,5 +139,5 @@ export async function sandboxHealth(slot: { slotId: string }, address: string, s
   const state = await readActivation(address, signal, PROBE_TIMEOUT_MS);
   if (state === null) return 'silent';
   if (state.state !== 'dormant' || state.claim_id !== null || state.slot_id !== slot.slotId) return 'not-ours';
-  return (state as { healthy?: boolean }).healthy === false ? 'unwell' : 'dormant';
+  return state.healthy ? 'dormant' : 'unwell';
 }

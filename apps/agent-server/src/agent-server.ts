@@ -1,5 +1,5 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import path from 'node:path';
 import { preloadLlm } from '@slipway/llm';
 import { createLogger, type Logger } from '@slipway/telemetry';
@@ -18,7 +18,7 @@ import { createHttpServer, listen } from './http/server.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
-import { serviceRoutes } from './service.routes.js';
+import { Activity, serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
 import { KeepWarm } from './warm/keep-warm.js';
 
@@ -60,15 +60,20 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     actionServer.addEnv(env);
   });
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
+  const activity = new Activity();
   const router = new Router([
-    ...serviceRoutes(),
+    ...serviceRoutes(activity, conversations),
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, actionServer, mask),
     ...bashRoutes(actionServer, (text) => mask.text(text)),
     ...workspaceRoutes(actionServer, config.WORKSPACE_DIR),
   ]);
-  const http = createHttpServer(router, (request) => activation.authorize(request), logger);
+  const authorize = (request: IncomingMessage): void => {
+    activation.authorize(request);
+    activity.used();
+  };
+  const http = createHttpServer(router, authorize, logger);
   const sockets = new EventSockets(conversations, activation, logger);
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);

@@ -1,10 +1,33 @@
+import { lastStatus } from '@slipway/agent';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
+import type { Conversations } from './conversations/conversations.js';
 import { ok, type Route } from './http/router.js';
 
 const STARTED = performance.now();
 
+/** When somebody last had something to do here. */
+export class Activity {
+  private usedAt = performance.now();
+
+  /** A request of whoever has the session's key. */
+  used(): void {
+    this.usedAt = performance.now();
+  }
+
+  /** Whole seconds since the last such request, or the last event of a conversation; 0 while an agent works. */
+  async idleSeconds(conversations: Conversations): Promise<number> {
+    let idleMs = performance.now() - this.usedAt;
+    for (const { log } of await conversations.opened()) {
+      if (lastStatus(log.events) === 'running') return 0;
+      const last = log.events.at(-1)?.timestamp;
+      if (last !== undefined) idleMs = Math.min(idleMs, Math.max(0, Date.now() - Date.parse(last)));
+    }
+    return Math.floor(idleMs / 1_000);
+  }
+}
+
 /** What probes and clients ask before they have a key. */
-export function serviceRoutes(): Route[] {
+export function serviceRoutes(activity: Activity, conversations: Conversations): Route[] {
   const open = (path: string, body: () => unknown): Route => ({ method: 'GET', path, access: 'open', handle: () => ok(body()) });
   return [
     open('/alive', () => ({ status: 'ok' })),
@@ -16,12 +39,19 @@ export function serviceRoutes(): Route[] {
       access: 'open',
       handle: ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('agent-server')),
     },
-    open('/server_info', () => ({
-      title: 'Slipway agent-server',
-      version: '0.1.0',
-      uptime: Math.round((performance.now() - STARTED) / 1000),
-      usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
-      conversation_runtime: 'local',
-    })),
+    {
+      method: 'GET',
+      path: '/server_info',
+      access: 'open',
+      handle: async () =>
+        ok({
+          title: 'Slipway agent-server',
+          version: '0.1.0',
+          uptime: Math.round((performance.now() - STARTED) / 1000),
+          idle_time: await activity.idleSeconds(conversations),
+          usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
+          conversation_runtime: 'local',
+        }),
+    },
   ];
 }

@@ -1,3 +1,4 @@
+import './process/first-process.js';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -6,6 +7,8 @@ import { loadConfig } from './config.js';
 import { createHttpServer } from './http/server.js';
 import { createRoutes } from './routes.js';
 
+// What the agent writes can be read by agent-server, another user of the same group, whatever mask the container came with.
+process.umask(0o022);
 const config = loadConfig(process.env);
 const logger = createLogger('action-server', config.LOG_LEVEL);
 

@@ -23,6 +23,8 @@ export class TestSandbox {
   readonly lines: string[] = [];
   /** Goes into the environment of both processes when they are started. */
   env: Record<string, string> = {};
+  /** Makes the command of a process another one, such as one in a container. */
+  wrap: (which: 'agentServer' | 'actionServer', command: readonly string[]) => readonly string[] = (_which, command) => command;
 
   private constructor(readonly directory: string) {}
 
@@ -60,7 +62,7 @@ export class TestSandbox {
     await rm(path.join(state, 'action-server.json'), { force: true });
     const entry = path.join(APPS, 'action-server', 'dist', 'main.js');
     if (!existsSync(entry)) throw new Error('build apps/action-server first');
-    this.actionServer = this.spawn(entry, {
+    this.actionServer = this.spawn('actionServer', entry, {
       PORT: String(this.actionPort),
       WORKSPACE_DIR: this.workspace,
       HOME_DIR: this.home,
@@ -72,7 +74,7 @@ export class TestSandbox {
 
   async startAgentServer(): Promise<void> {
     await rm(path.join(this.stateDir, 'listening.json'), { force: true });
-    this.agentServer = this.spawn(path.join(APPS, 'agent-server', 'dist', 'main.js'), {
+    this.agentServer = this.spawn('agentServer', path.join(APPS, 'agent-server', 'dist', 'main.js'), {
       SLOT_ID: this.slotId,
       POD_UID: this.podUid,
       STATE_DIR: this.stateDir,
@@ -147,8 +149,9 @@ export class TestSandbox {
     await rm(this.directory, { recursive: true, force: true });
   }
 
-  private spawn(entry: string, env: Record<string, string>): ChildProcess {
-    const child = spawn(process.execPath, [entry], {
+  private spawn(which: 'agentServer' | 'actionServer', entry: string, env: Record<string, string>): ChildProcess {
+    const [command = '', ...argv] = this.wrap(which, [process.execPath, entry]);
+    const child = spawn(command, argv, {
       env: { PATH: process.env['PATH'], HOME: this.directory, LOG_LEVEL: 'info', ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

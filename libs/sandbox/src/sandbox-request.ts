@@ -1,15 +1,16 @@
 import http from 'node:http';
+import { KeptConnections } from './kept-connections.js';
 
 /** Longest answer read from a sandbox, which is not to be trusted with our memory. Bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** Connections to one sandbox that stay open between requests. */
-const KEPT_CONNECTIONS = 4;
+/** Connections to all sandboxes that stay open between requests. */
+const KEPT_CONNECTIONS = 1_000;
 
 /**
  * A look at a blank sandbox leaves its connection open, so that the claim that comes after it need not make one: agent-server keeps it for 65 s, and a warm sandbox is
- * looked at every 60 s. It ends with its sandbox.
+ * looked at every 60 s. It ends with its sandbox, or when so many others were used since.
  */
-const agent = new http.Agent({ keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS });
+const agent = new KeptConnections(KEPT_CONNECTIONS);
 
 export interface SandboxRequest {
   readonly method: string;

@@ -26,8 +26,6 @@ export const IMAGE_CONFIG: ImageConfig = {
     // The agent's own programs come last: nothing that it writes stands for a command of the image.
     'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/home/agent/.local/bin',
     'LANG=C.UTF-8',
-    'NPM_CONFIG_PREFIX=/home/agent/.local',
-    'NPM_CONFIG_UPDATE_NOTIFIER=false',
   ],
   Cmd: ['node', BUNDLES['agent-server']],
   Labels: { 'org.opencontainers.image.title': 'Slipway sandbox' },
@@ -48,6 +46,9 @@ export function nodeBinary(architecture: string): { readonly file: string; reado
   return { file: path.join(folder, 'bin/node'), version };
 }
 
+/** npm's built-in settings, as bytes. */
+export const NPMRC = readFileSync(path.join(import.meta.dirname, 'sandbox/npmrc'));
+
 const ours = { uid: 0, gid: 0, mtime: 0 } as const;
 
 /** Node and npm below /usr/local. */
@@ -57,16 +58,24 @@ export async function nodeEntries(node: string, size: number, npm: readonly Laye
     { ...ours, kind: 'file', path: 'usr/local/bin/node', mode: 0o755, size, from: node },
     link('npm', '../lib/node_modules/npm/bin/npm-cli.js'),
     link('npx', '../lib/node_modules/npm/bin/npx-cli.js'),
-    ...npm,
+    { ...ours, kind: 'file', path: 'usr/local/lib/node_modules/npm/npmrc', mode: 0o644, size: NPMRC.length, from: NPMRC },
+    ...npm.filter(({ path: at }) => at !== 'usr/local/lib/node_modules/npm/npmrc'),
   ]);
 }
 
+export type BundleName = keyof typeof BUNDLES;
+
+/** Where the build of this checkout puts a bundle. */
+export function builtBundle(name: BundleName): string {
+  return path.join(ROOT, 'apps', name, 'bundle', `${name}.cjs`);
+}
+
 /** Both bundles and the one native module that they load. @throws Error that says what to build when a bundle is missing. */
-export async function bundleEntries(architecture: string): Promise<LayerEntry[]> {
+export async function bundleEntries(architecture: string, fileOf: (name: BundleName) => string): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
-  for (const [name, target] of Object.entries(BUNDLES)) {
-    const file = path.join(ROOT, 'apps', name, 'bundle', `${name}.cjs`);
-    if (!existsSync(file)) throw new Error(`${name} is not built: npm run build.`);
+  for (const [name, target] of Object.entries(BUNDLES) as [BundleName, string][]) {
+    const file = fileOf(name);
+    if (!existsSync(file)) throw new Error(`${name} is not built: ${file} does not exist. Run \`npm run build\`.`);
     const from = readFileSync(file);
     entries.push({ ...ours, kind: 'file', path: target.slice(1), mode: 0o644, size: from.length, from });
   }

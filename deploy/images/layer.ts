@@ -1,11 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { pack as packTar } from 'tar-stream';
+import type { Pack } from 'tar-stream';
+import { writeTar } from './tar-file.ts';
 
 /** One path of a layer, without a leading slash. Owners are numbers: no name of this machine gets in. */
 export type LayerEntry = {
@@ -80,26 +81,20 @@ async function namesBelow(root: string, below: string): Promise<string[]> {
 
 /** Writes the entries as one compressed layer to `file`: the same entries make the same bytes, in whatever order they come. */
 export async function writeLayer(entries: readonly LayerEntry[], file: string, signal: AbortSignal): Promise<Layer> {
-  const tar = packTar();
   const [inner, outer] = [new Counted(), new Counted()];
   const compress = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL, [constants.ZSTD_c_checksumFlag]: 1 } });
-  const written = pipeline(tar, inner, compress, outer, createWriteStream(file), { signal });
-  const filled = (async () => {
-    for (const entry of [...entries].sort((a, b) => byBytes(a.path, b.path))) await addEntry(tar, entry);
-    tar.finalize();
-  })();
-  // A reader that fails must not leave the writer waiting for more.
-  filled.catch((error: unknown) => tar.destroy(error instanceof Error ? error : new Error(String(error))));
-  await Promise.all([written, filled]);
+  const sorted = [...entries].sort((a, b) => byBytes(a.path, b.path));
+  const fill = async (tar: Pack): Promise<void> => {
+    for (const entry of sorted) await addEntry(tar, entry);
+  };
+  await writeTar(file, fill, [inner, compress, outer], signal);
   return { digest: `sha256:${outer.hex()}`, diffId: `sha256:${inner.hex()}`, size: outer.bytes, unpacked: inner.bytes };
 }
 
-type TarHeader = Exclude<Parameters<ReturnType<typeof packTar>['entry']>[0], string>;
-
-async function addEntry(tar: ReturnType<typeof packTar>, entry: LayerEntry): Promise<void> {
+async function addEntry(tar: Pack, entry: LayerEntry): Promise<void> {
   const { path: name, mode, uid, gid } = entry;
-  const header: TarHeader = { name, mode, uid, gid, mtime: new Date(entry.mtime * 1000), type: entry.kind, uname: '', gname: '' };
-  const add = (whole: TarHeader, content?: Buffer): Promise<void> =>
+  const header: Parameters<Pack['entry']>[0] = { name, mode, uid, gid, mtime: new Date(entry.mtime * 1000), type: entry.kind, uname: '', gname: '' };
+  const add = (whole: Parameters<Pack['entry']>[0], content?: Buffer): Promise<void> =>
     new Promise((resolve, reject) => {
       const done = (error?: Error | null): void => (error ? reject(error) : resolve());
       if (content === undefined) tar.entry(whole, done);

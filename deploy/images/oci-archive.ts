@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { pack as packTar } from 'tar-stream';
+import type { Pack } from 'tar-stream';
 import type { Layer } from './layer.ts';
+import { writeTar } from './tar-file.ts';
 
 /** How a container of the image starts when nobody says otherwise. The pods of runtime-api say all of it themselves. */
 export interface ImageConfig {
@@ -68,21 +69,18 @@ export async function writeOciArchive(plan: ImagePlan, name: string, tags: reado
     })),
   };
 
-  const tar = packTar();
-  const written = pipeline(tar, createWriteStream(file), { signal });
   const header = (path: string, size: number) => ({ name: path, size, mode: 0o644, uid: 0, gid: 0, uname: '', gname: '', mtime: new Date(0) });
-  const filled = (async () => {
-    tar.entry(header('oci-layout', 0), '{"imageLayoutVersion":"1.0.0"}');
-    tar.entry(header('index.json', 0), JSON.stringify(index));
+  const fill = async (tar: Pack): Promise<void> => {
+    const whole = (path: string, content: Buffer) => void tar.entry(header(path, content.length), content);
+    whole('oci-layout', Buffer.from('{"imageLayoutVersion":"1.0.0"}'));
+    whole('index.json', Buffer.from(JSON.stringify(index)));
     for (const { digest, size, content } of [manifest, config, ...layers]) {
       const path = `blobs/sha256/${digest.replace('sha256:', '')}`;
-      if (Buffer.isBuffer(content)) tar.entry(header(path, size), content);
+      if (Buffer.isBuffer(content)) whole(path, content);
       else await pipeline(createReadStream(content.file, { highWaterMark: 1 << 20 }), tar.entry(header(path, size)), { signal });
     }
-    tar.finalize();
-  })();
-  filled.catch((error: unknown) => tar.destroy(error instanceof Error ? error : new Error(String(error))));
-  await Promise.all([written, filled]);
+  };
+  await writeTar(file, fill, [], signal);
   return manifest.digest;
 }
 

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DebianArchive, sha256Of } from './debian-archive.ts';
 import { type ImageLock, parseLock } from './image-lock.ts';
-import { bundleEntries, digestsOf, IMAGE_CONFIG, IMAGE_NAME, nodeBinary, nodeEntries, ROOT } from './image-parts.ts';
+import { type BundleName, builtBundle, bundleEntries, digestsOf, IMAGE_CONFIG, IMAGE_NAME, NPMRC, nodeBinary, nodeEntries, ROOT } from './image-parts.ts';
 import { entriesOf, LAYER_FORMAT, writeLayer } from './layer.ts';
 import { imageCacheFolder, LayerCache } from './layer-cache.ts';
 import { npmEntries } from './npm-package.ts';
@@ -33,6 +33,8 @@ export interface BuildOptions {
   /** [the user's cache] */
   readonly cache?: string;
   readonly say?: (line: string) => void;
+  /** [as this checkout built them] */
+  readonly bundle?: (name: BundleName) => string;
 }
 
 /**
@@ -41,16 +43,21 @@ export interface BuildOptions {
  *
  * @throws Error that says what to install, build or allow. The first build fetches 80 MB of packages and needs root.
  */
-export async function buildSandboxImage({ signal, cache: folder = imageCacheFolder(), say = () => {} }: BuildOptions): Promise<SandboxImage> {
+export async function buildSandboxImage({
+  signal,
+  cache: folder = imageCacheFolder(),
+  say = () => {},
+  bundle = builtBundle,
+}: BuildOptions): Promise<SandboxImage> {
   const lockText = readFileSync(LOCK_FILE, 'utf8');
   const lock = parseLock(lockText);
   const cache = new LayerCache(folder);
   const node = nodeBinary(lock.architecture);
-  const bundles = await bundleEntries(lock.architecture);
+  const bundles = await bundleEntries(lock.architecture, bundle);
   const nodeSum = await sha256Of(node.file);
   const parts = {
     packages: digestOf({ lock: lockText, recipe: recipeTexts().join('\0'), format: LAYER_FORMAT }),
-    node: digestOf({ node: nodeSum, npm: lock.npm.integrity, format: LAYER_FORMAT }),
+    node: digestOf({ node: nodeSum, npm: lock.npm.integrity, npmrc: NPMRC.toString('utf8'), format: LAYER_FORMAT }),
   };
   const sources = await digestsOf(bundles);
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };

@@ -21,6 +21,9 @@ break-system-packages = true
 disable-pip-version-check = true
 CONF
 
+# People and agents call it so.
+ln -s ../../bin/ipython3 /usr/local/bin/ipython
+
 # The day of the last password change is the day of the build: a fixed one, or no two builds would be alike.
 sed -i -E 's/^([^:]*:[^:]*:)[0-9]+:/\119000:/' /etc/shadow
 rm -f /etc/passwd- /etc/group- /etc/shadow- /etc/gshadow- /etc/subuid- /etc/subgid-

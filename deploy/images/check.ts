@@ -1,0 +1,24 @@
+// `node_modules/.bin/node deploy/images/check.ts ARCHIVE` says what a custom image lacks to be a sandbox. Ends with 1 when it lacks something.
+import { readImageArchive } from './image-archive-reader.ts';
+import { type Findings, findingsOf } from './image-requirements.ts';
+
+/** @throws Error when the archive cannot be read. */
+export async function checkArchive(archive: string, architecture: string, signal: AbortSignal): Promise<Findings> {
+  return findingsOf(await readImageArchive(archive, architecture, signal));
+}
+
+if (import.meta.main) {
+  const [archive] = process.argv.slice(2);
+  if (archive === undefined) {
+    console.error('usage: check.ts ARCHIVE.tar');
+    process.exit(2);
+  }
+  const found = await checkArchive(archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(15 * 60_000)).catch((error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(2);
+  });
+  for (const sentence of found.lacks) console.log(`lacks    ${sentence}`);
+  for (const sentence of found.differs) console.log(`differs  ${sentence}`);
+  console.log(found.lacks.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.lacks.length} things are missing.`);
+  process.exit(found.lacks.length === 0 ? 0 : 1);
+}

@@ -21,6 +21,16 @@ const LEASE = `
       ORDER BY warmed_at DESC LIMIT (SELECT least($2, ceil(ready::numeric / $3))::int FROM supply, quick) FOR UPDATE SKIP LOCKED)
   UPDATE race.slot s SET holder = $1, epoch = s.epoch + 1, lease_until = now() + interval '15 s' FROM chosen WHERE s.slot_id = chosen.slot_id RETURNING s.slot_id, s.epoch`;
 
+/** For a claim, when no slot is free: half of what the replica has that leases most. The new epoch is the fence; without this, a replica whose clients are quiet keeps the last slots until its lease ends. */
+const TAKE_OVER = `
+  WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is_off),
+    largest AS MATERIALIZED (
+      SELECT holder, count(*) AS held FROM race.slot WHERE state = 'ready' AND holder <> $1 AND lease_until > now() GROUP BY holder ORDER BY held DESC LIMIT 1),
+    chosen AS MATERIALIZED (
+      SELECT slot_id FROM race.slot WHERE state = 'ready' AND holder = (SELECT holder FROM largest)
+      ORDER BY warmed_at LIMIT (SELECT ceil(held / 2.0)::int FROM largest, quick) FOR UPDATE SKIP LOCKED)
+  UPDATE race.slot s SET holder = $1, epoch = s.epoch + 1, lease_until = now() + interval '15 s' FROM chosen WHERE s.slot_id = chosen.slot_id RETURNING s.slot_id, s.epoch`;
+
 /** Rows are locked in the order of their ids: two batches never wait for each other in a circle. */
 const BIND = `
   WITH item AS MATERIALIZED (SELECT * FROM unnest($2::text[], $3::text[], $4::int[]) AS i(claim_id, slot_id, epoch)),
@@ -43,20 +53,22 @@ export const leasedChunks: MakeStrategy = async ({ db, replica, replicas }) => {
   let underWay = 0;
   let isGathering = false;
   let taken = 0;
+  /** Claims for which there is no stock. */
+  let inNeed = 0;
   let chunk = SMALLEST_CHUNK;
   let leasing: Promise<void> | null = null;
 
+  const leaseOnce = async (): Promise<void> => {
+    const free = await db.query<{ slot_id: string; epoch: number }>({ name: 'lease', text: LEASE, values: [replica, chunk, replicas] });
+    stock.push(...free.rows);
+    if (stock.length > 0 || inNeed === 0) return;
+    const others = await db.query<{ slot_id: string; epoch: number }>({ name: 'take_over', text: TAKE_OVER, values: [replica] });
+    stock.push(...others.rows);
+  };
   const lease = (): Promise<void> => {
-    leasing ??= db.query<{ slot_id: string; epoch: number }>({ name: 'lease', text: LEASE, values: [replica, chunk, replicas] }).then(
-      ({ rows }) => {
-        leasing = null;
-        stock.push(...rows);
-      },
-      (error: unknown) => {
-        leasing = null;
-        throw error;
-      },
-    );
+    leasing ??= leaseOnce().finally(() => {
+      leasing = null;
+    });
     return leasing;
   };
   const flush = (): void => {
@@ -92,7 +104,10 @@ export const leasedChunks: MakeStrategy = async ({ db, replica, replicas }) => {
       for (;;) {
         const slot = stock.pop();
         if (slot === undefined) {
-          await lease();
+          inNeed += 1;
+          await lease().finally(() => {
+            inNeed -= 1;
+          });
           if (stock.length === 0) await wait(LOOK_AGAIN_MS);
           continue;
         }

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
+import { checkArchive } from '../../deploy/images/check.ts';
 import { type BundleName, builtBundle } from '../../deploy/images/image-parts.ts';
 import { imageCacheFolder } from '../../deploy/images/layer-cache.ts';
 import { buildSandboxImage, type SandboxImage } from '../../deploy/images/sandbox-image.ts';
@@ -231,6 +232,10 @@ describe('the sandbox image', { skip }, () => {
     assert.notEqual(next.digest, image.digest);
     assert.notEqual(next.tags.source, image.tags.source);
     assert.deepEqual([next.tags.lock, next.tags.versioned], [image.tags.lock, image.tags.versioned]);
+  });
+
+  it('lacks nothing that its own check asks of a custom image', async () => {
+    assert.deepEqual((await checkArchive(image.archive, process.arch === 'arm64' ? 'arm64' : 'amd64', signal)).lacks, []);
   });
 
   it('is smaller than 430 MB unpacked and 150 MB stored', () => {

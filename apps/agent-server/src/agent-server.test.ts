@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { ConversationEvent } from '@slipway/contracts';
-import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
+import { type ModelScript, type ModelServer, startModelServer, textOfMessage, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
@@ -31,7 +31,7 @@ describe('agent-server', () => {
   /** A conversation with its own app. */
   async function start(
     script: ModelScript,
-    more: { resumeRun?: boolean; id?: string; maxIterations?: number; llm?: object; on?: TestSandbox; extra?: object } = {},
+    more: { resumeRun?: boolean; notice?: string; id?: string; maxIterations?: number; llm?: object; on?: TestSandbox; extra?: object } = {},
   ): Promise<string> {
     if (more.id === undefined) app = await new TestApp().start();
     model.use(script);
@@ -40,7 +40,14 @@ describe('agent-server', () => {
       agent: { llm: { model: 'openai/scripted', base_url: model.url, api_key: 'sk-very-secret-key', num_retries: 2, ...more.llm } },
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: more.maxIterations ?? 20,
-      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'ingest-token-very-secret', head: app.lines.length, resumeRun: more.resumeRun ?? false },
+      slipway: {
+        epoch: app.epoch,
+        ingestUrl: app.url,
+        ingestToken: 'ingest-token-very-secret',
+        head: app.lines.length,
+        resumeRun: more.resumeRun ?? false,
+        ...(more.notice === undefined ? {} : { notice: more.notice }),
+      },
       ...more.extra,
     });
     expect([200, 201]).toContain(status);
@@ -249,6 +256,23 @@ describe('agent-server', () => {
       const error = app.events.find((event) => event.kind === 'AgentErrorEvent');
       expect(error?.kind === 'AgentErrorEvent' && error.error).toContain('may or may not have had its effect');
       await expectSameLog(id);
+    });
+
+    it('tells an agent that has worked before what became of its files, once an epoch, and nothing to a new one', async () => {
+      const id = await start([finish()], { notice: 'nobody was here' });
+      await say(id, 'work');
+      await untilStatus('finished');
+      app.nextEpoch();
+      const requests = model.requests.length;
+      await start([finish()], { id, notice: 'all files are gone' });
+      await start([finish()], { id, notice: 'all files are gone' });
+      const notices = app.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment');
+      expect(notices).toMatchObject([{ llm_message: { role: 'user', content: [{ text: 'all files are gone' }] } }]);
+      expect(model.requests.length).toBe(requests);
+      await say(id, 'go on');
+      await until('the model was asked', () => model.requests.length > requests);
+      expect((model.requests.at(-1)?.body.messages ?? []).slice(-2).map((message) => textOfMessage(message))).toEqual(['all files are gone', 'go on']);
+      await untilStatus('finished');
     });
 
     it('is fenced when another sandbox has taken over: it writes no more and says so', async () => {

@@ -13,6 +13,7 @@ import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversati
 import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
+import { noticeOf } from './restart-notice.js';
 import type { SecretMask } from './secret-mask.js';
 
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
@@ -218,10 +219,11 @@ export class Conversation {
     });
   }
 
-  /** The system prompt when the log has none, and an answer for each action that the last life left without one. */
+  /** The system prompt when the log has none, an answer for each action that the last life left without one, and what the agent must know of the time between. */
   private async goOnFromLog(request: StartConversationRequest): Promise<void> {
     const events: ConversationEvent[] = [];
-    if (!this.log.events.some((event) => event.kind === 'SystemPromptEvent')) {
+    const isNew = !this.log.events.some((event) => event.kind === 'SystemPromptEvent');
+    if (isNew) {
       const text = request.agent.system_prompt ?? systemPrompt(this.meta.working_dir, request.slipway?.systemMessageSuffix);
       events.push(
         stamp(this.stamps, {
@@ -237,6 +239,8 @@ export class Conversation {
         stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
       );
     }
+    const notice = isNew ? null : noticeOf(this.id, request.slipway);
+    if (notice !== null && !this.log.events.some(({ id }) => id === notice.id)) events.push(stamp(this.stamps, notice));
     if (events.length > 0) await this.log.append(events.map((event) => this.deps.mask.event(event)));
   }
 

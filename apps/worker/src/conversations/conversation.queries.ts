@@ -16,6 +16,8 @@ export interface Checkpoint {
   readonly suspect?: boolean;
   /** The sandbox's directory for workspaces, as this attempt's sandbox sees it. */
   readonly root?: string;
+  /** The workspace that an agent had worked in is gone, and was made anew in this attempt: the agent is told. */
+  readonly workspaceLost?: boolean;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }

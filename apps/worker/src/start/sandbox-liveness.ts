@@ -14,8 +14,9 @@ const PAUSE_MS = 300;
 /**
  * Does the sandbox that the row names still have the conversation?
  *
- * Answers `alive` as soon as agent-server does, whatever the lease says: then app-server is the one that is away. A sandbox that is `silent` is dead
- * only when the lease is over as well: two sandboxes for one conversation cost more than a late one.
+ * runtime-api is asked first: it has seen a sandbox end long before its address times out, and gives up none that lives. After that agent-server's own answer
+ * counts, whatever the lease says: then app-server is the one that is away. A sandbox that is `silent` is dead only when the lease is over as well: two sandboxes
+ * for one conversation cost more than a late one.
  *
  * @throws the signal's reason only.
  */
@@ -27,12 +28,14 @@ export async function probeSandbox(
   signal: AbortSignal,
 ): Promise<'alive' | 'dead'> {
   for (let probe = 1; ; probe += 1) {
+    const known = await toldBy(held, runtime, signal);
+    if (known === 'over') return 'dead';
     const answer = await agent.probe(held.id, signal);
     if (answer === 'alive') {
       await renewLease(pool, held.orgId, held.id, LEASE_MS);
       return 'alive';
     }
-    if (answer === 'dead' && !(await saysRunning(held, runtime, signal))) return 'dead';
+    if (answer === 'dead' && known !== 'running') return 'dead';
     if (probe >= PROBES) {
       if (answer === 'dead') return 'dead';
       await held.refresh();
@@ -42,12 +45,13 @@ export async function probeSandbox(
   }
 }
 
-async function saysRunning(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<boolean> {
+/** What runtime-api knows of the sandbox. `running` on doubt, as when it does not answer. */
+async function toldBy(held: HeldConversation, runtime: RuntimeApiClient, signal: AbortSignal): Promise<'running' | 'starting' | 'over'> {
   try {
     const session = await runtime.session(held.orgId, held.id, signal);
-    return session?.status === 'running';
+    return session === null ? 'over' : session.status === 'running' || session.status === 'starting' ? session.status : 'over';
   } catch (error) {
-    if (error instanceof SlipwayError) return true;
+    if (error instanceof SlipwayError) return 'running';
     throw error;
   }
 }

@@ -14,6 +14,7 @@ import { cloneTimeout, gitFailure } from './git-failure.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
+  lossNotice,
   parseReport,
   prepareScript,
   repositoryName,
@@ -150,12 +151,16 @@ export class StartSteps {
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
     attempt.end('done');
+    const isLost = report.fresh && held.row.epoch > 1;
     // A workspace that was lost and made again begins anew; one that came back keeps where it began.
     const base: ColumnChanges = {
       workingDir: plan.directory,
+      ...(isLost ? { checkpoint: { workspaceLost: true } } : {}),
       ...((report.fresh || held.row.baseCommit === null) && report.base !== null ? { baseCommit: report.base } : {}),
     };
     attempt.remember(base);
+    // Whoever takes over from here finds a workspace and must know that it is another one.
+    if (isLost) await attempt.flush();
     await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
     if (report.setup !== null) {
       await this.setup(agent, plan, report.setup, signal);
@@ -224,6 +229,7 @@ export class StartSteps {
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
         systemMessageSuffix: systemMessageSuffix(plan, report),
+        ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },
     };
     await agent.createConversation(request, signal);

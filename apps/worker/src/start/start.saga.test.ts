@@ -77,6 +77,19 @@ describe('start saga', () => {
     expect(taken).toEqual([message, second]);
   });
 
+  it('a sandbox that ended with its workspace is replaced: the person reads why, the agent reads that its files are gone', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    expect(scene.peers.sessions.get(id)?.sandbox?.conversation?.notice).toBeNull();
+    await scene.peers.endSandbox(id, 'the sandbox ended: agent-server was killed (SIGKILL)');
+    await scene.expireLease(id);
+    await scene.send(id, 'after the end');
+    await scene.start(id);
+    const taken = (await stepsOf(id)).find((step) => step.attempt === 2 && step.status === 'WORKING');
+    expect(taken).toMatchObject({ state: 'done', detail: 'The sandbox ended: agent-server was killed (SIGKILL).' });
+    expect(scene.peers.sessions.get(id)?.sandbox?.conversation?.notice).toMatch(/all work that was not pushed.*is an empty git repository again/);
+  });
+
   it('a sandbox that was fenced off is given up even while it answers', async () => {
     const { id, message } = await scene.create();
     await scene.start(id);

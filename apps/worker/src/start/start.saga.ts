@@ -101,9 +101,9 @@ export class StartSaga {
   /** WORKING: a new attempt with a new epoch, so that whatever an older sandbox still sends is refused. */
   private async beginAttempt(held: HeldConversation, attempt: StartAttempt): Promise<void> {
     const { row } = held;
-    const resumeRun = await this.goesOnRunning(held);
+    const [resumeRun, reason] = await Promise.all([this.goesOnRunning(held), this.whyAnew(held)]);
     await attempt.begin('WORKING', { show: false });
-    attempt.end('done');
+    attempt.end('done', reason);
     await attempt.begin('WAITING_FOR_SANDBOX', {
       show: true,
       sandbox: 'STARTING',
@@ -115,10 +115,22 @@ export class StartSaga {
           epoch: row.epoch + 1,
           resumeRun,
           suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING',
+          ...(row.startStatus !== 'READY' && row.checkpoint.workspaceLost === true ? { workspaceLost: true } : {}),
           failures: 0,
         },
       },
     });
+  }
+
+  /** Why a conversation that had a sandbox gets another, in the words of the place where it ran; nothing when it was at rest or nobody knows. */
+  private async whyAnew({ row, orgId, id, signal }: HeldConversation): Promise<string | undefined> {
+    if (row.sandboxStatus !== 'RUNNING' || row.startStatus !== 'READY') return undefined;
+    const session = await this.runtime.session(orgId, id, signal).catch((error: unknown) => {
+      if (error instanceof SlipwayError) return null;
+      throw error;
+    });
+    const said = session?.status === 'error' ? session.status_detail : undefined;
+    return said === undefined ? undefined : `${said[0]?.toUpperCase()}${said.slice(1)}${said.endsWith('.') ? '' : '.'}`;
   }
 
   /** The agent goes on by itself when it worked as its sandbox was lost, or when a halted run is resumed without a new message. A stopped run waits for a person. */

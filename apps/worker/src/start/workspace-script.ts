@@ -156,6 +156,13 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
   ].join('\n\n');
 }
 
+/** Told to an agent whose workspace is gone, and to the person who reads along. agent-server drops it for an agent that never worked. */
+export function lossNotice(plan: WorkspacePlan): string {
+  const now =
+    plan.repository === null ? `${plan.directory} is an empty git repository again` : `${plan.repository} was cloned anew into ${plan.directory}, and set up`;
+  return `The sandbox of this conversation was lost, and with it all work that was not pushed: files, commits, programs that ran. ${now}. Look at what is there before you go on, and do again what is missing.`;
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -18,7 +18,7 @@ interface Sandbox {
   readonly key: string;
   readonly server: Server;
   readonly url: string;
-  conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string } | null;
+  conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -26,7 +26,9 @@ interface Sandbox {
 interface Session {
   readonly directory: string;
   readonly orgId: string;
-  status: 'running' | 'paused';
+  status: 'running' | 'paused' | 'error';
+  /** Why it ended; with `error` only. */
+  detail?: string;
   sandbox: Sandbox | null;
   /** The claim under way: a second start of the session waits for it. */
   claiming: Promise<void> | null;
@@ -69,6 +71,17 @@ export class StandIns {
     const sandbox = this.sessions.get(sessionId)?.sandbox;
     sandbox?.server.closeAllConnections();
     sandbox?.server.close();
+  }
+
+  /** The sandbox ends with its workspace, as runtime-api has seen. */
+  async endSandbox(sessionId: string, detail: string): Promise<void> {
+    this.loseSandbox(sessionId);
+    const session = this.sessions.get(sessionId);
+    if (session === undefined) throw new Error(`there is no session ${sessionId}`);
+    session.sandbox = null;
+    session.status = 'error';
+    session.detail = detail;
+    await rm(session.directory, { recursive: true });
   }
 
   /** Messages as the newest life of the conversation's sandbox took them in. */
@@ -164,10 +177,10 @@ export class StandIns {
     if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
-      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string };
+      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string };
       if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
-        const { epoch, head, resumeRun, systemMessageSuffix: suffix } = slipway;
-        sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix };
+        const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
+        sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };
     }
@@ -222,6 +235,7 @@ function runtimeOf(id: string, session: Session): Record<string, unknown> {
     url: session.sandbox?.url ?? 'http://127.0.0.1:1',
     session_api_key: session.sandbox?.key ?? 'none',
     status: session.status,
+    ...(session.status === 'error' ? { status_detail: session.detail } : {}),
     pod_status: session.status === 'running' ? 'ready' : 'not found',
     restart_count: 0,
     restart_reasons: [],

@@ -19,7 +19,15 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         break;
       case 'MessageEvent': {
         const author = event.llm_message.role === 'user' ? 'user' : 'agent';
-        draft.push({ kind: 'message', key: event.id, seq, author, sender: event.sender ?? null, at: event.timestamp, text: textOf(event.llm_message.content) });
+        draft.push({
+          kind: 'message',
+          key: event.id,
+          seq,
+          author,
+          sender: event.sender ?? (event.source === 'environment' ? 'Slipway' : null),
+          at: event.timestamp,
+          text: textOf(event.llm_message.content),
+        });
         break;
       }
       case 'ActionEvent':

@@ -25,7 +25,7 @@ const NAMES: Record<StartStep['status'], string> = {
   READY: 'Ready',
   ERROR: 'Start failed',
 };
-/** A running step without an end for this long says so. Milliseconds. */
+/** A running step that says nothing for this long is explained. Milliseconds. */
 const SLOW_MS = 60_000;
 
 /** The way to a running agent, step by step; open while it goes on and when it fails. */
@@ -37,10 +37,12 @@ export function StartRow({ row }: { row: RowOf<'start'> }) {
   const total = work.reduce((sum, step) => sum + (step.elapsedMs ?? 0), 0);
   const again = row.attempt === 1 ? '' : ' again';
   const current = work.findLast((step) => step.state === 'running');
+  // A sandbox that was lost, or a workspace that could not be brought back, is nothing to look for in a closed row.
+  const told = row.attempt > 1 && work.some(({ status, detail }) => (status === 'WORKING' || status === 'WAITING_FOR_SANDBOX') && detail !== undefined);
   return (
     <Disclosure
       rowKey={row.key}
-      wish={running || failed !== undefined}
+      wish={running || failed !== undefined || told}
       className="py-1"
       icon={failed ? <CircleAlert aria-hidden className="text-bad" /> : running ? <Spinner /> : <Rocket aria-hidden />}
       label={
@@ -75,7 +77,7 @@ function StartStepLine({ step }: { step: StartStep }) {
       <span className="min-w-0 flex-1">
         <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{NAMES[step.status]}</span>
         {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
-        {step.state === 'running' && elapsed !== undefined && elapsed > SLOW_MS ? (
+        {step.state === 'running' && step.detail === undefined && elapsed !== undefined && elapsed > SLOW_MS ? (
           <span className="block text-xs text-warn">No progress for a while. It is tried again by itself; you can also stop it.</span>
         ) : null}
       </span>

@@ -4,8 +4,8 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Layer } from './layer.ts';
 
-/** Days that a layer or an archive nobody used stays. */
-const KEPT_DAYS = 14;
+/** Days that what nobody used stays. An archive is as large as its layers together, and made of them in two seconds. */
+const KEPT_DAYS = { layers: 14, archives: 1 } as const;
 
 /** Outside of the checkout, so that checkouts share it and `git clean` costs no download. */
 export function imageCacheFolder(): string {
@@ -45,14 +45,14 @@ export class LayerCache {
     return await mkdtemp(path.join(this.folder, 'work-'));
   }
 
-  /** Removes what nobody used for two weeks, and what a killed build left. A packages' layer that is needed again costs a minute. */
+  /** Removes what nobody used for its time, and what a killed build left. A packages' layer that is needed again costs a minute. */
   async prune(now = Date.now()): Promise<void> {
     const old = async (place: string, days: number): Promise<void> => {
       const { mtimeMs } = await stat(place).catch(() => ({ mtimeMs: now }));
       if (now - mtimeMs > days * 86_400_000) await rm(place, { recursive: true, force: true });
     };
-    for (const kind of ['layers', 'archives']) {
-      for (const name of await readdir(path.join(this.folder, kind)).catch(() => [])) await old(path.join(this.folder, kind, name), KEPT_DAYS);
+    for (const kind of ['layers', 'archives'] as const) {
+      for (const name of await readdir(path.join(this.folder, kind)).catch(() => [])) await old(path.join(this.folder, kind, name), KEPT_DAYS[kind]);
     }
     for (const name of await readdir(this.folder).catch(() => [])) if (name.startsWith('work-')) await old(path.join(this.folder, name), 1);
   }

@@ -14,7 +14,7 @@ import { digestOf, type ImageTags, imageTags } from './tags.ts';
 export const LOCK_FILE = path.join(import.meta.dirname, 'sandbox/packages.lock');
 
 export interface SandboxImage {
-  /** An OCI layout in one tar. In the cache: it may go when nobody used it for two weeks. */
+  /** An OCI layout in one tar. In the cache: it may go when nobody asked for it for a day. */
   readonly archive: string;
   /** What a pod names: `slipway.local/sandbox@sha256:…`. */
   readonly name: string;

@@ -139,6 +139,7 @@ function actionServer(template: SandboxTemplate, identity: PodIdentity, settings
       WORKSPACE_DIR: '/workspace',
       STATE_DIR: '/var/lib/slipway',
       HOME: '/home/agent',
+      HOME_DIR: '/home/agent',
       ACTION_SERVER_TOKEN: identity.token,
       LOG_LEVEL: settings.logLevel,
     }),

@@ -255,6 +255,7 @@ export class ProcessBackend implements SandboxBackend {
       HOST: '127.0.0.1',
       LOG_LEVEL: this.config.logLevel,
       HOME: path.join(this.workspaceDirectory(record.workspace), 'home'),
+      HOME_DIR: path.join(this.workspaceDirectory(record.workspace), 'home'),
       TMPDIR: path.join(this.sandboxDirectory(record.name), 'tmp'),
       SLOT_ID: record.slotId,
       WORKSPACE_DIR: this.workspacePath(record),

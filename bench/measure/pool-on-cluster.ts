@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DirectoryStore, fromKubeconfig, KubernetesBackend } from '@slipway/sandbox/adapters/kubernetes';
+import { DirectoryStore, inCluster, KubernetesBackend } from '@slipway/sandbox/adapters/kubernetes';
 import { createLogger } from '@slipway/telemetry';
 import { type TestDatabase, until } from '@slipway/testing';
 import { writeKubeconfig } from '../../tests/cluster/open-backend.ts';
 import { openPlatformCluster } from '../../tests/cluster/platform-cluster.ts';
 import type { PoolPlace } from '../pool-scale.ts';
-import { startService } from './service-process.ts';
+import { startScript } from './service-process.ts';
 
 /** A fake node takes 2,000 pods. */
 const NODES = 8;
@@ -23,6 +23,11 @@ const TEMPLATE = {
   nodeSelector: { type: 'kwok' },
   tolerations: [{ key: 'kwok.x-k8s.io/node', operator: 'Exists', effect: 'NoSchedule' }],
 };
+
+interface Kubeconfig {
+  readonly clusters: readonly [{ readonly cluster: { readonly server: string; readonly 'certificate-authority-data': string } }];
+  readonly users: readonly [{ readonly user: { readonly token: string } }];
+}
 
 /** Pods of fake nodes, with a real API server, scheduler, policies and rights; one process answers for the agent-servers of all of them. */
 export async function openClusterPlace(database: TestDatabase): Promise<PoolPlace> {
@@ -42,28 +47,44 @@ export async function openClusterPlace(database: TestDatabase): Promise<PoolPlac
     child.stderr?.on('data', (text: Buffer) => process.stderr.write(text));
     const kubeconfig = path.join(folder, 'runtime-api.kubeconfig');
     await writeKubeconfig(platform, 'runtime-api', kubeconfig);
+    const { clusters, users } = JSON.parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig;
+    const server = new URL(clusters[0].cluster.server);
+    await writeFile(path.join(folder, 'ca.crt'), Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64'));
+    await writeFile(path.join(folder, 'token'), users[0].user.token, { mode: 0o600 });
     const store = path.join(folder, 'workspaces');
     return {
       name: `cluster (${cluster.kind})`,
       note: `fake nodes: pods get an address and become ready, no process runs in them; one responder holds a real latch for each. ${NODES} nodes.`,
       start: (target) =>
-        startService('runtime-api', {
-          DATABASE_URL: database.urls.runtime,
-          RUNTIME_API_KEY: 'a service key of the bench, long enough',
-          ENCRYPTION_KEY: 'an encryption key of the bench, long enough',
-          ACTIVATION_PRIVATE_KEY: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
-          NODE_ENV: 'production',
-          SANDBOX_BACKEND: 'kubernetes',
-          SANDBOX_NAMESPACE: NAMESPACE,
-          SANDBOX_TEMPLATES: JSON.stringify([{ ...TEMPLATE, pools: { 1: { min: target, max: target } }, maxAgeSeconds: 86_400 }]),
-          WORKSPACE_STORE: `file://${store}`,
-          KUBECONFIG: kubeconfig,
-          ORG_SANDBOX_LIMIT: '100000',
-        }),
+        startScript(
+          './runtime-api-on-cluster.ts',
+          JSON.stringify({
+            databaseUrl: database.urls.runtime,
+            apiKey: 'a service key of the bench, long enough',
+            activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
+            host: server.hostname,
+            port: server.port,
+            folder,
+            namespace: NAMESPACE,
+            templates: [TEMPLATE],
+            store,
+            pools: [
+              {
+                poolId: 'scale-x1',
+                image: 'scale',
+                imageReference: null,
+                runtimeClass: null,
+                size: 1,
+                bounds: { min: target, max: target },
+                maxAgeSeconds: 86_400,
+              },
+            ],
+          }),
+        ),
       list: async () => {
         const began = performance.now();
         const backend = new KubernetesBackend({
-          access: await fromKubeconfig(kubeconfig),
+          access: inCluster(server.hostname, server.port, folder),
           namespace: NAMESPACE,
           templates: [TEMPLATE],
           store: new DirectoryStore(store),

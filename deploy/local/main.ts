@@ -38,6 +38,7 @@ Slipway is ready after ${seconds()} s.
   Sign in   demo / demo   (or register on the same page)
   Try       "Look around and leave a short note about what you find", with or without a repository URL
   Model     ${model}
+  Sandboxes ${stack.sandboxes}
   Data      ${dataDirectory}   (logs in logs/)
 
 Ctrl-C stops everything; conversations are kept.

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { sandboxPlace } from './sandbox-place.ts';
 import { type LocalService, PORT_OFFSETS, ROOT, type Secrets } from './settings.ts';
 
 export interface ServicePlan {
@@ -49,9 +50,8 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     const value = caller[name];
     if (value !== undefined && value !== '') model[name] = value;
   }
-  const onCluster = caller['SANDBOX_BACKEND'] === 'kubernetes';
+  const { hostAddress, env: place } = sandboxPlace(caller, addresses.dataDirectory);
   // Pods reach this machine by an address of its own; then what they call listens on every address.
-  const hostAddress = caller['SANDBOX_HOST_ADDRESS'] ?? '127.0.0.1';
   const seenBySandboxes: Record<string, string> = hostAddress === '127.0.0.1' ? {} : { HOST: '0.0.0.0' };
   const fromSandbox = (service: LocalService): string => at(service).replace('127.0.0.1', hostAddress);
   return [
@@ -84,7 +84,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       RUNTIME_API_KEY: secrets.runtimeApiKey,
       ENCRYPTION_KEY: secrets.encryption,
       ACTIVATION_PRIVATE_KEY: secrets.activationPrivateKey,
-      ...(onCluster ? clusterBackend(caller, addresses.dataDirectory) : processBackend(addresses.dataDirectory)),
+      ...place,
     }),
     service('app-server', {
       ...redis,
@@ -115,23 +115,4 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     }),
     service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')),
   ];
-}
-
-function processBackend(dataDirectory: string): Record<string, string> {
-  return {
-    SANDBOX_BACKEND: 'process',
-    PROCESS_BACKEND_DIR: path.join(dataDirectory, 'sandboxes'),
-    AGENT_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/agent-server/bundle/agent-server.cjs')]),
-    ACTION_SERVER_COMMAND: JSON.stringify([process.execPath, path.join(ROOT, 'apps/action-server/bundle/action-server.cjs')]),
-  };
-}
-
-/** The caller's cluster, by the names that runtime-api itself reads. */
-function clusterBackend(caller: Readonly<Record<string, string | undefined>>, dataDirectory: string): Record<string, string> {
-  const env: Record<string, string> = { SANDBOX_BACKEND: 'kubernetes', WORKSPACE_STORE: `file://${path.join(dataDirectory, 'workspaces')}` };
-  for (const name of ['KUBECONFIG', 'SANDBOX_NAMESPACE', 'SANDBOX_TEMPLATES', 'WORKSPACE_STORE']) {
-    const value = caller[name];
-    if (value !== undefined && value !== '') env[name] = value;
-  }
-  return env;
 }

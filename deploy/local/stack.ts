@@ -4,6 +4,7 @@ import { startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { endLeftovers, endSandboxes } from './leftovers.ts';
+import { sandboxPlace } from './sandbox-place.ts';
 import { planServices } from './services.ts';
 import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT, requireFreePort } from './settings.ts';
 import { Supervised } from './supervisor.ts';
@@ -25,6 +26,8 @@ export interface Stack {
   readonly dataDirectory: string;
   /** The owner of the database: for looking into it, never for a service. */
   readonly ownerUrl: string;
+  /** Where its sandboxes run, in words. */
+  readonly sandboxes: string;
   /** The running process of a service, as of now: it changes when the service was started again. */
   pidOf(service: string): number;
   stop(): Promise<void>;
@@ -39,6 +42,8 @@ const READY_TIMEOUT_MS = 60_000;
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const directory = options.dataDirectory;
+  // Before anything is started that would have to be stopped again.
+  const { said } = sandboxPlace(options.env, directory);
   mkdirSync(path.join(directory, 'logs'), { recursive: true });
   await endLeftovers(directory, options.log);
   const secrets = loadSecrets(directory);
@@ -114,6 +119,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       url: `http://localhost:${options.port}`,
       dataDirectory: directory,
       ownerUrl,
+      sandboxes: said,
       pidOf: (name) => running.get(name)?.status().pid ?? 0,
       stop,
     };

@@ -21,6 +21,8 @@ export interface ServiceStatus {
 /** First wait before a crashed service is started again. Milliseconds; doubles to the maximum, and begins anew after a minute of running. */
 const RESTART_MIN_MS = 100;
 const RESTART_MAX_MS = 5_000;
+/** Ends before it was ever ready, after which waiting helps nobody. */
+const HOPELESS_RESTARTS = 3;
 /** A service that has not ended this long after SIGTERM is killed. Milliseconds. */
 const STOP_TIMEOUT_MS = 10_000;
 
@@ -31,6 +33,7 @@ export class Supervised {
   private stopping = false;
   private restarts = 0;
   private delayMs = RESTART_MIN_MS;
+  private lastLine = '';
   private exited: Promise<void> = Promise.resolve();
 
   private readonly spec: ServiceSpec;
@@ -47,8 +50,10 @@ export class Supervised {
     const began = performance.now();
     const child = spawn(file, parameters, { cwd: this.spec.cwd, env: this.spec.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
-    child.stdout?.pipe(this.log, { end: false });
-    child.stderr?.pipe(this.log, { end: false });
+    for (const output of [child.stdout, child.stderr]) {
+      output?.pipe(this.log, { end: false });
+      output?.on('data', (chunk: Buffer) => this.remember(chunk.toString()));
+    }
     this.exited = new Promise((resolve) => {
       child.once('error', (error) => {
         this.onChange(`${this.spec.name} could not be started: ${error.message}`);
@@ -76,6 +81,7 @@ export class Supervised {
     let last = 'it did not answer';
     while (performance.now() < end) {
       signal.throwIfAborted();
+      if (this.restarts >= HOPELESS_RESTARTS) throw new Error(`${this.spec.name} keeps ending: ${this.lastLine}\nIts log: ${this.spec.logFile}`);
       try {
         const response = await fetch(this.spec.readyUrl, { signal: AbortSignal.timeout(2_000), redirect: 'manual' });
         if (response.status < 400) return void (await response.arrayBuffer());
@@ -86,6 +92,22 @@ export class Supervised {
       await wait(50);
     }
     throw new Error(`${this.spec.name} was not ready after ${Math.round(timeoutMs / 1000)} s (${last}). Its log: ${this.spec.logFile}`);
+  }
+
+  /** The last thing that it said, in words: what it ends of. */
+  private remember(chunk: string): void {
+    const line =
+      chunk
+        .trimEnd()
+        .split(/\n(?=\{)/)
+        .at(-1) ?? '';
+    if (line === '') return;
+    try {
+      const { message, err } = JSON.parse(line) as { message?: string; err?: { message?: string } };
+      this.lastLine = err?.message ?? message ?? line;
+    } catch {
+      this.lastLine = line;
+    }
   }
 
   async stop(): Promise<void> {

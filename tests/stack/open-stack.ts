@@ -19,6 +19,8 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Repositories of the git server that ask for a password. */
   readonly privateNames?: readonly string[];
+  /** Where sandboxes find this machine [127.0.0.1]. */
+  readonly hostAddress?: string;
 }
 
 /** The whole local stack without its pages, with a git server, a scripted model and the demo person signed in. */
@@ -50,7 +52,10 @@ export class OpenStack {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-stack-'));
     const book = new ScriptBook();
     const model = await startModelServer({ script: book.script, apiKey: LLM_KEY });
-    const git = await startGitServer(path.join(folder, 'repositories'), { privateNames: options.privateNames ?? [] });
+    const git = await startGitServer(path.join(folder, 'repositories'), {
+      privateNames: options.privateNames ?? [],
+      address: options.hostAddress ?? '127.0.0.1',
+    });
     const port = await freePortRange();
     const env = {
       PATH: process.env['PATH'],
@@ -59,6 +64,7 @@ export class OpenStack {
       LLM_API_KEY: LLM_KEY,
       LLM_MODEL: 'scripted',
       ORG_SANDBOX_LIMIT: '40',
+      ...(options.hostAddress === undefined ? {} : { SANDBOX_HOST_ADDRESS: options.hostAddress }),
       ...options.env,
     };
     const stack = await start(port, folder, env);

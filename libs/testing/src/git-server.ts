@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 export interface GitServer {
-  /** `http://127.0.0.1:PORT`; a bare repository `x.git` of the directory is at `/x.git`. */
+  /** `http://ADDRESS:PORT`; a bare repository `x.git` of the directory is at `/x.git`. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -11,9 +11,11 @@ export interface GitServer {
  * Serves a directory of bare repositories over git's smart HTTP protocol, through `git http-backend`.
  *
  * @param options.privateNames repositories that answer 401 without the right basic credentials (`user`/`secret`).
+ * @param options.address where clients find this machine [127.0.0.1]; with another one it is served on every address.
  * @throws Error when the port cannot be bound.
  */
-export async function startGitServer(directory: string, options: { privateNames?: readonly string[] } = {}): Promise<GitServer> {
+export async function startGitServer(directory: string, options: { privateNames?: readonly string[]; address?: string } = {}): Promise<GitServer> {
+  const { address: reachableAt = '127.0.0.1' } = options;
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://git');
     const name = url.pathname.split('/')[1] ?? '';
@@ -23,11 +25,11 @@ export async function startGitServer(directory: string, options: { privateNames?
     }
     runBackend(directory, url, request, response);
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, reachableAt === '127.0.0.1' ? reachableAt : '0.0.0.0', resolve));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the git server has no port');
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://${reachableAt}:${address.port}`,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

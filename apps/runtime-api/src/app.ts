@@ -20,6 +20,7 @@ import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
+import { Stockroom } from './stock/stockroom.js';
 
 export interface RuntimeApiOptions {
   readonly databaseUrl: string;
@@ -43,8 +44,10 @@ export interface RuntimeApiOptions {
 
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
-/** Wait for a slot when none is ready. Milliseconds. */
-const EMPTY_WAIT_MS = 12_000;
+/** Life of a lease on a ready slot. Seconds; what a replica that is gone keeps from the others. */
+const LEASE_SECONDS = 15;
+/** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
+const ACTIVATION_DEADLINE_MS = 30_000;
 /** Largest body: an environment of 256 KiB with room. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const NO_SESSION_LIMITS: SessionLimitOptions = { idleSeconds: null, maxAgeSeconds: 7 * 86_400 };
@@ -88,15 +91,14 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   };
   poolGauges(db, registry);
   const pool = new PoolController(context, options.sessionLimits ?? NO_SESSION_LIMITS);
-  const box = new SecretBox(options.encryptionKey);
-  const claims = new Claims(
+  const stockroom = new Stockroom(
     context,
-    pool,
-    new Activator(context, box, options.activationKey, systemClock),
-    box,
-    { orgSandboxLimit: options.orgSandboxLimit, emptyWaitMs: EMPTY_WAIT_MS },
-    metrics,
+    { replicaId: options.replicaId, leaseSeconds: LEASE_SECONDS, deadlineMs: ACTIVATION_DEADLINE_MS, defaultCap: options.orgSandboxLimit },
+    () => pool.kick(),
   );
+  const box = new SecretBox(options.encryptionKey);
+  const activator = new Activator(context, stockroom, box, options.activationKey, systemClock);
+  const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
   @Module({
     controllers: [RuntimesController],
@@ -121,13 +123,16 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...problems]);
     },
   });
+  stockroom.start();
   const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });
   app.useGlobalFilters(new ProblemFilter(logger, DOCS_URL));
   return {
     app,
     pool,
     close: async () => {
+      stockroom.closeRoom();
       await app.close();
+      await stockroom.close();
       await pool.close();
       await db.end();
     },

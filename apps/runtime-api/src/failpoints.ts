@@ -7,12 +7,17 @@ export type Step =
   | 'pool.ready'
   | 'pool.removing'
   | 'pool.removed'
+  | 'claim.queued'
+  | 'queue.served'
+  | 'queue.called'
   | 'claim.bound'
   | 'claim.attached'
+  | 'claim.blank'
   | 'claim.activated'
   | 'claim.marked'
   | 'claim.released'
-  | 'reap.released';
+  | 'reap.released'
+  | 'note.written';
 
 export type Failpoints = (step: Step) => Promise<void> | void;
 export const noFailpoints: Failpoints = () => {};

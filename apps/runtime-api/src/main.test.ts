@@ -90,13 +90,16 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
       await client.end();
     }
   };
+  const isFull = async (): Promise<boolean> => (await slots()).filter((slot) => slot.state === 'ready').length === 1;
   const recordOf = async (name: string): Promise<{ agentServer: { pid: number }; actionServer: { pid: number }; restarts: { count: number } }> =>
     JSON.parse(await readFile(path.join(directory, 'sandboxes', name, 'sandbox.json'), 'utf8'));
 
   it('killed: its sandboxes go on, and the next one takes them over, the warm ones too', async () => {
     const first = await launch();
+    // Whoever waits is made a sandbox beyond the size of the pool.
+    await until('the pool is full', isFull, 15_000);
     const runtime = await call(first.url, '/start', { session_id: 'survivor' });
-    await until('the pool is full again', async () => (await slots()).some((slot) => slot.state === 'ready'), 15_000);
+    await until('the pool is full again', isFull, 15_000);
     const before = await slots();
     const name = before.find((slot) => slot.state === 'active')?.pod_name ?? '';
     const record = await recordOf(name);
@@ -140,9 +143,10 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
 
   it('leads alone: with two replicas the pool keeps its size, and the other goes on when one is killed', async () => {
     const [one, two] = [await launch(), await launch()];
-    await until('the pool is full', async () => (await slots()).filter((slot) => slot.state === 'ready').length === 1, 15_000);
+    await until('the pool is full', isFull, 15_000);
     await call(two.url, '/start', { session_id: 'at-two' });
     await one.kill();
+    await until('the other fills the pool', isFull, 20_000);
     await call(two.url, '/start', { session_id: 'after-one' });
     await until(
       'the other fills the pool',

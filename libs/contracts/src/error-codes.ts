@@ -92,6 +92,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Use one of the images, sizes and runtime classes that the detail names, or leave them out.',
   },
+  'sandbox.reserved-label': {
+    status: 422,
+    title: 'The label is reserved',
+    retry: 'never',
+    nextStep: 'Leave out labels that begin with slipway.dev/.',
+  },
   'sandbox.image-unavailable': {
     status: 503,
     title: "The sandbox's image cannot be pulled",

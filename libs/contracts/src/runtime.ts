@@ -14,12 +14,16 @@ export const StartRuntime = z.looseObject({
   working_dir: z.string().optional(),
   /** Reaches the sandbox at activation, after the claim is committed and never before. */
   environment: z.record(z.string(), z.string()).optional(),
-  resource_factor: z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]).default(1),
+  /** A multiple of the template's base size; the template says which there are (`RESOURCE_FACTORS` at most). Left out: the template's first. */
+  resource_factor: z.number().optional(),
   runtime_class: z.string().optional(),
   run_as_user: z.int().optional(),
   run_as_group: z.int().optional(),
   fs_group: z.int().optional(),
   image_pull_policy: z.string().optional(),
+  labels: z.record(z.string(), z.string()).optional(),
+  /** When sandboxes are short, what is `batch` is served after the organization's other sessions. */
+  priority: z.enum(['interactive', 'batch']).optional(),
 });
 export type StartRuntime = z.infer<typeof StartRuntime>;
 

@@ -1,7 +1,7 @@
 import { type ForecastState, forecast, NO_FORECAST } from '@slipway/domain';
+import { countWaiting } from '../stock/waiting.queries.js';
 import { databaseTime, doomSurplus, measureLead, type Stock, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
-import { countWaiting } from './waiting.queries.js';
 
 /** Replicas write their arrivals once a second: an older second is complete. Seconds. */
 const COMPLETE_AFTER = 2;

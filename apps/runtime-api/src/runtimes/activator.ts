@@ -5,13 +5,24 @@ import { SlipwayError } from '@slipway/errors';
 import { sendActivation, signActivation } from '@slipway/sandbox';
 import type { PoolContext } from '../pool/pool-context.js';
 import { removeSandbox } from '../pool/slot-removal.js';
-import { type ActiveRuntime, activateClaim, type BoundClaim, unremovedSandboxes } from './runtimes.queries.js';
+import type { ActiveRuntime, BoundClaim } from '../stock/bind.queries.js';
+import type { Stockroom } from '../stock/stockroom.js';
+import { replaceWorkspace, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
 /** Longest wait for a sandbox to accept. Milliseconds; agent-server tells its tool process meanwhile. */
 const ACTIVATION_TIMEOUT_MS = 5_000;
 
-export type Activated = { readonly result: 'active'; readonly runtime: ActiveRuntime } | { readonly result: 'failed'; readonly reason: string };
+export type Activated =
+  | { readonly result: 'active'; readonly runtime: ActiveRuntime; readonly sessionKey: string }
+  | { readonly result: 'failed'; readonly reason: string };
+
+/** What a sandbox is told, opened. */
+export interface Secrets {
+  readonly sessionKey: string;
+  /** JSON. */
+  readonly environment: string;
+}
 
 /**
  * Gives the bound sandbox to its claim: the workspace of an earlier life first, then the one signed call that carries key and environment, then the mark.
@@ -20,14 +31,18 @@ export type Activated = { readonly result: 'active'; readonly runtime: ActiveRun
 export class Activator {
   constructor(
     private readonly context: PoolContext,
+    private readonly stockroom: Stockroom,
     private readonly box: SecretBox,
     private readonly key: KeyObject,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws never for a sandbox's fault; only when the database does not answer. */
-  async activate(orgId: string, sessionId: string, claim: BoundClaim, signal: AbortSignal): Promise<Activated> {
-    const { db, failpoints, logger } = this.context;
+  /**
+   * @param sent what was sealed for this request; it counts for a session that is new with it.
+   * @throws never for a sandbox's fault; only when the database does not answer.
+   */
+  async activate(orgId: string, sessionId: string, claim: BoundClaim, sent: Secrets, signal: AbortSignal): Promise<Activated> {
+    const { failpoints, logger } = this.context;
     await failpoints('claim.bound');
     let address = claim.address;
     if (claim.workspaceRef !== claim.podName) {
@@ -39,10 +54,10 @@ export class Activator {
       }
       await failpoints('claim.attached');
     }
-    const body = JSON.stringify({
-      session_api_keys: [this.box.decrypt(claim.sealedKey, keyContext(orgId, sessionId))],
-      env: JSON.parse(this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId))),
-    });
+    const sessionKey = claim.sealedKey === null ? sent.sessionKey : this.box.decrypt(claim.sealedKey, keyContext(orgId, sessionId));
+    const environment = claim.sealedEnvironment === null ? sent.environment : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
+    // The environment is JSON already; the key is base64url.
+    const body = `{"session_api_keys":["${sessionKey}"],"env":${environment}}`;
     const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId };
     const token = signActivation(claims, body, this.key, this.clock.now());
     const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);
@@ -53,16 +68,34 @@ export class Activator {
     }
     if (outcome.result === 'failed') return outcome;
     if (outcome.state.claim_id !== claim.claimId) return { result: 'failed', reason: 'the sandbox did not take this claim' };
-    const marked = await activateClaim(db, orgId, claim, address, outcome.state.working_dir);
+    const marked = await this.stockroom.mark({
+      orgId,
+      sessionId,
+      claimId: claim.claimId,
+      epoch: claim.epoch,
+      address,
+      workingDir: outcome.state.working_dir,
+    });
     await failpoints('claim.marked');
-    return marked !== null ? { result: 'active', runtime: marked } : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
+    return marked !== null
+      ? { result: 'active', runtime: marked, sessionKey }
+      : { result: 'failed', reason: 'the claim ended while its sandbox was activated' };
   }
 
+  /** @returns where the sandbox answers from now on. A workspace that does not exist any more is given up, and the session is told. */
   private async attach(orgId: string, sessionId: string, claim: BoundClaim, signal: AbortSignal): Promise<string> {
-    const { db, backend } = this.context;
+    const { db, backend, failpoints, logger } = this.context;
     // Two sandboxes must not work in one workspace.
     for (const old of await unremovedSandboxes(db, orgId, sessionId)) await removeSandbox(this.context, old, signal);
-    await backend.attachWorkspace(claim.podName, claim.workspaceRef, signal);
+    try {
+      await backend.attachWorkspace(claim.podName, claim.workspaceRef, signal);
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || error.more.extensions?.['workspace'] !== 'missing') throw error;
+      logger.warn({ err: error, claim_id: claim.claimId, session_id: sessionId, org_id: orgId }, 'a workspace is lost; its session goes on with a blank one');
+      const detail = 'The workspace of this session was lost; it goes on with a blank one.';
+      if (!(await replaceWorkspace(db, orgId, sessionId, claim, detail))) throw new SlipwayError('sandbox.start-failed', 'the claim ended meanwhile');
+      await failpoints('claim.blank');
+    }
     const observation = await backend.observe(claim.podName, signal);
     if (observation.state !== 'running') throw new SlipwayError('sandbox.start-failed', 'the sandbox ended when it got its workspace');
     return observation.address;

@@ -2,134 +2,161 @@ import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '@slipway/auth/secret-box';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Counter, Histogram } from '@slipway/telemetry/http';
-import type { PoolContext } from '../pool/pool-context.js';
+import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
+import type { BindRequest, BoundClaim } from '../stock/bind.queries.js';
+import { noCapacity } from '../stock/queue-place.js';
+import type { Stockroom } from '../stock/stockroom.js';
+import { leaveQueue } from '../stock/waiting.queries.js';
 import type { Activator } from './activator.js';
-import { type BoundClaim, claimSlot, releaseClaim, type SessionRow, sessionsById } from './runtimes.queries.js';
+import { releaseClaim, type SessionRow, sessionsById } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
-import type { StartRequest } from './start-request.js';
 
 /** Sandboxes tried for one request before it fails. */
 const MAX_ATTEMPTS = 3;
-const EMPTY_POLL_MS = 100;
-/** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
-const ACTIVATION_DEADLINE_MS = 30_000;
-/** Longest that one request works. Milliseconds. */
-const REQUEST_TIMEOUT_MS = 18_000;
+/** Longest that one request works on a sandbox, beside its wait for one. Milliseconds. */
+const WORK_TIMEOUT_MS = 6_000;
 
 export interface ClaimMetrics {
   readonly claims: Counter<'result'>;
   readonly durations: Histogram;
 }
 
-export interface ClaimLimits {
-  /** Sandboxes that an organization may have at once, unless its row says otherwise. */
-  readonly orgSandboxLimit: number;
-  /** How long a request waits for a slot when none is ready. Milliseconds; below the 20 s that Slipway's worker waits for the answer. */
-  readonly emptyWaitMs: number;
-}
-
-/** What claims need of the pool: to hear of it when one is taken, and to know when one comes. */
+/** What claims need of the pool: that it hears of them. */
 export interface SlotSupply {
   /** A claim took one. */
   taken(poolId: string): void;
   /** One is needed, or one is over. */
   kick(): void;
-  /** Answers when a slot of the pool may have become ready, after `timeoutMs` at the latest. */
-  nextReady(poolId: string, timeoutMs: number): Promise<void>;
+}
+
+/** What a session asks for. */
+export interface Wanted {
+  readonly pool: PoolSpec;
+  readonly lane: 'interactive' | 'batch';
+  /** `null`: /resume, which has no body; the same as before. */
+  readonly body: { readonly hash: string; readonly environment: string } | null;
+  /** How long it waits for its turn when no sandbox is ready. Milliseconds. */
+  readonly waitMs: number;
+}
+
+/** A session that has its sandbox, with its key opened. */
+export interface Obtained {
+  readonly row: SessionRow;
+  readonly sessionKey: string;
 }
 
 /** Gives sessions their sandboxes. */
 export class Claims {
   constructor(
     private readonly context: PoolContext,
+    private readonly stockroom: Stockroom,
     private readonly supply: SlotSupply,
     private readonly activator: Activator,
     private readonly box: SecretBox,
-    private readonly limits: ClaimLimits,
     private readonly metrics: ClaimMetrics,
   ) {}
 
   /**
-   * The session's sandbox, active: the one that it has, or a new one. `request` null is /resume: the same as before.
+   * The session's sandbox, active: the one that it has, or a new one.
    * When it answers, the claim is committed and the sandbox has accepted it; a repetition with the same request is the same sandbox, also after a crash in the middle.
    *
    * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because nobody would know of it and give it back.
-   * @throws SlipwayError `service.unavailable` (the caller is gone), `idempotency.mismatch`, `sandbox.quota`, `sandbox.no-capacity`, `sandbox.start-failed`, `resource.not-found` (only for /resume).
+   * @throws SlipwayError `service.unavailable` (the caller is gone), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);
+   *   when the wait is over `sandbox.no-capacity`, or what is in the way of the pool. The place in the queue is then kept for 10 s.
    */
-  async obtain(orgId: string, sessionId: string, request: StartRequest | null, gone: AbortSignal): Promise<SessionRow> {
+  async obtain(orgId: string, sessionId: string, wanted: Wanted, gone: AbortSignal): Promise<Obtained> {
     const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS);
+    const timer = setTimeout(() => limit.abort(), wanted.waitMs + WORK_TIMEOUT_MS);
     try {
-      return await this.obtainBefore(limit.signal, orgId, sessionId, request, gone);
+      return await this.obtainBefore(limit.signal, orgId, sessionId, wanted, gone);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private async obtainBefore(signal: AbortSignal, orgId: string, sessionId: string, request: StartRequest | null, gone: AbortSignal): Promise<SessionRow> {
+  private async obtainBefore(signal: AbortSignal, orgId: string, sessionId: string, wanted: Wanted, gone: AbortSignal): Promise<Obtained> {
     const end = this.metrics.durations.startTimer();
-    const waitUntil = performance.now() + this.limits.emptyWaitMs;
-    const sealedKey = this.box.encrypt(randomBytes(32).toString('base64url'), keyContext(orgId, sessionId));
-    const sealedEnvironment = request === null ? null : this.box.encrypt(request.environment, environmentContext(orgId, sessionId));
-    const [pool] = this.context.pools;
+    const { pool, body } = wanted;
+    const { poolId } = pool;
+    const waitUntil = performance.now() + wanted.waitMs;
+    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}' };
+    const request = {
+      orgId,
+      sessionId,
+      poolId,
+      cost: pool.size,
+      lane: wanted.lane,
+      requestHash: body?.hash ?? null,
+      sealedKey: this.box.encrypt(sent.sessionKey, keyContext(orgId, sessionId)),
+      sealedEnvironment: body === null ? null : this.box.encrypt(body.environment, environmentContext(orgId, sessionId)),
+    };
     let abandon: string | null = null;
     for (let attempts = 0; ; ) {
-      if (gone.aborted) {
-        if (abandon !== null) await this.giveUp(orgId, abandon, 'the caller went away');
-        throw new SlipwayError('service.unavailable', 'The caller did not wait for its sandbox.');
-      }
-      const outcome = await claimSlot(this.context.db, orgId, sessionId, {
-        poolId: pool.poolId,
-        claimId: this.context.ids.prefixed('clm'),
-        runtimeId: this.context.ids.prefixed('run'),
-        requestHash: request?.hash ?? null,
-        sealedKey,
-        sealedEnvironment,
-        deadlineMs: ACTIVATION_DEADLINE_MS,
-        defaultCap: this.limits.orgSandboxLimit,
-        abandon,
-      });
+      if (gone.aborted) throw await this.leave(orgId, abandon);
+      const outcome = await this.stockroom.bind({ ...request, ...this.freshIds(), abandon });
       this.metrics.claims.inc({ result: outcome.outcome });
+      if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });
       switch (outcome.outcome) {
         case 'missing':
           throw notFound();
         case 'mismatch':
-          throw new SlipwayError('idempotency.mismatch', 'This session runs, and was started with another body.');
+          throw new SlipwayError('idempotency.mismatch', 'This session runs, or waits for its sandbox, and was started with another body.');
         case 'quota':
-          throw new SlipwayError('sandbox.quota', `The organization runs ${outcome.cap} sandboxes, which is its limit.`, { retryAfterSeconds: 10 });
-        case 'empty':
+          throw quotaReached(outcome.cap, pool.size);
+        case 'queued': {
+          // Ended in the same commit.
+          abandon = null;
           this.supply.kick();
-          if (performance.now() > waitUntil) throw new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 5 });
-          await this.supply.nextReady(pool.poolId, EMPTY_POLL_MS);
+          const turn = await this.stockroom.waitForTurn(poolId, outcome.claimId, waitUntil - performance.now(), gone);
+          await this.context.failpoints('queue.called');
+          if (turn === 'late') throw await noCapacity(this.context.db, poolId, outcome.claimId);
+          if (turn === 'gone') await leaveQueue(this.context.db, orgId, sessionId, outcome.claimId);
           continue;
+        }
         case 'replay':
           if (outcome.claim.claimState === 'bound') break;
           if (await this.isAlive(orgId, outcome.claim, signal)) {
             const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
-            if (row !== undefined) return row;
+            if (row !== undefined) return { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
           }
           continue;
         case 'bound':
-          this.supply.taken(pool.poolId);
+          this.supply.taken(poolId);
       }
-      const activated = await this.activator.activate(orgId, sessionId, outcome.claim, signal);
+      const { claim } = outcome;
+      const activated = await this.activator.activate(orgId, sessionId, claim, sent, signal);
       if (activated.result === 'active') {
         end();
-        const { claimId, slotId, runtimeId, sealedKey: storedKey } = outcome.claim;
+        const { claimId, slotId, runtimeId } = claim;
         this.context.logger.info({ claim_id: claimId, slot_id: slotId, session_id: sessionId, org_id: orgId }, 'a session has its sandbox');
-        return { sessionId, claimId, runtimeId, status: 'running', statusDetail: null, sealedKey: storedKey, ...activated.runtime };
+        const row = {
+          sessionId,
+          claimId,
+          runtimeId,
+          poolId,
+          status: 'running' as const,
+          sealedKey: claim.sealedKey ?? request.sealedKey,
+          ...activated.runtime,
+        };
+        return { row, sessionKey: activated.sessionKey };
       }
       attempts += 1;
       this.metrics.claims.inc({ result: 'activation-failed' });
-      this.context.logger.warn(
-        { claim_id: outcome.claim.claimId, slot_id: outcome.claim.slotId, org_id: orgId },
-        `a claim could not be activated: ${activated.reason}`,
-      );
-      abandon = outcome.claim.claimId;
+      this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `a claim could not be activated: ${activated.reason}`);
+      abandon = claim.claimId;
       if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
       await this.giveUp(orgId, abandon, activated.reason);
       throw new SlipwayError('sandbox.start-failed', `${attempts} sandboxes could not be activated; the last: ${activated.reason}.`, { retryAfterSeconds: 5 });
     }
+  }
+
+  private freshIds(): Pick<BindRequest, 'claimId' | 'runtimeId'> {
+    return { claimId: this.context.ids.prefixed('clm'), runtimeId: this.context.ids.prefixed('run') };
+  }
+
+  private async leave(orgId: string, abandon: string | null): Promise<SlipwayError> {
+    if (abandon !== null) await this.giveUp(orgId, abandon, 'the caller went away');
+    return new SlipwayError('service.unavailable', 'The caller did not wait for its sandbox.');
   }
 
   private async giveUp(orgId: string, claimId: string, detail: string): Promise<void> {
@@ -148,4 +175,12 @@ export class Claims {
     this.supply.kick();
     return false;
   }
+}
+
+function quotaReached(cap: number, size: number): SlipwayError {
+  const detail =
+    size === 1
+      ? `The organization runs ${cap} sandboxes, which is its limit.`
+      : `The organization may run ${cap} sandboxes, and one of size ${size} counts ${size} times: it would be over its limit.`;
+  return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 10 });
 }

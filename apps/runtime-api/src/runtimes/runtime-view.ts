@@ -13,11 +13,16 @@ const POD_STATUS: Record<SessionRow['status'], Runtime['pod_status']> = {
 };
 
 export function toRuntime(orgId: string, row: SessionRow, box: SecretBox): Runtime {
+  return openRuntime(row, box.decrypt(row.sealedKey, keyContext(orgId, row.sessionId)));
+}
+
+/** With the key at hand. */
+export function openRuntime(row: SessionRow, sessionKey: string): Runtime {
   return {
     runtime_id: row.runtimeId,
     session_id: row.sessionId,
     url: row.url,
-    session_api_key: box.decrypt(row.sealedKey, keyContext(orgId, row.sessionId)),
+    session_api_key: sessionKey,
     status: row.status,
     pod_status: POD_STATUS[row.status],
     restart_count: row.restartCount,

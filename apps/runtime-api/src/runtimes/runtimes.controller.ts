@@ -1,9 +1,13 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpCode, Inject, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
 import { type Runtime, RuntimeId } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { ApiKeyGuard, OrgId } from './api-key.guard.js';
 import { RuntimesService } from './runtimes.service.js';
+
+/** Wait for a sandbox when none is ready, unless `Prefer: wait=N` says another one (RFC 7240). Seconds; below the 20 s that Slipway's worker waits for the answer. */
+const WAIT_SECONDS = 12;
+const MOST_WAIT_SECONDS = 15;
 
 /** OpenHands' Runtime API. POST answers 200: nothing here is a created document. */
 @Controller()
@@ -13,8 +17,13 @@ export class RuntimesController {
 
   @Post('start')
   @HttpCode(200)
-  start(@OrgId() orgId: string, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<Runtime> {
-    return this.runtimes.start(orgId, body, goneSignal(reply));
+  start(
+    @OrgId() orgId: string,
+    @Body() body: unknown,
+    @Headers('prefer') prefer: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Runtime> {
+    return this.runtimes.start(orgId, body, waitOf(prefer), goneSignal(reply));
   }
 
   @Post('stop')
@@ -31,8 +40,13 @@ export class RuntimesController {
 
   @Post('resume')
   @HttpCode(200)
-  resume(@OrgId() orgId: string, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<Runtime> {
-    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, goneSignal(reply));
+  resume(
+    @OrgId() orgId: string,
+    @Body() body: unknown,
+    @Headers('prefer') prefer: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Runtime> {
+    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, waitOf(prefer), goneSignal(reply));
   }
 
   @Get('sessions/batch')
@@ -61,4 +75,10 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
   return gone.signal;
+}
+
+/** Milliseconds. A preference that is none is none. */
+function waitOf(prefer: string | undefined): number {
+  const asked = /(?:^|[,;\s])wait=(\d{1,4})(?:$|[,;\s])/.exec(prefer ?? '')?.[1];
+  return 1_000 * (asked === undefined ? WAIT_SECONDS : Math.min(MOST_WAIT_SECONDS, Math.max(1, Number(asked))));
 }

@@ -171,7 +171,7 @@ describe('400', () => {
     ['without a session id', {}, 'request.invalid'],
     ['with an empty session id', { session_id: '' }, 'request.invalid'],
     ['with a session id that is an object', { session_id: { $ne: null } }, 'request.invalid'],
-    ['with a resource factor of 3', { session_id: 'x', resource_factor: 3 }, 'request.invalid'],
+    ['with a resource factor that is a word', { session_id: 'x', resource_factor: 'big' }, 'request.invalid'],
     ['with a variable that no shell can have', { session_id: 'x', environment: { 'A=B': '1' } }, 'request.invalid'],
     ['with a variable that is a number', { session_id: 'x', environment: { A: 1 } }, 'request.invalid'],
     ['that is not JSON', '{"session_id":', 'request.not-json'],
@@ -184,11 +184,6 @@ describe('400', () => {
       expect(answer.headers.get('content-type')).toContain('application/problem+json');
       Problem.parse(answer.body);
     });
-
-  it('refuses an unknown image and names the known ones', async () => {
-    const answer = await api.call('POST', '/start', { session_id: newSession(), image: 'ghcr.io/someone/else:1' });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'request.invalid', detail: expect.stringContaining('slipway-sandbox') } });
-  });
 
   it('refuses an organization that is not a name', async () => {
     expect(await api.call('GET', '/list', undefined, { 'x-slipway-org': "a' OR 1=1" })).toMatchObject({ status: 400, body: { code: 'request.invalid' } });
@@ -271,6 +266,21 @@ describe('413', () => {
 });
 
 describe('422', () => {
+  it('refuses an unknown image and names the known ones', async () => {
+    const answer = await api.call('POST', '/start', { session_id: newSession(), image: 'ghcr.io/someone/else:1' });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('slipway-sandbox') } });
+  });
+
+  it('refuses a size that there is not and names those that there are', async () => {
+    const answer = await api.call('POST', '/start', { session_id: newSession(), resource_factor: 3 });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('1, 2, 4, 8') } });
+  });
+
+  it('refuses a label that says whose a sandbox is', async () => {
+    const answer = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', 'slipway.dev/org': 'another' } });
+    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.reserved-label', detail: expect.stringContaining('slipway.dev/org') } });
+  });
+
   it('refuses another body under a session id that runs, and changes nothing', async () => {
     const session_id = newSession();
     const first = await api.call('POST', '/start', { session_id, environment: { A: '1' } });

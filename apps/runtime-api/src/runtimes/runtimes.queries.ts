@@ -1,102 +1,7 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { type ActiveRuntime, activateBatch } from '../stock/bind.queries.js';
 
-export interface ClaimInput {
-  readonly poolId: string;
-  readonly claimId: string;
-  readonly runtimeId: string;
-  /** `null`: /resume, which has no body of its own. */
-  readonly requestHash: string | null;
-  readonly sealedKey: Buffer;
-  readonly sealedEnvironment: Buffer | null;
-  readonly deadlineMs: number;
-  readonly defaultCap: number;
-  /** A claim of this session that could not be activated; it ends in the same commit. */
-  readonly abandon: string | null;
-}
-
-export interface BoundClaim {
-  readonly claimId: string;
-  readonly claimState: 'bound' | 'active';
-  readonly slotId: string;
-  readonly epoch: number;
-  readonly podName: string;
-  readonly podUid: string;
-  readonly address: string;
-  readonly runtimeId: string;
-  readonly sealedKey: Buffer;
-  readonly sealedEnvironment: Buffer;
-  readonly workspaceRef: string;
-}
-
-export type ClaimOutcome =
-  | { readonly outcome: 'bound' | 'replay'; readonly claim: BoundClaim }
-  | { readonly outcome: 'quota'; readonly cap: number }
-  | { readonly outcome: 'mismatch' | 'empty' | 'missing' };
-
-interface ClaimRow {
-  outcome: ClaimOutcome['outcome'];
-  claim_id: string;
-  claim_state: 'bound' | 'active';
-  slot_id: string;
-  epoch: number;
-  pod_name: string;
-  pod_uid: string;
-  address: string;
-  runtime_id: string;
-  api_key: Buffer;
-  environment: Buffer;
-  workspace_ref: string;
-}
-
-/** One round trip, one commit. */
-export async function claimSlot(db: SqlPool, orgId: string, sessionId: string, input: ClaimInput): Promise<ClaimOutcome> {
-  const { rows } = await db.query<ClaimRow>({
-    name: 'claim_slot',
-    text: 'SELECT * FROM runtime.claim_slot($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
-    values: [
-      orgId,
-      sessionId,
-      input.poolId,
-      input.claimId,
-      input.runtimeId,
-      input.requestHash,
-      input.sealedKey,
-      input.sealedEnvironment,
-      input.deadlineMs,
-      input.defaultCap,
-      input.abandon,
-    ],
-  });
-  const row = rows[0];
-  if (row === undefined) throw new Error('claim_slot answered nothing');
-  if (row.outcome === 'quota') return { outcome: 'quota', cap: row.epoch };
-  if (row.outcome !== 'bound' && row.outcome !== 'replay') return { outcome: row.outcome };
-  return {
-    outcome: row.outcome,
-    claim: {
-      claimId: row.claim_id,
-      claimState: row.claim_state,
-      slotId: row.slot_id,
-      epoch: row.epoch,
-      podName: row.pod_name,
-      podUid: row.pod_uid,
-      address: row.address,
-      runtimeId: row.runtime_id,
-      sealedKey: row.api_key,
-      sealedEnvironment: row.environment,
-      workspaceRef: row.workspace_ref,
-    },
-  };
-}
-
-export interface ActiveRuntime {
-  readonly url: string;
-  readonly workingDir: string;
-  readonly restartCount: number;
-  readonly restartReasons: string[];
-}
-
-/** `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
+/** As a batch of one, by whoever has not the session at hand. `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
 export async function activateClaim(
   db: SqlPool,
   orgId: string,
@@ -104,12 +9,13 @@ export async function activateClaim(
   address: string,
   workingDir: string,
 ): Promise<ActiveRuntime | null> {
-  const { rows } = await db.query<ActiveRuntime>({
-    name: 'activate_claim',
-    text: 'SELECT url, working_dir AS "workingDir", restart_count AS "restartCount", restart_reasons AS "restartReasons" FROM runtime.activate_claim($1, $2, $3, $4, $5)',
-    values: [orgId, claim.claimId, claim.epoch, address, workingDir],
-  });
-  return rows[0] ?? null;
+  const { rows } = await inOrg(db, orgId, (client) =>
+    client.query<{ sessionId: string }>('SELECT session_id AS "sessionId" FROM runtime.claim WHERE org_id = $1 AND claim_id = $2', [orgId, claim.claimId]),
+  );
+  const sessionId = rows[0]?.sessionId;
+  if (sessionId === undefined) return null;
+  const [active = null] = await activateBatch(db, [{ orgId, sessionId, ...claim, address, workingDir }]);
+  return active;
 }
 
 export interface ClaimEnd {
@@ -130,10 +36,27 @@ export async function releaseClaim(db: SqlPool, orgId: string, claimId: string, 
   return rows[0]?.done === true;
 }
 
+/** The workspace that a bound claim should have had is lost: its sandbox keeps the blank one. False: the claim is not bound any more. */
+export async function replaceWorkspace(
+  db: SqlPool,
+  orgId: string,
+  sessionId: string,
+  claim: { claimId: string; podName: string },
+  detail: string,
+): Promise<boolean> {
+  const { rows } = await db.query<{ done: boolean }>({
+    text: 'SELECT runtime.replace_workspace($1, $2, $3, $4, $5) AS done',
+    values: [orgId, sessionId, claim.claimId, claim.podName, detail],
+  });
+  return rows[0]?.done === true;
+}
+
 export interface SessionRow {
   readonly sessionId: string;
   readonly runtimeId: string;
   readonly claimId: string;
+  /** The pool of its last sandbox; `null` for a session from before there was a choice. */
+  readonly poolId: string | null;
   readonly status: 'starting' | 'running' | 'paused' | 'stopped' | 'error';
   readonly statusDetail: string | null;
   readonly sealedKey: Buffer;
@@ -143,7 +66,7 @@ export interface SessionRow {
   readonly restartReasons: string[];
 }
 
-const SESSION = `s.session_id AS "sessionId", s.runtime_id AS "runtimeId", s.claim_id AS "claimId", s.status, s.status_detail AS "statusDetail", s.api_key AS "sealedKey", s.url, s.working_dir AS "workingDir",
+const SESSION = `s.session_id AS "sessionId", s.runtime_id AS "runtimeId", s.claim_id AS "claimId", s.pool_id AS "poolId", s.status, s.status_detail AS "statusDetail", s.api_key AS "sealedKey", s.url, s.working_dir AS "workingDir",
   s.lost_count + coalesce(c.restart_count, 0) AS "restartCount", s.lost_reasons || coalesce(c.restart_reasons, '{}') AS "restartReasons"
   FROM runtime.session s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id`;
 
@@ -179,15 +102,12 @@ export function listSessions(db: SqlPool, orgId: string, limit: number, stoppedS
 }
 
 /** A session whose last claim, `claimId`, has ended changes its status. False: it has a newer claim, or this one lives. */
-export function setSessionStatus(db: SqlPool, orgId: string, sessionId: string, claimId: string, to: 'paused' | 'stopped'): Promise<boolean> {
-  return inOrg(db, orgId, async (client) => {
-    const { rowCount } = await client.query(
-      `UPDATE runtime.session s SET status = $4, status_detail = NULL, changed_at = now() WHERE s.org_id = $1 AND s.session_id = $2 AND s.claim_id = $3
-         AND NOT EXISTS (SELECT 1 FROM runtime.claim c WHERE c.claim_id = s.claim_id AND c.state IN ('bound', 'active'))`,
-      [orgId, sessionId, claimId, to],
-    );
-    return rowCount === 1;
+export async function setSessionStatus(db: SqlPool, orgId: string, sessionId: string, claimId: string, to: 'paused' | 'stopped'): Promise<boolean> {
+  const { rows } = await db.query<{ done: boolean }>({
+    text: 'SELECT runtime.set_session_status($1, $2, $3, $4) AS done',
+    values: [orgId, sessionId, claimId, to],
   });
+  return rows[0]?.done === true;
 }
 
 export interface OldSandbox {

@@ -4,8 +4,9 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { PoolContext } from '../pool/pool-context.js';
 import { STOPPED_SECONDS } from '../pool/reaper.js';
 import { removeSandbox } from '../pool/slot-removal.js';
+import { leaveQueue } from '../stock/waiting.queries.js';
 import type { Claims, SlotSupply } from './claims.js';
-import { toRuntime } from './runtime-view.js';
+import { openRuntime, toRuntime } from './runtime-view.js';
 import { listSessions, releaseClaim, type SessionRow, sessionByRuntimeId, sessionsById, setSessionStatus, unremovedSandboxes } from './runtimes.queries.js';
 import { readStartRequest } from './start-request.js';
 
@@ -22,19 +23,22 @@ export class RuntimesService {
     private readonly box: SecretBox,
   ) {}
 
-  /** @param gone as in `Claims.obtain`. */
-  async start(orgId: string, body: unknown, gone: AbortSignal): Promise<Runtime> {
-    const request = readStartRequest(
-      body,
-      this.context.pools.map((pool) => pool.image),
-    );
-    return toRuntime(orgId, await this.claims.obtain(orgId, request.sessionId, request, gone), this.box);
+  /**
+   * @param waitMs how long it waits for its turn when no sandbox is ready.
+   * @param gone as in `Claims.obtain`.
+   */
+  async start(orgId: string, body: unknown, waitMs: number, gone: AbortSignal): Promise<Runtime> {
+    const { sessionId, pool, lane, hash, environment } = readStartRequest(body, this.context.pools);
+    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs }, gone);
+    return openRuntime(row, sessionKey);
   }
 
-  /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key. */
-  async resume(orgId: string, runtimeId: string, gone: AbortSignal): Promise<Runtime> {
-    const row = await this.byRuntimeId(orgId, runtimeId);
-    return toRuntime(orgId, await this.claims.obtain(orgId, row.sessionId, null, gone), this.box);
+  /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its last sandbox. */
+  async resume(orgId: string, runtimeId: string, waitMs: number, gone: AbortSignal): Promise<Runtime> {
+    const { sessionId, poolId } = await this.byRuntimeId(orgId, runtimeId);
+    const pool = this.context.pools.find((each) => each.poolId === poolId) ?? this.context.pools[0];
+    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs }, gone);
+    return openRuntime(row, sessionKey);
   }
 
   /** Ends the sandbox and keeps its workspace. When it answers, nothing of the sandbox runs. */
@@ -74,6 +78,8 @@ export class RuntimesService {
     for (let look = 0; look < 5; look += 1) {
       const row = await this.byRuntimeId(orgId, runtimeId);
       if (row.status === 'stopped' && status === 'paused') throw notFound();
+      // Whoever waits for its sandbox meanwhile, waits in vain.
+      if (row.status !== 'running') await leaveQueue(db, orgId, row.sessionId, null);
       const ended =
         row.status === status ||
         (await releaseClaim(db, orgId, row.claimId, { only: 'bound-or-active', end: 'released', session: status, detail: null })) ||

@@ -2,23 +2,20 @@ import { generateKeyPairSync } from 'node:crypto';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
-import { SlipwayError } from '@slipway/errors';
 import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
-import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolSpec } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
-import { Reaper } from '../pool/reaper.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
 import { removeSlot } from '../pool/slot-removal.js';
-import { Activator } from '../runtimes/activator.js';
-import { Claims } from '../runtimes/claims.js';
-import { RuntimesService } from '../runtimes/runtimes.service.js';
+import { serveWaiting } from '../stock/waiting.queries.js';
+import { type Result, WorldReplica } from './world-replica.js';
 
 export const TARGET = 3;
 export const CAP = 2;
+export const REPLICAS = 3;
 const POOL_ID = 'world';
 const HOUR = 3_600;
 const POOL: PoolSpec = {
@@ -31,31 +28,23 @@ const POOL: PoolSpec = {
   maxAgeSeconds: HOUR,
 };
 
-/** One thing that one process does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. */
-export type Operation = { readonly crashAt: number | null } & (
-  | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string }
+/** One thing that one of the replicas does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. Replica 0 when not said. */
+export type Operation = { readonly crashAt: number | null; readonly replica?: number } & (
+  | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string; readonly waitMs?: number }
   | { readonly kind: 'pause' | 'stop' | 'resume'; readonly org: string; readonly session: string }
-  | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' }
+  | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' | 'lease' | 'keep-leases' | 'serve' | 'note' }
 );
 
-export type Result =
-  | { readonly result: 'crashed' }
-  | { readonly result: 'answered'; readonly url: string; readonly status: string }
-  | { readonly result: 'refused'; readonly code: string }
-  | { readonly result: 'done' };
-
 /**
- * Any number of runtime-api processes over one real Postgres and one farm of sandboxes. Each operation runs in a process of its own,
- * which may die between any two steps: from then on nothing of it goes on, no `catch` and no `finally` either.
+ * Some runtime-api processes over one real Postgres and one farm of sandboxes. A process may die between any two steps of what it does:
+ * from then on nothing of it goes on, no `catch` and no `finally` either, and another one takes its place.
  */
 export class PoolWorld {
   private readonly ids = createIds(systemClock);
-  private readonly keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync> };
-  private readonly metrics = {
-    claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
-    durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
-  };
-  private reaperMemory: Reaper | undefined;
+  private readonly keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number };
+  private readonly replicas = new Map<number, WorldReplica>();
+  private dead: WorldReplica[] = [];
+  private born = 0;
   template = 'first';
   crashes = 0;
 
@@ -66,7 +55,7 @@ export class PoolWorld {
     readonly farm: SandboxFarm,
     activation: ReturnType<typeof generateKeyPairSync>,
   ) {
-    this.keys = { box: new SecretBox('an encryption key of the test, long enough'), activation };
+    this.keys = { box: new SecretBox('an encryption key of the test, long enough'), activation, cap: CAP };
   }
 
   static async open(): Promise<PoolWorld> {
@@ -78,6 +67,7 @@ export class PoolWorld {
   }
 
   async close(): Promise<void> {
+    await this.quiet();
     await Promise.all([this.db.end(), this.owner.end()]);
     await this.farm.close();
     await this.database.close();
@@ -85,13 +75,17 @@ export class PoolWorld {
 
   /** Everything as on the first day. */
   async reset(): Promise<void> {
-    await this.owner.query('TRUNCATE runtime.pool, runtime.slot, runtime.claim, runtime.session, runtime.org_usage');
+    await this.quiet();
+    await this.owner.query(
+      'TRUNCATE runtime.pool, runtime.slot, runtime.claim, runtime.session, runtime.org_usage, runtime.replica, runtime.waiting, runtime.fair_share, runtime.sandbox_note',
+    );
     this.farm.sandboxes.clear();
     this.farm.workspaces.clear();
     this.farm.unreachable.clear();
     this.farm.history.length = 0;
     this.template = 'first';
-    this.reaperMemory = undefined;
+    this.replicas.clear();
+    this.dead = [];
     await this.savePool();
   }
 
@@ -100,27 +94,34 @@ export class PoolWorld {
   }
 
   async run(operation: Operation): Promise<Result> {
-    let steps = 0;
-    let die = (_result: Result): void => {};
-    const death = new Promise<Result>((resolve) => {
-      die = resolve;
-    });
-    const never = new Promise<void>(() => {});
-    const context = this.context(() => {
-      steps += 1;
-      if (operation.crashAt === null || steps < operation.crashAt) return;
-      if (steps === operation.crashAt) this.crashes += 1;
-      die({ result: 'crashed' });
-      return never;
-    });
-    return Promise.race([death, this.perform(operation, context)]);
+    const replica = this.replica(operation.replica ?? 0);
+    const result = await replica.run(operation.crashAt, () => this.perform(operation, replica, new AbortController().signal));
+    if (replica.dead) this.bury(operation.replica ?? 0, replica);
+    return result;
   }
 
-  /** A process that works until all is done; what a living replica does by itself in a few seconds. */
+  /** A request whose caller has gone before anything was done for it. */
+  runForNobody(operation: Extract<Operation, { org: string }>): Promise<Result> {
+    const replica = this.replica(0);
+    return replica.run(null, () => this.perform(operation, replica, AbortSignal.abort()));
+  }
+
+  /** What time does by itself in half a minute. */
+  async passTime(what: 'deadlines' | 'leases' | 'places'): Promise<void> {
+    const past = {
+      deadlines: `UPDATE runtime.claim SET deadline = now() - interval '1 second' WHERE state = 'bound'`,
+      leases: `UPDATE runtime.slot SET lease_until = now() - interval '1 second' WHERE holder IS NOT NULL AND state = 'ready'`,
+      places: `UPDATE runtime.waiting SET seen_at = now() - interval '1 minute'`,
+    };
+    await this.owner.query(past[what]);
+  }
+
+  /** Processes that work until all is done; what living replicas do by themselves in half a minute. */
   async settle(): Promise<void> {
-    await this.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second' WHERE state = 'bound'`);
+    await this.quiet();
+    for (const what of ['deadlines', 'leases', 'places'] as const) await this.passTime(what);
     await this.owner.query(`UPDATE runtime.session SET changed_at = now() - interval '1 minute' WHERE status = 'starting'`);
-    for (const kind of ['reap', 'fill', 'reap', 'renew', 'fill', 'fill', 'reap'] as const) await this.run({ kind, crashAt: null });
+    for (const kind of ['serve', 'reap', 'fill', 'reap', 'renew', 'fill', 'fill', 'serve', 'note', 'reap'] as const) await this.run({ kind, crashAt: null });
   }
 
   /** What one process works with. */
@@ -136,7 +137,29 @@ export class PoolWorld {
     };
   }
 
-  private async perform(operation: Operation, context: PoolContext): Promise<Result> {
+  /** Nothing of a dead process is on its way any more. */
+  private async quiet(): Promise<void> {
+    await Promise.all([...this.dead, ...this.replicas.values()].map((replica) => replica.quiet()));
+  }
+
+  private replica(index: number): WorldReplica {
+    const known = this.replicas.get(index);
+    if (known !== undefined) return known;
+    this.born += 1;
+    const fresh = new WorldReplica(`replica-${this.born}`, (failpoints) => this.context(failpoints), this.keys);
+    this.replicas.set(index, fresh);
+    return fresh;
+  }
+
+  private bury(index: number, replica: WorldReplica): void {
+    if (this.replicas.get(index) !== replica) return;
+    this.crashes += 1;
+    this.replicas.delete(index);
+    this.dead.push(replica);
+  }
+
+  private async perform(operation: Operation, replica: WorldReplica, gone: AbortSignal): Promise<Result> {
+    const { context, service, stockroom } = replica;
     const signal = AbortSignal.timeout(20_000);
     switch (operation.kind) {
       case 'fill': {
@@ -147,49 +170,38 @@ export class PoolWorld {
         return { result: 'done' };
       }
       case 'reap':
-        // What it has seen once is forgotten with the process.
-        if (operation.crashAt !== null) await new Reaper(context).pass(signal);
-        else {
-          this.reaperMemory ??= new Reaper(this.context(() => {}));
-          await this.reaperMemory.pass(signal);
-        }
+        await replica.reaper.pass(signal);
         return { result: 'done' };
       case 'expire':
-        await this.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second'`);
-        await new Reaper(context).pass(signal);
+        await this.passTime('deadlines');
+        await replica.reaper.pass(signal);
         return { result: 'done' };
       case 'renew':
         await renewPool(context, POOL);
         return { result: 'done' };
+      case 'lease':
+        await stockroom.renew();
+        await stockroom.fill();
+        return { result: 'done' };
+      case 'keep-leases':
+        await stockroom.renew();
+        return { result: 'done' };
+      case 'serve':
+        await serveWaiting(this.db, POOL_ID);
+        return { result: 'done' };
+      case 'note':
+        await replica.notes.pass(signal);
+        return { result: 'done' };
       default:
-        return this.request(operation, this.service(context), new AbortController().signal);
+        break;
     }
-  }
-
-  /** A request whose caller has gone before anything was done for it. */
-  runForNobody(operation: Extract<Operation, { org: string }>): Promise<Result> {
-    return this.request(operation, this.service(this.context(() => {})), AbortSignal.abort());
-  }
-
-  private async request(operation: Extract<Operation, { org: string }>, service: RuntimesService, gone: AbortSignal): Promise<Result> {
-    try {
-      if (operation.kind === 'start') {
-        const runtime = await service.start(operation.org, { session_id: operation.session, environment: { BODY: operation.body } }, gone);
-        return { result: 'answered', url: runtime.url, status: runtime.status };
-      }
-      const { runtime_id } = await service.session(operation.org, operation.session);
-      const runtime = await service[operation.kind](operation.org, runtime_id, gone);
-      return { result: 'answered', url: runtime.url, status: runtime.status };
-    } catch (error) {
-      if (error instanceof SlipwayError) return { result: 'refused', code: error.code };
-      throw error;
-    }
-  }
-
-  private service(context: PoolContext): RuntimesService {
-    const supply = { kick: () => {}, taken: () => {}, nextReady: async () => {} };
-    const activator = new Activator(context, this.keys.box, this.keys.activation.privateKey, systemClock);
-    const claims = new Claims(context, supply, activator, this.keys.box, { orgSandboxLimit: CAP, emptyWaitMs: 0 }, this.metrics);
-    return new RuntimesService(context, claims, supply, this.keys.box);
+    const answer = async (): Promise<{ url: string; status: string; status_detail?: string | undefined }> => {
+      const { org, session } = operation;
+      if (operation.kind === 'start') return service.start(org, { session_id: session, environment: { BODY: operation.body } }, operation.waitMs ?? 0, gone);
+      const { runtime_id } = await service.session(org, session);
+      return operation.kind === 'resume' ? service.resume(org, runtime_id, 0, gone) : service[operation.kind](org, runtime_id);
+    };
+    const { url, status, status_detail } = await answer();
+    return { result: 'answered', url, status, detail: status_detail };
   }
 }

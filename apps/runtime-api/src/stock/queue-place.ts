@@ -1,0 +1,30 @@
+import type { ErrorCode } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { estimateSeconds, positionOf } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { readQueue } from './waiting.queries.js';
+
+/** Assumed until one was measured. Seconds from the intent of a sandbox until it is ready. */
+const LEAD_SECONDS = 30;
+/** What somebody has to do something about: it is said instead of `sandbox.no-capacity` while nothing is ready. */
+const SAID_INSTEAD: ReadonlySet<string> = new Set<ErrorCode>([
+  'sandbox.image-unavailable',
+  'sandbox.unschedulable',
+  'sandbox.refused',
+  'sandbox.forbidden',
+  'sandbox.cluster-unavailable',
+]);
+
+/** What somebody is told whose wait is over: his place, about how long it may last, and why. The place is kept for 10 s: whoever asks again goes on with it. */
+export async function noCapacity(db: SqlPool, poolId: string, claimId: string): Promise<SlipwayError> {
+  const queue = await readQueue(db, poolId);
+  const place = positionOf(queue.turns, queue.waiting, queue.shares, claimId);
+  // Somebody may have served it at this moment: then it is next, and the repetition finds it.
+  const position = place?.position ?? 1;
+  const estimate = place?.atCap === true ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
+  const { problem } = queue;
+  const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };
+  if (problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0)
+    return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
+  return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 1, extensions });
+}

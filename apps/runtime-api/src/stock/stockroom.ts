@@ -1,0 +1,171 @@
+import { SlipwayError } from '@slipway/errors';
+import type { PoolContext } from '../pool/pool-context.js';
+import { Batcher } from './batcher.js';
+import { type ActiveRuntime, activateBatch, type BindLimits, type BindOutcome, type BindRequest, bindBatch, type MarkRequest } from './bind.queries.js';
+import { type LeasedSlot, renewLeases, returnLeases } from './lease.queries.js';
+import { QueueBell } from './queue-bell.js';
+import { Stock } from './stock.js';
+import { serveWaiting } from './waiting.queries.js';
+import { type Turn, WaitingRoom } from './waiting-room.js';
+
+/** Claims of one batch. More would only wait for each other. */
+const BATCH_MOST = 32;
+const BATCHES_IN_FLIGHT = 2;
+
+export interface StockroomOptions extends BindLimits {
+  readonly replicaId: string;
+  /** Life of a lease. Seconds; renewed at a third of it. */
+  readonly leaseSeconds: number;
+}
+
+/** All that this replica holds of the warm pools: leased slots, claims on their way in batches, requests that wait for their turn. */
+export class Stockroom {
+  private readonly room: WaitingRoom;
+  private readonly stocks: ReadonlyMap<string, Stock>;
+  private readonly binds: Batcher<BindRequest, BindOutcome>;
+  private readonly marks: Batcher<MarkRequest, ActiveRuntime | null>;
+  private readonly bell: QueueBell;
+  private readonly yielding = new Map<string, Promise<void>>();
+  private timer: NodeJS.Timeout | undefined;
+  private renewing: Promise<void> = Promise.resolve();
+
+  /** @param wanted called when somebody waits for a pool, here or at another replica. */
+  constructor(
+    private readonly context: PoolContext,
+    private readonly options: StockroomOptions,
+    wanted: (poolId: string) => void = () => {},
+  ) {
+    const { db, logger, pools } = context;
+    const onError = (error: unknown): void => logger.warn({ err: error }, 'the stock of leased slots was not kept up; it is tried again');
+    this.stocks = new Map(
+      pools.map(({ poolId }) => [poolId, new Stock(db, { poolId, replicaId: options.replicaId, leaseSeconds: options.leaseSeconds, onError })]),
+    );
+    const batches = { most: BATCH_MOST, inFlight: BATCHES_IN_FLIGHT, keyOf: sessionKeyOf };
+    this.binds = new Batcher<BindRequest, BindOutcome>((requests) => this.bindAll(requests), batches);
+    this.marks = new Batcher<MarkRequest, ActiveRuntime | null>((marks) => activateBatch(db, marks), batches);
+    this.room = new WaitingRoom(db, onError);
+    const served = (): void => void this.room.look();
+    const giveUp = (poolId: string): void => {
+      wanted(poolId);
+      void this.yield(poolId).catch(onError);
+    };
+    this.bell = new QueueBell(db, { served, wanted: giveUp }, onError);
+  }
+
+  /** Begins to lease and to listen. Without it every claim looks for its slot itself. */
+  start(): void {
+    this.bell.start();
+    this.timer = setInterval(() => void this.renew(), (this.options.leaseSeconds * 1_000) / 3);
+    this.timer.unref();
+    void this.renew().then(() => this.fill());
+  }
+
+  /** Sends those who wait away, with their places kept: another replica goes on with them. */
+  closeRoom(): void {
+    this.room.close();
+  }
+
+  /** Gives all leases back. Claims that are bound are not touched. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    this.bell.close();
+    await this.renewing;
+    await Promise.all([...this.stocks.values()].map((stock) => stock.returnAll())).catch((error: unknown) => {
+      this.context.logger.warn({ err: error }, 'leases were not given back; they end by themselves');
+    });
+  }
+
+  /** Leases what each pool's stock lacks. */
+  async fill(): Promise<void> {
+    await Promise.all([...this.stocks.values()].map((stock) => stock.refill()));
+  }
+
+  /** @throws SlipwayError `service.unavailable` when somebody holds what it needs for too long. */
+  async bind(request: BindRequest): Promise<BindOutcome> {
+    try {
+      return await this.binds.run(request);
+    } catch (error) {
+      if ((error as { code?: unknown } | null)?.code !== '55P03') throw error;
+      throw new SlipwayError('service.unavailable', 'The session is being changed by somebody else.', { retryAfterSeconds: 1, cause: error });
+    }
+  }
+
+  /** The sandbox has accepted its claim. `null`: the claim has ended meanwhile. */
+  mark(mark: MarkRequest): Promise<ActiveRuntime | null> {
+    return this.marks.run(mark);
+  }
+
+  /** Waits in the queue of a pool as a claim that is queued, after this replica has put what it held of the pool at the disposal of the queue. */
+  async waitForTurn(poolId: string, claimId: string, timeoutMs: number, gone: AbortSignal): Promise<Turn> {
+    const until = performance.now() + timeoutMs;
+    await this.context.failpoints('claim.queued');
+    await this.yield(poolId);
+    await this.context.failpoints('queue.served');
+    return this.room.wait(poolId, claimId, Math.max(0, until - performance.now()), gone);
+  }
+
+  /** Keeps what is held, gives back what is too much, and what others wait for. */
+  renew(): Promise<void> {
+    this.renewing = this.renewing
+      .then(() => this.renewOnce())
+      .catch((error: unknown) => this.context.logger.warn({ err: error }, 'leases were not renewed; they end by themselves'));
+    return this.renewing;
+  }
+
+  private async bindAll(requests: readonly BindRequest[]): Promise<BindOutcome[]> {
+    const { db } = this.context;
+    const items = requests.map((request) => ({ request, slot: this.stocks.get(request.poolId)?.pop() ?? null }));
+    const outcomes = await bindBatch(db, this.options.replicaId, items, this.options).catch(async (error: unknown) => {
+      await this.giveBack(items.flatMap(({ slot }) => (slot === null ? [] : [slot])));
+      throw error;
+    });
+    const lost: LeasedSlot[] = [];
+    outcomes.forEach((outcome, index) => {
+      const { request, slot } = items[index] as (typeof items)[number];
+      if (slot === null || (outcome.outcome === 'bound' && !outcome.lost)) return;
+      if (outcome.lost) lost.push(slot);
+      else this.stocks.get(request.poolId)?.put(slot);
+    });
+    if (lost.length > 0) void this.giveBack(lost);
+    return outcomes;
+  }
+
+  /** Others wait: what is held of the pool is theirs. Once at a time for each pool. */
+  private yield(poolId: string): Promise<void> {
+    const under = this.yielding.get(poolId);
+    if (under !== undefined) return under;
+    const done = this.yieldOnce(poolId).finally(() => this.yielding.delete(poolId));
+    this.yielding.set(poolId, done);
+    return done;
+  }
+
+  private async yieldOnce(poolId: string): Promise<void> {
+    await this.stocks.get(poolId)?.returnAll();
+    await serveWaiting(this.context.db, poolId);
+  }
+
+  /** Perhaps still leased by this replica, perhaps not: whoever comes next need not wait until it ends. */
+  private async giveBack(slots: readonly LeasedSlot[]): Promise<void> {
+    if (slots.length === 0) return;
+    await returnLeases(this.context.db, this.options.replicaId, slots).catch(() => {
+      // It ends by itself.
+    });
+  }
+
+  private async renewOnce(): Promise<void> {
+    const { db } = this.context;
+    const { replicaId, leaseSeconds } = this.options;
+    const surplus = [...this.stocks.values()].flatMap((stock) => stock.takeSurplus());
+    await this.giveBack(surplus);
+    const asked = performance.now();
+    const held = [...this.stocks.values()].flatMap((stock) => stock.slots);
+    const { kept, wanted } = await renewLeases(db, replicaId, held, leaseSeconds);
+    for (const stock of this.stocks.values()) stock.renewed(kept, asked);
+    for (const poolId of wanted) await this.yield(poolId);
+  }
+}
+
+/** No session is twice in a batch. */
+function sessionKeyOf({ orgId, sessionId }: { readonly orgId: string; readonly sessionId: string }): string {
+  return `${orgId}/${sessionId}`;
+}

@@ -1,0 +1,90 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { generateKeyPairSync } from 'node:crypto';
+import type { SecretBox } from '@slipway/auth/secret-box';
+import { systemClock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
+import { NoteOutbox } from '../pool/note-outbox.js';
+import type { PoolContext } from '../pool/pool-context.js';
+import { Reaper } from '../pool/reaper.js';
+import { Activator } from '../runtimes/activator.js';
+import { Claims } from '../runtimes/claims.js';
+import { RuntimesService } from '../runtimes/runtimes.service.js';
+import { Stockroom } from '../stock/stockroom.js';
+
+export type Result =
+  | { readonly result: 'crashed' }
+  | { readonly result: 'answered'; readonly url: string; readonly status: string; readonly detail: string | undefined }
+  | { readonly result: 'refused'; readonly code: string }
+  | { readonly result: 'done' };
+
+/** What one operation has done so far. */
+interface Trace {
+  steps: number;
+  readonly crashAt: number | null;
+  /** Called when it comes to a step after its process has died: it goes no further, no `catch` and no `finally` either. */
+  readonly park: () => void;
+}
+
+/** One runtime-api process of a world, with its own stock of leased slots. It dies whole, with all that it does at that moment. */
+export class WorldReplica {
+  readonly stockroom: Stockroom;
+  readonly reaper: Reaper;
+  readonly notes: NoteOutbox;
+  readonly service: RuntimesService;
+  readonly context: PoolContext;
+  private readonly traces = new AsyncLocalStorage<Trace>();
+  private readonly death = Promise.withResolvers<Result>();
+  private readonly under = new Set<Promise<void>>();
+  dead = false;
+
+  constructor(
+    readonly replicaId: string,
+    contextWith: (failpoints: PoolContext['failpoints']) => PoolContext,
+    keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number },
+  ) {
+    this.context = contextWith(() => this.step());
+    this.stockroom = new Stockroom(this.context, { replicaId, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: keys.cap });
+    this.reaper = new Reaper(this.context);
+    this.notes = new NoteOutbox(this.context);
+    const supply = { kick: () => {}, taken: () => {} };
+    const activator = new Activator(this.context, this.stockroom, keys.box, keys.activation.privateKey, systemClock);
+    const metrics = {
+      claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
+      durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
+    };
+    this.service = new RuntimesService(this.context, new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics), supply, keys.box);
+  }
+
+  /** Does something here; `crashAt`: the process dies when this comes to that step, counted from 1. */
+  async run(crashAt: number | null, work: () => Promise<Result>): Promise<Result> {
+    const parked = Promise.withResolvers<void>();
+    const done = this.traces.run({ steps: 0, crashAt, park: parked.resolve }, work).catch((error: unknown): Result => {
+      if (error instanceof SlipwayError) return { result: 'refused', code: error.code };
+      throw error;
+    });
+    const over = Promise.race([parked.promise, done.then(() => {})]);
+    this.under.add(over);
+    void over.catch(() => {}).finally(() => this.under.delete(over));
+    return Promise.race([this.death.promise, done]);
+  }
+
+  /** Everything that was on its way when the process died has come to its end. */
+  async quiet(): Promise<void> {
+    await Promise.allSettled(this.under);
+  }
+
+  private step(): Promise<void> | undefined {
+    const trace = this.traces.getStore();
+    if (trace !== undefined) {
+      trace.steps += 1;
+      if (trace.steps === trace.crashAt) {
+        this.dead = true;
+        this.death.resolve({ result: 'crashed' });
+      }
+    }
+    if (!this.dead) return undefined;
+    trace?.park();
+    return new Promise<void>(() => {});
+  }
+}

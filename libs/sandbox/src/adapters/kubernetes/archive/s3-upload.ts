@@ -4,8 +4,8 @@ import type { CompletedPart, S3Client } from '@aws-sdk/client-s3';
 const PART_BYTES = 8 * 2 ** 20;
 /** Parts that are on their way at the same time. */
 const AT_ONCE = 2;
-/** Longest that the clearing away of a failed upload may take. Milliseconds; its caller has gone. */
-const CLEAR_TIMEOUT_MS = 15_000;
+/** Longest that the beginning of an upload, or the clearing away of a failed one, may take. Milliseconds; its caller may have gone. */
+const SHORT_TIMEOUT_MS = 15_000;
 
 export interface ObjectAddress {
   readonly Bucket: string;
@@ -14,7 +14,8 @@ export interface ObjectAddress {
 
 /**
  * Makes an object of a stream whose length nobody knows. It appears when the last byte is there; a failure of either side, or `signal`, leaves no object and no part
- * of one: parts that stay are paid for, and no list shows them. Only a process that is killed leaves some: give the bucket a rule that ends incomplete uploads.
+ * of one: parts that stay are paid for, and no list shows them. Only a process that is killed, or a store that
+ * goes away in the middle, leaves some: give the bucket a rule that ends incomplete uploads.
  */
 export async function uploadObject(
   library: typeof import('@aws-sdk/client-s3'),
@@ -31,7 +32,8 @@ export async function uploadObject(
     await client.send(new library.PutObjectCommand({ ...address, Body: content, ContentLength: content.length }), options);
     return;
   }
-  const { UploadId } = await client.send(new library.CreateMultipartUploadCommand(address), options);
+  // Not ended by `signal`: an upload that was begun and whose id nobody was told could not be cleared away.
+  const { UploadId } = await client.send(new library.CreateMultipartUploadCommand(address), { abortSignal: AbortSignal.timeout(SHORT_TIMEOUT_MS) });
   const sent: Array<Promise<CompletedPart>> = [];
   const send = async (Body: Buffer, PartNumber: number): Promise<CompletedPart> => {
     const { ETag } = await client.send(new library.UploadPartCommand({ ...address, UploadId, PartNumber, Body, ContentLength: Body.length }), options);
@@ -44,6 +46,7 @@ export async function uploadObject(
     sent.push(sending);
   };
   try {
+    signal.throwIfAborted();
     begin(content);
     for await (const part of parts) {
       if (sent.length >= AT_ONCE) await sent[sent.length - AT_ONCE];
@@ -54,7 +57,7 @@ export async function uploadObject(
   } catch (error) {
     // A part that arrives after the end of its upload would stay.
     await Promise.allSettled(sent);
-    const clearing = { abortSignal: AbortSignal.timeout(CLEAR_TIMEOUT_MS) };
+    const clearing = { abortSignal: AbortSignal.timeout(SHORT_TIMEOUT_MS) };
     await client.send(new library.AbortMultipartUploadCommand({ ...address, UploadId }), clearing).catch(() => {});
     throw error;
   }

@@ -9,6 +9,7 @@ export const WORKSPACE_NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
  *
  * A workspace exists from its `mark` or first `put` until its `delete`. Contract, checked for each store by `describeWorkspaceStore`:
  * - A part is there whole or not at all: a `put` that fails, is aborted or is killed leaves what was there before, and never a part of the new.
+ *   (One that breaks off when the last byte was on its way may have won, whole.)
  * - Of several `put`s of one part at the same time one wins, whole. A `get` that has begun reads to its end what was there when it began.
  * - Every method stops at `signal`. What fails rejects with a `SlipwayError`: `sandbox.archive-unavailable` (the store: try again), `sandbox.archive-too-large`,
  *   `request.invalid` (a name that is none), the source's own error of a `put`, or the signal's reason.

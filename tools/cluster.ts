@@ -1,4 +1,4 @@
-// `npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | status | down [NAME | --all]`: a Kubernetes of the tests to work with by hand.
+// `npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | import ARCHIVE [--name NAME] | status | down [NAME | --all]`: a Kubernetes of the tests to work with by hand.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,13 +6,13 @@ import { parseArgs } from 'node:util';
 /** A wrong call, said without a stack. */
 class UsageError extends Error {}
 
-const USAGE = 'usage: npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | status | down [NAME | --all]';
+const USAGE = 'usage: npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | import ARCHIVE [--name NAME] | status | down [NAME | --all]';
 
 const root = path.resolve(import.meta.dirname, '..');
 // Incremental: a second when nothing has changed. What it says on standard output would be taken for this tool's.
 const compiled = spawnSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', 'libs/testing'], { cwd: root, stdio: ['ignore', 2, 2] });
 if (compiled.status !== 0) process.exit(1);
-const { ClusterUnavailable, isAlive, openBuiltCluster, prepareTestCluster, readRecords, removeCluster, removeLeftovers } = await import(
+const { ClusterUnavailable, importImage, isAlive, openBuiltCluster, prepareTestCluster, readRecords, removeCluster, removeLeftovers } = await import(
   '@slipway/testing/cluster'
 );
 const say = (line: string): void => console.error(line);
@@ -35,6 +35,7 @@ async function main(): Promise<void> {
   if (command === 'build') return build();
   if (command === 'up')
     return up({ name: values.name ?? 'dev', kwokNodes: Number(values.kwok ?? 0), audit: values.audit === true, fsync: values.fsync === true });
+  if (command === 'import') return takeIn(target, values.name ?? null);
   if (command === 'status') return status();
   if (command === 'down') return down(target ?? values.name ?? null, values.all === true);
   throw new UsageError(USAGE);
@@ -56,6 +57,16 @@ async function up(options: { name: string; kwokNodes: number; audit: boolean; fs
   if (cluster.auditLog !== null) say(`writes are noted in ${cluster.auditLog}`);
   say(`\`npm run cluster -- down ${cluster.name}\` ends it. This machine's kubectl may be too old: ${cluster.kubectlProgram} is the right one.`);
   console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
+}
+
+async function takeIn(archive: string | undefined, name: string | null): Promise<void> {
+  if (archive === undefined) throw new UsageError('Name an image archive, such as the one that `npm run image` prints.');
+  const detached = (await readRecords()).filter(({ lifetime }) => lifetime === 'detached');
+  const [record, ...others] = name === null ? detached : detached.filter((candidate) => candidate.name === name);
+  if (record === undefined) throw new UsageError(name === null ? 'No test cluster is up: `npm run cluster -- up`.' : `No test cluster is called ${name}.`);
+  if (others.length > 0) throw new UsageError(`Several are up (${detached.map((candidate) => candidate.name).join(', ')}): say which with --name.`);
+  await importImage(record, archive);
+  say(`${record.name} has the image.`);
 }
 
 async function status(): Promise<void> {

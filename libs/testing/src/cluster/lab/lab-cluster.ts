@@ -9,6 +9,7 @@ import { ApiClient } from './api-client.js';
 import { makeCgroup } from './cgroups.js';
 import { Component, type ComponentSpec } from './component.js';
 import { AUDIT_LOG, apiServer, controllerManager, etcd, type LabPlace, scheduler } from './control-plane.js';
+import { importImage } from './import-image.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { addKwokNodes, kwok } from './kwok.js';
 import { type ClusterRecord, cgroupOf, clusterFolder, removeCluster, removeLeftovers, thisBoot, writeRecord } from './leftovers.js';
@@ -18,8 +19,6 @@ import { processStart } from './process-table.js';
 import { containerd, ctr, kubelet, kubeProxy, REAL_NODE } from './real-node.js';
 
 const run = promisify(execFile);
-/** Longest import of an image. Milliseconds: 1 GB to a slow disk. */
-const IMPORT_TIMEOUT_MS = 300_000;
 const NODE_GRACE_SECONDS = 40;
 
 /** Brings up a cluster from built programs. `programs` is the folder of them. Leaves nothing when it fails. */
@@ -170,7 +169,7 @@ class LabCluster implements TestCluster {
   }
 
   async importImage(archive: string): Promise<void> {
-    await ctr(this.place.bin, this.place.directory, ['images', 'import', path.resolve(archive)], IMPORT_TIMEOUT_MS);
+    await importImage(this.record, archive);
   }
 
   async addKwokNodes(count: number): Promise<string[]> {

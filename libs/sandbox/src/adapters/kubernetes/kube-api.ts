@@ -129,8 +129,9 @@ export class KubeApi {
   /** The lines of a watch, until the server ends it. Never tried again: whoever follows it knows where to go on. @param onOpen called when the server has accepted it. */
   async *watch(path: string, doing: string, signal: AbortSignal, onOpen: () => void): AsyncGenerator<string, void> {
     await this.buckets.watch.take(signal);
-    const response = await this.open({ budget: 'watch', method: 'GET', path, doing, signal }, LIST_TIMEOUT_MS);
+    let response: http.IncomingMessage | undefined;
     try {
+      response = await this.open({ budget: 'watch', method: 'GET', path, doing, signal }, LIST_TIMEOUT_MS);
       if (response.statusCode !== 200) {
         const answer = { status: response.statusCode ?? 0, headers: response.headers, body: await readWhole(response) };
         if (answer.status === 429) this.buckets.watch.pause(retryAfterMs(answer));
@@ -142,7 +143,7 @@ export class KubeApi {
     } catch (error) {
       throw error instanceof ClusterError || signal.aborted ? error : noAnswer(doing, error);
     } finally {
-      response.destroy();
+      response?.destroy();
     }
   }
 

@@ -16,7 +16,8 @@ const WATCHDOG_MS = 90_000;
 /** How long the server lets a watch run: between this and twice this, so that the watches of all replicas do not end together. Seconds. */
 const WATCH_SECONDS = 240;
 const RETRY_BASE_MS = 100;
-const RETRY_MOST_MS = 15_000;
+/** What was made meanwhile becomes ready when the watch is back: an outage is not to last much longer for us than for the API server. Milliseconds. */
+const RETRY_MOST_MS = 5_000;
 /** A watch that lasted this long was no failure. Milliseconds. */
 const LASTED_MS = 1_000;
 /** Failures between two lines in the log. */

@@ -1,0 +1,184 @@
+import { after, afterEach, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@slipway/testing';
+import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { expect } from 'expect';
+import { failuresOf, type Outcome, timesOf } from './faults-load.ts';
+import type { Asked, Fault } from './faults-proxy.ts';
+import { FaultWorld } from './faults-world.ts';
+
+const STOCK = 48;
+/** How long the API server is away. Seconds. */
+const OUTAGE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 20;
+const SILENCE_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 60 : 12;
+/** The watch lists anew at most this often. Milliseconds; less what two clocks of one machine differ. */
+const LIST_PACE_MS = 4_900;
+const lack = await lackForBuiltCluster();
+
+describe('what goes on when the API server does not', { timeout: 600_000, skip: lack ?? false }, () => {
+  let world: FaultWorld;
+  before(async () => {
+    world = await FaultWorld.open({ kwokNodes: 4, realNode: false, proxied: true, templates: (place) => [place.fakeTemplate('fake', STOCK)] });
+  });
+  after(() => world?.close());
+  afterEach(async (context) => {
+    world.proxy.heal();
+    const { apiServer, etcd } = world.place.cluster;
+    // Also after a test that failed in the middle.
+    await etcd.resume();
+    await apiServer.start();
+    await apiServer.resume();
+    await world.load.stopAll();
+    const seconds = await world.settles();
+    const gap = world.proxy.shortestListGap(0);
+    context.diagnostic(`nothing left over after ${seconds.toFixed(1)} s; shortest time between two lists ${(gap / 1_000).toFixed(1)} s`);
+    expect(gap).toBeGreaterThanOrEqual(LIST_PACE_MS);
+  });
+
+  /** Warm sandboxes that were taken out of the pool although nobody had them. */
+  const doomed = async (): Promise<string[]> =>
+    (await world.place.owner.query<{ reason: string }>(`SELECT reason FROM runtime.slot WHERE claim_id IS NULL AND state IN ('doomed', 'gone')`)).rows.map(
+      ({ reason }) => reason,
+    );
+  const allRun = async (outcomes: readonly Outcome[]): Promise<void> => {
+    const statuses = await Promise.all(outcomes.map(async ({ session }) => (await world.load.look(session)).status));
+    expect(statuses.filter((status) => status !== 'running')).toEqual([]);
+  };
+
+  it('gives out warm sandboxes while the API server is away, loses and dooms none, says that it is away, and refills after', async (context) => {
+    const { apiServer } = world.place.cluster;
+    const [before, lost] = [await world.load.run({ rate: 5, seconds: 1 }), (await doomed()).length];
+    await until('the pool is full', async () => (await world.count('ready', 'leased')) >= STOCK, 60_000);
+    await apiServer.stop();
+    const during = await world.load.run({ rate: (0.8 * STOCK) / OUTAGE_SECONDS, seconds: OUTAGE_SECONDS });
+    const ready = (await (await fetch(`${world.replica.url}/ready`)).json()) as { status: string; notes?: Record<string, string> };
+    expect(failuresOf(during)).toEqual([]);
+    expect(ready.status).toBe('ready');
+    expect(ready.notes?.['sandboxes']).toEqual(expect.stringContaining('API server'));
+    await allRun([...before, ...during]);
+    await world.ledger.holds().catch((error: unknown) => expect(String(error)).toMatch(/ECONNREFUSED|socket/));
+    await apiServer.start();
+    const refilled = performance.now();
+    await until('the pool is full again', async () => (await world.count('ready', 'leased')) >= STOCK, 60_000);
+    const { p50, p99, n } = timesOf(during);
+    context.diagnostic(
+      `away for ${OUTAGE_SECONDS} s: ${n} claims, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms; full again ${((performance.now() - refilled) / 1_000).toFixed(1)} s after its return`,
+    );
+    await allRun([...before, ...during]);
+    expect((await doomed()).slice(lost)).toEqual([]);
+  });
+
+  it('gives out warm sandboxes while the API server keeps its connections and answers nothing', async () => {
+    const { apiServer } = world.place.cluster;
+    const lost = (await doomed()).length;
+    await apiServer.pause();
+    const during = await world.load.run({ rate: (0.8 * STOCK) / SILENCE_SECONDS, seconds: SILENCE_SECONDS }).finally(() => apiServer.resume());
+    expect(failuresOf(during)).toEqual([]);
+    await world.settles();
+    await allRun(during);
+    expect((await doomed()).slice(lost)).toEqual([]);
+  });
+
+  /** The same share of requests every time. */
+  const everyNth = (faults: readonly (readonly [every: number, fault: Fault, of?: (request: Asked) => boolean])[]): ((request: Asked) => Fault | null) => {
+    const counts = faults.map(() => 0);
+    return (request) => {
+      for (const [index, [every, fault, of]] of faults.entries()) {
+        if (of?.(request) === false) continue;
+        counts[index] = (counts[index] ?? 0) + 1;
+        if ((counts[index] ?? 0) % every === 0) return fault;
+      }
+      return null;
+    };
+  };
+
+  it('serves everybody through storms of 409, 429, 5xx and broken connections, and through 2 s of latency', async () => {
+    const isWrite = ({ method }: Asked): boolean => method !== 'GET';
+    world.proxy.fault = everyNth([
+      [3, { status: 409, reason: 'Conflict' }, isWrite],
+      [7, { status: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 }],
+      [5, { status: 500, reason: 'InternalError' }],
+      [9, { status: 503 }],
+      [11, 'cut'],
+    ]);
+    expect(failuresOf(await world.load.run({ rate: 6, seconds: 5, holdMs: 500 }))).toEqual([]);
+    world.proxy.heal();
+    world.proxy.latencyMs = 2_000;
+    expect(failuresOf(await world.load.run({ rate: 4, seconds: 5, holdMs: 500 }))).toEqual([]);
+  });
+
+  it('follows a cluster whose watches are cut every 3 s, and sometimes told that they are too old', async () => {
+    const began = performance.now();
+    let ended = false;
+    const cutting = (async () => {
+      for (let cut = 1; !ended; cut += 1) {
+        await wait(3_000);
+        world.proxy.cutWatches();
+        world.proxy.fault = cut % 3 === 0 ? everyNth([[1, { status: 410, reason: 'Expired' }, ({ isWatch }) => isWatch]]) : () => null;
+      }
+    })();
+    try {
+      expect(failuresOf(await world.load.run({ rate: 5, seconds: 13, holdMs: 500 }))).toEqual([]);
+    } finally {
+      ended = true;
+      await cutting;
+    }
+    const lists = world.proxy.asked.filter(({ isList, at }) => isList && at >= began).length;
+    // One of each kind for each time that they were told to.
+    expect(lists).toBeLessThanOrEqual(4);
+  });
+
+  it('makes and loses no slot when events come twice, late and in another order', async () => {
+    let count = 0;
+    let kept: string | null = null;
+    const seen: string[] = [];
+    world.proxy.line = (line, send) => {
+      count += 1;
+      seen.push(line);
+      if (count % 5 === 0) {
+        // The next one overtakes it.
+        if (kept !== null) send(kept);
+        kept = line;
+        return;
+      }
+      if (count % 4 === 0) setTimeout(() => send(line), 400);
+      else send(line);
+      if (kept !== null) send(kept);
+      kept = null;
+      if (count % 3 === 0) send(line);
+      // One from long ago, again.
+      if (count % 11 === 0) send(seen[count - 10] as string);
+    };
+    const outcomes = await world.load.run({ rate: 6, seconds: 7, holdMs: 700 });
+    expect(failuresOf(outcomes)).toEqual([]);
+    if (kept !== null) world.proxy.heal();
+    expect(count).toBeGreaterThan(100);
+    await until('nobody waits for an event', async () => (await world.count('doomed', 'releasing', 'provisioning')) === 0, 60_000);
+  });
+
+  it('claims as fast as before while etcd is slow', async (context) => {
+    const { etcd } = world.place.cluster;
+    const claims = { rate: 4, seconds: 5 };
+    const before = await world.load.run(claims);
+    let slow = true;
+    const stuttering = (async () => {
+      while (slow) {
+        await etcd.pause();
+        await wait(200);
+        await etcd.resume();
+        await wait(100);
+      }
+    })();
+    const during = await world.load.run(claims).finally(async () => {
+      slow = false;
+      await stuttering;
+    });
+    expect(failuresOf([...before, ...during])).toEqual([]);
+    const [fast, late] = [timesOf(before), timesOf(during)];
+    context.diagnostic(
+      `before: p50 ${fast.p50.toFixed(1)} ms, p99 ${fast.p99.toFixed(1)} ms; etcd stopped for 200 ms of every 300 ms: p50 ${late.p50.toFixed(1)} ms, p99 ${late.p99.toFixed(1)} ms`,
+    );
+    // A claim that waited for one write to etcd would take 200 ms; on a busy machine the rest is noise.
+    expect(late.p50).toBeLessThan(Math.max(3 * fast.p50, 100));
+  });
+});

@@ -11,6 +11,8 @@ const HELD_AT_LEAST = 5;
 const HELD_SHARE = 0.1;
 /** How often a held sandbox is looked at. Milliseconds. */
 const HELD_LOOK_MS = 1_000;
+/** Longest pause before the next try while nobody answers for the place itself: when it is back, the stock that was given out meanwhile is made at once. Milliseconds. */
+const AWAY_MOST_MS = 3_000;
 /** Removals of one pool at the same time. Those of used sandboxes may take minutes, because their workspaces are stored: they must not be in the way of the others. */
 const REMOVALS_AT_ONCE = { doomed: 50, releasing: 200 } as const;
 /** Shortest time between two notes of one pool's problem. Milliseconds. */
@@ -155,7 +157,7 @@ export class PoolKeeper {
         this.backOff();
       }
       if (outcome.result === 'held') {
-        if (!outcome.created) this.backOff();
+        if (!outcome.created) this.backOff(outcome.problem.code === 'sandbox.cluster-unavailable' ? AWAY_MOST_MS : Number.POSITIVE_INFINITY);
         const lookAt = Math.max(performance.now() + HELD_LOOK_MS, outcome.created ? 0 : this.notBefore);
         this.held.set(slot.slotId, { problem: outcome.problem, lookAt });
       }
@@ -166,11 +168,11 @@ export class PoolKeeper {
   }
 
   /** Those that fail together are one failure. */
-  private backOff(): void {
+  private backOff(mostMs = Number.POSITIVE_INFINITY): void {
     const now = performance.now();
     if (now < this.notBefore) return;
     this.failures += 1;
-    this.notBefore = now + creationBackoffMs(this.failures);
+    this.notBefore = now + Math.min(mostMs, creationBackoffMs(this.failures));
   }
 
   private async noteProblem(): Promise<void> {

@@ -19,11 +19,15 @@ const REPLICAS = 3;
 const LOADERS = 2;
 /** Connections of one replica, whichever strategy. */
 const CONNECTIONS = 12;
-/** Claims under way at once, over all replicas: released together, and each followed by the next as soon as it is answered. */
-const AT_ONCE = 300;
-const STOCK = 1_500;
-/** Of them are claimed: a fifth is always left, as in a pool that is refilled. */
-const CLAIMS = 1_200;
+/**
+ * Two loads, since the answer depends on it: what shares a commit needs claims to share it with.
+ * `atOnce`: claims under way over all replicas, each followed by the next as soon as it is answered. Of the stock a fifth is always left, as in a pool that is refilled.
+ */
+const LOADS = [
+  { atOnce: 96, stock: 600, claims: 480 },
+  { atOnce: 300, stock: 1_500, claims: 1_200 },
+] as const;
+type Load = (typeof LOADS)[number];
 const BURSTS = 6;
 /** A slow strategy runs fewer bursts. Milliseconds of claiming. */
 const LONGEST_MS = 8_000;
@@ -43,42 +47,17 @@ export default async function run(report: Report): Promise<void> {
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   const redis = await startRedis();
-  const results = new Map<string, Result>();
   try {
     const { rows: off } = await owner.query<{ name: string }>(`SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`);
     if (off.length > 0) throw new Error(`${off.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
     await owner.query(SCHEMA);
     const floor = await commitFloor(database.ownerUrl);
     report.note(
-      `${REPLICAS} replicas, ${LOADERS} processes of load, ${CONNECTIONS} connections each replica, ${AT_ONCE} claims under way, ${STOCK} ready slots of which ${CLAIMS} are claimed in a burst. rate: claims a second while saturated, median of the bursts, two rounds. cpu-per-claim: of the replicas and their sessions in the database, which says more than the rate on a machine that is busy with other things. p50, p99: while saturated; -at-${PER_SECOND}: at ${PER_SECOND} claims a second by a schedule. floor of latencies: one synchronous commit. list-and-patch writes rows of Postgres instead of objects of an API server: its best case. Answers are checked: no slot twice, every one durable.`,
+      `${REPLICAS} replicas, ${LOADERS} processes of load, ${CONNECTIONS} connections each replica, at two loads: ${LOADS.map((load) => `${load.atOnce} claims under way, ${load.claims} of ${load.stock} ready slots a burst`).join('; ')}. rate: claims a second while saturated, median of the bursts, two rounds. cpu-per-claim: of the replicas and their sessions in the database, which says more than the rate on a machine that is busy with other things. p50, p99: while saturated; -open: at ${PER_SECOND} claims a second by a schedule. floor of latencies: one synchronous commit. list-and-patch writes rows of Postgres instead of objects of an API server: its best case. Answers are checked: no slot twice, every one durable.`,
     );
     if (redis === null) report.note('redis-lock is left out: this machine has no redis-server');
     const names = Object.keys(STRATEGIES).filter((name) => name !== 'redis-lock' || redis !== null);
-    for (let round = 0; round < 2; round += 1)
-      for (const name of round % 2 === 0 ? names : names.toReversed()) {
-        const result = await race(name, database.ownerUrl, owner, redis?.port ?? null);
-        const before = results.get(name) ?? { rates: [], latencies: [], calm: [], cpu: 0 };
-        results.set(name, {
-          rates: [...before.rates, ...result.rates],
-          latencies: [...before.latencies, ...result.latencies],
-          calm: [...before.calm, ...result.calm],
-          cpu: before.cpu + result.cpu,
-        });
-      }
-    for (const [name, { rates, latencies, calm, cpu }] of results) {
-      report.figure({ figure: `${name}-rate`, value: percentile(rates, 0.5), unit: '1/s', n: rates.length * CLAIMS });
-      report.figure({ figure: `${name}-cpu-per-claim`, value: cpu / latencies.length, unit: 'ms', n: latencies.length });
-      report.figure({ figure: `${name}-p50`, value: percentile(latencies, 0.5), unit: 'ms', floor, n: latencies.length });
-      report.figure({ figure: `${name}-p99`, value: percentile(latencies, 0.99), unit: 'ms', floor, n: latencies.length });
-      report.figure({ figure: `${name}-p50-at-${PER_SECOND}`, value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
-      report.figure({ figure: `${name}-p99-at-${PER_SECOND}`, value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
-    }
-    const rateOf = (name: string): number => percentile(results.get(name)?.rates ?? [], 0.5);
-    const others = [...results.keys()].filter((name) => name !== OURS);
-    const best = others.reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
-    report.note(`the best other is ${best}`);
-    report.figure({ figure: 'ours-over-best', value: rateOf(OURS) / rateOf(best), unit: 'x', n: BURSTS * 2 });
-    report.figure({ figure: 'ours-over-skip-locked-random', value: rateOf(OURS) / rateOf('skip-locked-random'), unit: 'x', n: BURSTS * 2 });
+    for (const load of LOADS) await compare(report, load, names, floor, (name) => race(name, load, database.ownerUrl, owner, redis?.port ?? null));
   } finally {
     await redis?.stop();
     await owner.end();
@@ -86,14 +65,42 @@ export default async function run(report: Report): Promise<void> {
   }
 }
 
-async function race(strategy: string, databaseUrl: string, owner: pg.Client, redisPort: number | null): Promise<Result> {
+async function compare(report: Report, load: Load, names: readonly string[], floor: number, raceOnce: (name: string) => Promise<Result>): Promise<void> {
+  const results = new Map<string, Result>();
+  for (let round = 0; round < 2; round += 1)
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const result = await raceOnce(name);
+      const before = results.get(name) ?? { rates: [], latencies: [], calm: [], cpu: 0 };
+      results.set(name, {
+        rates: [...before.rates, ...result.rates],
+        latencies: [...before.latencies, ...result.latencies],
+        calm: [...before.calm, ...result.calm],
+        cpu: before.cpu + result.cpu,
+      });
+    }
+  const at = `at-${load.atOnce}`;
+  for (const [name, { rates, latencies, calm, cpu }] of results) {
+    report.figure({ figure: `${name}-rate-${at}`, value: percentile(rates, 0.5), unit: '1/s', n: latencies.length });
+    report.figure({ figure: `${name}-cpu-per-claim-${at}`, value: cpu / latencies.length, unit: 'ms', n: latencies.length });
+    report.figure({ figure: `${name}-p50-${at}`, value: percentile(latencies, 0.5), unit: 'ms', floor, n: latencies.length });
+    report.figure({ figure: `${name}-p99-${at}`, value: percentile(latencies, 0.99), unit: 'ms', floor, n: latencies.length });
+    report.figure({ figure: `${name}-p50-open-${load.stock}`, value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
+    report.figure({ figure: `${name}-p99-open-${load.stock}`, value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
+  }
+  const rateOf = (name: string): number => percentile(results.get(name)?.rates ?? [], 0.5);
+  const best = [...results.keys()].filter((name) => name !== OURS).reduce((a, b) => (rateOf(b) > rateOf(a) ? b : a));
+  report.note(`with ${load.atOnce} at once the best other is ${best}`);
+  report.figure({ figure: `ours-over-best-${at}`, value: rateOf(OURS) / rateOf(best), unit: 'x', n: results.get(OURS)?.rates.length ?? 0 });
+}
+
+async function race(strategy: string, load: Load, databaseUrl: string, owner: pg.Client, redisPort: number | null): Promise<Result> {
   const replicas: ChildProcess[] = [];
   const loaders: ChildProcess[] = [];
   const rates: number[] = [];
   const latencies: number[] = [];
   try {
     await owner.query('TRUNCATE race.slot');
-    await restock(owner);
+    await restock(owner, load.stock);
     const ports: number[] = [];
     for (let replica = 0; replica < REPLICAS; replica += 1) {
       const given = { strategy, databaseUrl, connections: CONNECTIONS, replica, replicas: REPLICAS, redisPort };
@@ -110,13 +117,13 @@ async function race(strategy: string, databaseUrl: string, owner: pg.Client, red
     let cpu = 0;
     // The first burst pays for what is compiled and connected once.
     for (let burst = 0; burst <= BURSTS && spent < LONGEST_MS; burst += 1) {
-      await restock(owner);
+      await restock(owner, load.stock);
       await wait(150);
       const cpuBefore = await cpuOf(owner, replicas);
       const began = performance.now();
       const loaded = await Promise.all(
         loaders.map((loader, index) =>
-          ask(loader, { kind: 'closed', prefix: `${strategy}-${burst}-${index}`, claims: CLAIMS / LOADERS, atOnce: AT_ONCE / LOADERS }),
+          ask(loader, { kind: 'closed', prefix: `${strategy}-${burst}-${index}`, claims: load.claims / LOADERS, atOnce: load.atOnce / LOADERS }),
         ),
       );
       const elapsed = performance.now() - began;
@@ -125,10 +132,10 @@ async function race(strategy: string, databaseUrl: string, owner: pg.Client, red
       if (burst === 0) continue;
       cpu += used;
       spent += elapsed;
-      rates.push((CLAIMS * 1_000) / elapsed);
+      rates.push((load.claims * 1_000) / elapsed);
       for (const each of loaded) latencies.push(...each.latencies);
     }
-    await restock(owner);
+    await restock(owner, load.stock);
     await wait(150);
     const calm = await ask(loaders[0] as ChildProcess, { kind: 'open', prefix: `${strategy}-calm`, claims: 300, perSecond: PER_SECOND });
     await mustBeSound(owner, strategy, [calm]);
@@ -145,9 +152,9 @@ async function cpuOf(owner: pg.Client, replicas: readonly ChildProcess[]): Promi
 }
 
 /** Full again, and without the dead rows of what was before. What a replica has leased and not used stays its own, as in a pool that is refilled. */
-async function restock(owner: pg.Client): Promise<void> {
+async function restock(owner: pg.Client, stock: number): Promise<void> {
   await owner.query(`DELETE FROM race.slot WHERE state <> 'ready'`);
-  await owner.query(`INSERT INTO race.slot (slot_id) SELECT gen_random_uuid()::text FROM generate_series(1, $1 - (SELECT count(*) FROM race.slot))`, [STOCK]);
+  await owner.query(`INSERT INTO race.slot (slot_id) SELECT gen_random_uuid()::text FROM generate_series(1, $1 - (SELECT count(*) FROM race.slot))`, [stock]);
   await owner.query('TRUNCATE race.claim');
   await owner.query('VACUUM (ANALYZE) race.slot');
 }

@@ -91,7 +91,7 @@ export const NO_FORECAST: ForecastState = {
 /**
  * The target after one more interval of arrivals. From the same state, more arrivals, a longer lead or a larger reserve never give a smaller target.
  * @param leadSeconds measured time from the intent of a sandbox until it is ready. Its mean is enough where leads are independent of each other
- *   (how many are being made at once depends on nothing else of them); its p99 also covers a cluster that is slow as a whole, and costs half as many sandboxes again (bench/pool-simulation.ts).
+ *   (how many are being made at once depends on nothing else of them); its p99 also covers a cluster that is slow as a whole, and costs 1.1 to 2 times as many idle sandboxes (bench/pool-simulation.ts).
  * @throws RangeError for an interval without length, or a negative or unmeasured number.
  */
 export function forecast(state: ForecastState, count: ArrivalCount, leadSeconds: number, options: ForecastOptions): Forecast {

@@ -48,6 +48,7 @@ export class PoolKeeper {
     readonly pool: PoolSpec,
     private readonly seats: Seats,
     private readonly apart: Apart,
+    private readonly onReady: () => void,
   ) {}
 
   /** This replica's claims are not disturbed by refilling while the stock lasts. @returns whether it is time to look at the pool. */
@@ -150,6 +151,7 @@ export class PoolKeeper {
         this.failures = 0;
         this.notBefore = 0;
         this.lastFailure = null;
+        this.onReady();
         for (const listener of [...this.readyListeners]) listener();
       }
       if (outcome.result === 'failed') {

@@ -1,6 +1,6 @@
 import { type ForecastState, forecast, NO_FORECAST } from '@slipway/domain';
 import { countWaiting } from '../stock/waiting.queries.js';
-import { databaseTime, doomSurplus, measureLead, type Stock, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
+import { countStocks, databaseTime, doomSurplus, measureLead, type Stock, savedForecast, saveForecast, saveTarget, takeArrivals } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
 
 /** Replicas write their arrivals once a second: an older second is complete. Seconds. */
@@ -34,13 +34,14 @@ export class PoolTargets {
   constructor(private readonly context: PoolContext) {}
 
   /** One pass. */
-  async pass(stocks: ReadonlyMap<string, Stock>): Promise<void> {
+  async pass(): Promise<void> {
     const { db, pools } = this.context;
     const until = Math.floor(await databaseTime(db)) - COMPLETE_AFTER;
     const from = this.countedUntil ?? until - 1;
     if (until <= from) return;
     const arrivals = await takeArrivals(db, from, until);
     this.countedUntil = until;
+    const stocks = await countStocks(db);
     for (const pool of pools) {
       const stock = stocks.get(pool.poolId);
       if (stock !== undefined) await this.setTarget(pool, stock, { at: until, seconds: until - from, arrivals: arrivals.get(pool.poolId) ?? 0 });
@@ -55,7 +56,7 @@ export class PoolTargets {
     const next = forecast(memory.forecast, count, memory.leadSeconds, { ...bounds, max: Math.max(bounds.min, bounds.max), burstReserve });
     memory.forecast = next.state;
     const target = next.target + Math.min(WAITING_AT_ONCE, await countWaiting(db, poolId));
-    await saveTarget(db, poolId, target);
+    if (target !== stock.target) await saveTarget(db, poolId, target);
     const now = performance.now();
     memory.peaks = [...memory.peaks.filter((peak) => peak.at > now - pace.surplusAfterMs && peak.target > target), { at: now, target }];
     const living = stock.blank - stock.doomed;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { V1Container, V1Pod, V1ResourceRequirements, V1Volume } from '@kubernetes/client-node';
 import type { ResourceFactor } from '../../sandbox-backend.js';
 import { ACTION_SERVER, AGENT_SERVER, OWN_PREFIX, SLOT_LABEL } from './cluster-objects.js';
-import { times } from './quantity.js';
+import { amountOf, times } from './quantity.js';
 import type { Resources, SandboxTemplate } from './sandbox-template.js';
 
 /** Where agent-server listens in every pod. */
@@ -100,7 +100,7 @@ export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, iden
         fsGroup: SHARED_GROUP,
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      initContainers: [{ ...actionServer(template, identity, settings), resources: requirements(resources, size), restartPolicy: 'Always' }],
+      initContainers: [{ ...actionServer(template, identity, settings, storage), resources: requirements(resources, size), restartPolicy: 'Always' }],
       containers: [{ ...agentServer(template, identity, settings), resources: requirements(agentServerResources, 1) }],
       volumes,
     },
@@ -121,6 +121,7 @@ function agentServer(template: SandboxTemplate, identity: PodIdentity, settings:
         ACTIVATION_PUBLIC_KEY: settings.activationPublicKey,
         ACTION_SERVER_URL: `http://127.0.0.1:${ACTION_SERVER_PORT}`,
         ACTION_SERVER_TOKEN: identity.token,
+        ARCHIVE_MAX_BYTES: bytes(template.agentServerResources.limits.ephemeralStorage),
         NODE_ENV: 'production',
         LOG_LEVEL: settings.logLevel,
       }),
@@ -130,7 +131,7 @@ function agentServer(template: SandboxTemplate, identity: PodIdentity, settings:
   };
 }
 
-function actionServer(template: SandboxTemplate, identity: PodIdentity, settings: PodSettings): V1Container {
+function actionServer(template: SandboxTemplate, identity: PodIdentity, settings: PodSettings, storage: string): V1Container {
   return {
     ...container(ACTION_SERVER, template, ACTION_SERVER_USER),
     env: variables({
@@ -140,6 +141,7 @@ function actionServer(template: SandboxTemplate, identity: PodIdentity, settings
       STATE_DIR: '/var/lib/slipway',
       HOME: '/home/agent',
       HOME_DIR: '/home/agent',
+      ARCHIVE_MAX_BYTES: bytes(storage),
       ACTION_SERVER_TOKEN: identity.token,
       LOG_LEVEL: settings.logLevel,
     }),
@@ -164,6 +166,11 @@ function requirements({ requests, limits }: Resources, factor: number): V1Resour
     'ephemeral-storage': times(ephemeralStorage, factor),
   });
   return { requests: multiplied(requests), limits: multiplied(limits) };
+}
+
+/** What a volume may hold is what is kept of it: on an emptyDir the servers would see the disk of the node. */
+function bytes(quantity: string): string {
+  return String(Math.floor(amountOf(quantity)));
 }
 
 function variables(values: Readonly<Record<string, string>>): Array<{ name: string; value: string }> {

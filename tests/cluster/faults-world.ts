@@ -50,11 +50,11 @@ export class FaultWorld {
       await world.ledger.settles();
       return world;
     } catch (error) {
-      const said = replicas.map((replica) => replica.said).join('\n');
+      const said = warningsOf(replicas);
       await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
       through?.proxy.close();
       await place.close();
-      throw new Error(`the world does not begin; runtime-api said:\n${said.slice(-4_000)}`, { cause: error });
+      throw new Error(`the world does not begin; runtime-api said:\n${said}`, { cause: error });
     }
   }
 
@@ -83,8 +83,7 @@ export class FaultWorld {
     try {
       return await this.ledger.settles();
     } catch (error) {
-      const said = this.replicas.map((replica) => replica.said).join('\n');
-      throw new Error(`${error instanceof Error ? error.message : error}\nruntime-api said:\n${said.slice(-6_000)}`, { cause: error });
+      throw new Error(`${error instanceof Error ? error.message : error}\nruntime-api said:\n${warningsOf(this.replicas)}`, { cause: error });
     }
   }
 
@@ -119,3 +118,8 @@ export class FaultWorld {
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 /** What can come up of a template's base size. */
 const leastOf = ({ pools, nodeSelector }: Template): number => ('nowhere' in nodeSelector ? 0 : pools[1].min);
+const warningsOf = (replicas: readonly Replica[]): string =>
+  replicas
+    .flatMap(({ said }) => said.split('\n').filter((line) => line !== '' && !line.includes('"severity":"INFO"')))
+    .join('\n')
+    .slice(-6_000);

@@ -35,7 +35,7 @@ export type SandboxObservation =
   /** `problem`: it will not come up before somebody changes something, or not soon. It may still come up: hold it, do not replace it. */
   | { readonly state: 'pending'; readonly message: string; readonly problem?: SandboxProblem }
   /**
-   * agent-server listens at `address`; whether it is dormant or owned is its own to say.
+   * agent-server listens at `address`, or should have by now; whether it is dormant or owned is its own to say.
    * `avoid`: a reason not to give it to anybody from now on, such as a cordoned node. Whoever has it already keeps it.
    */
   | { readonly state: 'running'; readonly uid: string; readonly address: string; readonly restarts: Restarts; readonly node?: string; readonly avoid?: string }

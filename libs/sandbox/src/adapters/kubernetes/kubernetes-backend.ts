@@ -37,6 +37,8 @@ export interface KubernetesBackendConfig {
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Longest wait for the first look at agent-server. Milliseconds. */
 const FIRST_LOOK_MS = 1_000;
+/** An agent-server that runs and says nothing for so long is told of as running all the same: whoever needs it then judges how long to wait, and the slot is not held for good. Milliseconds. */
+const MUTE_MS = 10_000;
 /** Longest wait of a list for the first sync after a start. Milliseconds. */
 const FIRST_SYNC_MS = 5_000;
 /** How long the store's list of workspaces is used again. Milliseconds; it is asked for every few seconds, and only tells what may be deleted. */
@@ -59,6 +61,8 @@ export class KubernetesBackend implements SandboxBackend {
   /** Pods whose agent-server has answered once, by uid: whether it still does is for those who talk to it. */
   private readonly heard = new Set<string>();
   private readonly firstLooks = new Map<string, Promise<boolean>>();
+  /** Since when others have been asked in vain, by uid. */
+  private readonly mute = new Map<string, number>();
   private readonly closed = new AbortController();
   private workspaces: { readonly names: Set<string>; readonly readAt: number } | null = null;
 
@@ -186,15 +190,20 @@ export class KubernetesBackend implements SandboxBackend {
     return true;
   }
 
-  /** Whether agent-server has ever answered. Whoever asks while a look is under way waits for that one. */
+  /** Whether agent-server has ever answered, or has had its time to. Whoever asks while a look is under way waits for that one. */
   private async hasAnswered({ uid }: PodView, address: string): Promise<boolean> {
     if (this.heard.has(uid)) return true;
     const known = this.firstLooks.get(uid);
     if (known !== undefined) return known;
     const look = readActivation(address, this.closed.signal, FIRST_LOOK_MS).then((state) => {
       this.firstLooks.delete(uid);
-      if (state !== null) this.heard.add(uid);
-      return state !== null;
+      const now = performance.now();
+      const muteSince = this.mute.get(uid) ?? now;
+      if (state === null) this.mute.set(uid, muteSince);
+      if (state === null && now - muteSince < MUTE_MS) return false;
+      this.mute.delete(uid);
+      this.heard.add(uid);
+      return true;
     });
     this.firstLooks.set(uid, look);
     return look;
@@ -203,6 +212,7 @@ export class KubernetesBackend implements SandboxBackend {
   private forgetOld(): void {
     const live = new Set([...this.pods.values()].map((pod) => pod.uid));
     for (const uid of this.heard) if (!live.has(uid)) this.heard.delete(uid);
+    for (const uid of this.mute.keys()) if (!live.has(uid)) this.mute.delete(uid);
   }
 }
 

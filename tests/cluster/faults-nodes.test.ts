@@ -1,0 +1,129 @@
+import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
+import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { expect } from 'expect';
+import { SANDBOXES } from './contract-pod.ts';
+import { failuresOf } from './faults-load.ts';
+import { FaultWorld } from './faults-world.ts';
+
+const STOCK = 48;
+const BLOCKED = 4;
+/** From the moment that the API server knows, until no slot of the node may be given to anybody. Milliseconds. */
+const AVOIDED_MS = 2_000;
+const lack = await lackForBuiltCluster();
+
+describe('what goes on when nodes and pods fail', { timeout: 600_000, skip: lack ?? false }, () => {
+  let world: FaultWorld;
+  let kubectl: (...args: string[]) => Promise<string>;
+  before(async () => {
+    world = await FaultWorld.open({
+      kwokNodes: 4,
+      realNode: false,
+      proxied: true,
+      templates: (place) => [
+        place.fakeTemplate('fake', STOCK),
+        place.fakeTemplate('blocked', BLOCKED, BLOCKED, { nodeSelector: { type: 'kwok', nowhere: 'yet' } }),
+      ],
+    });
+    kubectl = (...args) => world.place.cluster.kubectl(args);
+  });
+  after(() => world?.close());
+
+  const blockedPods = async (): Promise<{ uid: string; phase: string }[]> => {
+    const list = JSON.parse(await kubectl('-n', SANDBOXES, 'get', 'pods', '-l', 'slipway.dev/template=blocked', '-o', 'json')) as {
+      items: { metadata: { uid: string }; status: { phase: string } }[];
+    };
+    return list.items.map(({ metadata, status }) => ({ uid: metadata.uid, phase: status.phase }));
+  };
+
+  it('answers everybody although pods never say a word or die when they are activated', async (context) => {
+    await world.place.setFaults({ silentEvery: 20, dieEvery: 10 });
+    // The pods that were there before are well; those that replace them are not all.
+    const outcomes = await world.load.run({ rate: 8, seconds: 15, holdMs: 300 });
+    expect(failuresOf(outcomes)).toEqual([]);
+    const receipts = await world.place.receipts();
+    const died = receipts.filter(({ fault, gone }) => fault === 'dies' && gone).length;
+    const silent = receipts.filter(({ fault }) => fault === 'silent').length;
+    context.diagnostic(`${outcomes.length} claims; ${died} pods died of their activation, ${silent} never answered`);
+    expect(Math.min(died, silent)).toBeGreaterThan(0);
+    await world.place.setFaults({ silentEvery: 0, dieEvery: 0 });
+    await world.ledger.holds();
+  });
+
+  it('holds what no node takes, never more than its target, and lets nobody else wait; it comes up when there is room', async () => {
+    const held = await until('they wait', async () => {
+      const pods = await blockedPods();
+      return pods.length === BLOCKED && pods;
+    });
+    const began = performance.now();
+    const seen = new Set(held.map(({ uid }) => uid));
+    const claims = world.load.run({ rate: 4, seconds: 6 });
+    let over = 0;
+    await until(
+      'the claims are answered',
+      async () => {
+        for (const { uid } of await blockedPods()) seen.add(uid);
+        const { rows } = await world.place.owner.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM runtime.slot WHERE pool_id = 'blocked-x1' AND state <> 'gone'`,
+        );
+        over += (rows[0]?.n ?? 0) > BLOCKED ? 1 : 0;
+        return performance.now() - began > 6_500;
+      },
+      30_000,
+    );
+    expect(failuresOf(await claims)).toEqual([]);
+    expect(over).toBe(0);
+    expect([...seen].sort()).toEqual(held.map(({ uid }) => uid).sort());
+    const { notes = {} } = (await (await fetch(`${world.replica.url}/ready`)).json()) as { notes?: Record<string, string> };
+    expect(notes['pool blocked-x1']).toEqual(expect.stringContaining('No node takes the sandbox: 0/4 nodes are available'));
+    await kubectl('label', 'node', 'kwok-3', 'nowhere=yet');
+    await until('they come up', async () => (await blockedPods()).every(({ phase }) => phase === 'Running'), 30_000);
+    expect((await blockedPods()).map(({ uid }) => uid).sort()).toEqual(held.map(({ uid }) => uid).sort());
+    world.ledger.blocked.clear();
+    await world.ledger.holds();
+    await world.load.stopAll();
+  });
+
+  it('gives nobody a sandbox of a node that is cordoned, drained or not ready, and everybody one of another', async (context) => {
+    const since = new Map<string, number>();
+    const from = async (node: string, act: () => Promise<unknown>): Promise<void> => {
+      await act();
+      since.set(node, Date.now());
+    };
+    const claims = world.load.run({ rate: 8, seconds: 12 });
+    await until('claims are under way', () => world.load.sessions.filter(({ answer, ended }) => answer !== null && !ended).length > 10);
+    await from('kwok-0', () => kubectl('cordon', 'kwok-0'));
+    await from('kwok-2', () => silence('kwok-2'));
+    // Cordons first, then evicts one after the other.
+    const cordoned = from('kwok-1', () => kubectl('cordon', 'kwok-1'));
+    await cordoned;
+    await kubectl('drain', 'kwok-1', '--force', '--delete-emptydir-data', '--ignore-daemonsets', '--timeout=30s');
+    expect(failuresOf(await claims)).toEqual([]);
+    const nodeOf = new Map((await world.place.receipts()).map(({ uid, node }) => [uid, node]));
+    const { rows } = await world.place.owner.query<{ pod_uid: string; at: Date }>(
+      'SELECT s.pod_uid, c.created_at AS at FROM runtime.claim c JOIN runtime.slot s USING (slot_id)',
+    );
+    const late = rows.flatMap(({ pod_uid, at }) => {
+      const after = at.getTime() - (since.get(nodeOf.get(pod_uid) ?? '') ?? Number.POSITIVE_INFINITY);
+      return after > 0 ? [after] : [];
+    });
+    context.diagnostic(`the last sandbox of such a node was given out ${Math.round(Math.max(0, ...late))} ms after the API server knew of it`);
+    expect(late.filter((ms) => ms > AVOIDED_MS)).toEqual([]);
+    await Promise.all([kubectl('uncordon', 'kwok-0', 'kwok-1'), kubectl('annotate', 'node', 'kwok-2', 'kwok.x-k8s.io/node=fake')]);
+    await world.settles();
+    await world.load.stopAll();
+  });
+
+  it('has replaced every pod that was never heard of, a minute later', async (context) => {
+    const seconds = await world.settles();
+    context.diagnostic(`nothing left over after ${seconds.toFixed(1)} s`);
+    expect((await world.place.receipts()).filter(({ fault, gone }) => fault !== null && !gone)).toEqual([]);
+  });
+
+  /** Nobody speaks for the node any more, and the API server is told what its controller would say after a while. */
+  async function silence(node: string): Promise<void> {
+    await kubectl('annotate', 'node', node, 'kwok.x-k8s.io/node-');
+    const condition = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' };
+    await kubectl('patch', 'node', node, '--subresource=status', '--type=strategic', '-p', JSON.stringify({ status: { conditions: [condition] } }));
+  }
+});

@@ -40,7 +40,7 @@ export class Duties {
     for (const [duty, ranAt] of this.ranAt) {
       const { sooner } = duty;
       const hinted = sooner !== undefined && this.hints.has(sooner.on);
-      if (now - ranAt < (hinted ? sooner.soonestMs : duty.everyMs)) {
+      if (this.busy.has(duty.name) || now - ranAt < (hinted ? sooner.soonestMs : duty.everyMs)) {
         if (hinted) late.add(sooner.on);
         continue;
       }

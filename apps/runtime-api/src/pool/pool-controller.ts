@@ -28,6 +28,7 @@ export class PoolController {
   private running: Promise<void> | undefined;
   private wake: () => void = () => {};
   private woken = false;
+  private turn = 0;
 
   /** @param further what else the replica that leads does. */
   constructor(
@@ -105,6 +106,7 @@ export class PoolController {
     const warm = pools.map((pool) => new KeepWarm(context, pool.poolId));
     return [
       { name: 'tending', everyMs: 500, sooner: { on: 'change', soonestMs: 0 }, work: (signal) => backend.tend(signal) },
+      { name: 'avoiding', everyMs: 3_000, sooner: { on: 'change', soonestMs: 100 }, work: (signal) => reaper.avoid(signal) },
       // Everything against everything, and between that only what has changed.
       { name: 'reaping', everyMs: 30_000, work: (signal) => reaper.pass(signal) },
       { name: 'looking', everyMs: 3_000, sooner: { on: 'change', soonestMs: 250 }, work: (signal) => reaper.look(signal) },
@@ -134,7 +136,11 @@ export class PoolController {
 
   private async fillAll(signal: AbortSignal): Promise<void> {
     const stocks: ReadonlyMap<string, Stock> = await countStocks(this.context.db);
-    for (const [poolId, keeper] of this.keepers) {
+    this.turn += 1;
+    // Each is the first in its turn: a pool that lacks thousands must not take every seat from one that lacks two.
+    const first = this.turn % this.keepers.size;
+    const keepers = [...this.keepers];
+    for (const [poolId, keeper] of [...keepers.slice(first), ...keepers.slice(0, first)]) {
       const stock = stocks.get(poolId);
       if (stock !== undefined) await keeper.fill(stock, signal).catch((error: unknown) => this.duties.report(`filling ${poolId}`, error));
     }

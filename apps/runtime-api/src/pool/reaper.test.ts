@@ -76,7 +76,8 @@ describe('the reaper', () => {
   it('takes warm sandboxes that are to be avoided out of the pool, and leaves those alone that somebody has', async () => {
     const reaper = new Reaper(context);
     world.farm.avoid(world.farm.sandboxes.keys(), 'node a is cordoned');
-    await reaper.look(signal);
+    expect(await reaper.avoid(signal)).toBe(2);
+    expect(await reaper.avoid(signal)).toBe(0);
     const { rows } = await world.owner.query(`SELECT state, reason FROM runtime.slot ORDER BY state`);
     expect(rows).toEqual([{ state: 'active', reason: null }, ...Array.from({ length: 2 }, () => ({ state: 'doomed', reason: 'node a is cordoned' }))]);
   });

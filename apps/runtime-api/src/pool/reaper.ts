@@ -54,12 +54,21 @@ export class Reaper {
     return ended;
   }
 
-  /** What has changed since the last look, for each hint of a change: ended and vanished sandboxes, restarts, nodes to avoid. Reads only the rows that these concern. */
-  async look(signal: AbortSignal): Promise<number> {
-    const { db, backend } = this.context;
-    const listed = await backend.list(signal);
-    const before = this.seen;
+  /** Takes warm sandboxes out of their pools that are not to be given out any more, as those of a cordoned node. Apart from `look`, whose questions may take their time. */
+  async avoid(signal: AbortSignal): Promise<number> {
+    const { db, backend, logger } = this.context;
     const avoided = new Map<string, string>();
+    for (const { name, observation } of await backend.list(signal))
+      if (observation.state === 'running' && observation.avoid !== undefined) avoided.set(name, observation.avoid);
+    const doomed = avoided.size === 0 ? 0 : await doomByName(db, avoided);
+    if (doomed > 0) logger.info({ sandboxes: doomed, reason: avoided.values().next().value }, 'warm sandboxes are taken out of their pools');
+    return doomed;
+  }
+
+  /** What has changed since the last look, for each hint of a change: ended and vanished sandboxes, restarts. Reads only the rows that these concern. */
+  async look(signal: AbortSignal): Promise<number> {
+    const listed = await this.context.backend.list(signal);
+    const before = this.seen;
     const changed: string[] = [];
     const seen = new Map<string, { uid: string; restarts: number; ended: boolean }>();
     for (const { name, uid, observation } of listed) {
@@ -67,13 +76,9 @@ export class Reaper {
       const ended = observation.state === 'ended';
       const last = before?.get(name);
       if (ended ? last?.ended !== true : restarts > (last?.restarts ?? 0)) changed.push(name);
-      if (observation.state === 'running' && observation.avoid !== undefined) avoided.set(name, observation.avoid);
       seen.set(name, { uid, restarts, ended });
     }
     for (const name of before?.keys() ?? []) if (!seen.has(name)) changed.push(name);
-    // Before anything slow: nobody is to be given one of these.
-    if (avoided.size > 0 && (await doomByName(db, avoided)) > 0)
-      this.context.logger.info({ sandboxes: avoided.size, reason: avoided.values().next().value }, 'warm sandboxes are taken out of their pools');
     await this.removeOrphans(listed, signal);
     const ended = changed.length === 0 ? 0 : await this.endMissing(await this.check(changed, byName(listed)), signal);
     // Only now: what failed in between is looked at again.

@@ -100,7 +100,7 @@ describe('the pod of a template', () => {
   it('shares with its tool process only the token between them', () => {
     const pod = sandboxPod(read(), 1, identity, settings, 'hash');
     const names = pod.spec?.initContainers?.[0]?.env?.map(({ name }) => name);
-    expect(names?.sort()).toEqual(['ACTION_SERVER_TOKEN', 'HOME', 'HOST', 'LOG_LEVEL', 'PORT', 'STATE_DIR', 'WORKSPACE_DIR']);
+    expect(names?.sort()).toEqual(['ACTION_SERVER_TOKEN', 'ARCHIVE_MAX_BYTES', 'HOME', 'HOME_DIR', 'HOST', 'LOG_LEVEL', 'PORT', 'STATE_DIR', 'WORKSPACE_DIR']);
     expect(pod.spec?.initContainers?.[0]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' });
   });
 

@@ -4,6 +4,7 @@ import { createTestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { commitFloor, loopbackFloor } from './measure/floor.ts';
+import { openLoop } from './measure/open-loop.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
 import type { Report } from './measure/report.ts';
@@ -16,6 +17,8 @@ const CALM = 300;
 /** Claims that follow at once; the pool refills beside them as fast as it can. The stock is never used up, so none of them waits for a sandbox to start. */
 const BUSY = 200;
 const ROUNDS = 5;
+/** Claims a second of the open loop, by a schedule that does not wait for answers. */
+const PER_SECOND = 100;
 const API_KEY = 'a service key of the bench, long enough';
 
 export default async function run(report: Report): Promise<void> {
@@ -48,28 +51,31 @@ export default async function run(report: Report): Promise<void> {
   };
   const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
   const client = new Pool(api.url, { connections: 1 });
+  const callers = new Pool(api.url, { connections: 64 });
   const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
   // Asked in the database: an answer of /metrics would be work of the service, too.
   const isFull = async (): Promise<boolean> => {
     const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
     return Number(rows[0]?.ready) === STOCK;
   };
-  const claim = async (session: string): Promise<number> => {
+  const claim = async (session: string, over: Pool = client): Promise<number> => {
     const body = JSON.stringify({ session_id: session, environment: { SLIPWAY: '1' } });
     const began = performance.now();
-    const answer = await client.request({ path: '/start', method: 'POST', headers, body });
+    const answer = await over.request({ path: '/start', method: 'POST', headers, body });
     const text = await answer.body.text();
     const elapsed = performance.now() - began;
     if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"')) throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
     return elapsed;
   };
   report.note(
-    `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
+    `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (2 * CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -open: ${PER_SECOND} a second by a Poisson schedule, from the scheduled moment, with the processor that runtime-api uses meanwhile for everything. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
   );
   try {
     const calm: number[] = [];
     const busy: number[] = [];
+    const open: number[] = [];
     let cpuCalm = 0;
+    let cpuOpen = 0;
     let cpuAll = 0;
     await until('the pool is full', isFull, 120_000);
     const walAt = await walPosition(owner);
@@ -88,12 +94,21 @@ export default async function run(report: Report): Promise<void> {
       }
       await until('the pool is full', isFull, 120_000);
       if (counts) cpuAll += (await cpuMs(api.pid)) - before;
+      const beforeOpen = await cpuMs(api.pid);
+      const latencies = await openLoop(PER_SECOND, CALM, (index) => claim(`session-${round}-open-${index}`, callers));
+      if (counts) open.push(...latencies);
+      if (counts) cpuOpen += (await cpuMs(api.pid)) - beforeOpen;
+      await until('the pool is full', isFull, 120_000);
     }
-    const claims = (ROUNDS + 1) * (CALM + BUSY);
+    const claims = (ROUNDS + 1) * (2 * CALM + BUSY);
     const wal = (await walPosition(owner)) - walAt;
     const floor = (await commitFloor(database.ownerUrl)) + 2 * (await loopbackFloor());
     report.figure({ figure: 'p50', value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
     report.figure({ figure: 'p99', value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
+    report.figure({ figure: 'p50-open', value: percentile(open, 0.5), unit: 'ms', floor, n: open.length });
+    report.figure({ figure: 'p99-open', value: percentile(open, 0.99), unit: 'ms', floor, n: open.length });
+    report.figure({ figure: 'p99-open-over-p50-open', value: percentile(open, 0.99) / percentile(open, 0.5), unit: 'x', n: open.length });
+    report.figure({ figure: 'cpu-per-claim-open', value: cpuOpen / open.length, unit: 'ms', n: open.length });
     report.figure({ figure: 'p50-refilling', value: percentile(busy, 0.5), unit: 'ms', floor, n: busy.length });
     report.figure({ figure: 'p99-refilling', value: percentile(busy, 0.99), unit: 'ms', floor, n: busy.length });
     report.figure({ figure: 'cpu-per-claim', value: cpuCalm / calm.length, unit: 'ms', n: calm.length });
@@ -107,7 +122,7 @@ export default async function run(report: Report): Promise<void> {
       'writes to the cluster before the answer: none. rows: inserts and updates of all tables, for one sandbox from its intent to its active claim; one commit of a claim waits for the disk, its mark and the refill do not.',
     );
   } finally {
-    await client.close();
+    await Promise.all([client.close(), callers.close()]);
     await api.stop();
     await farm.stop();
     await owner.end();

@@ -11,6 +11,7 @@ import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
 import { Counter, createMetrics, Gauge, Histogram, installTelemetry, type Registry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
+import { NoteOutbox } from './pool/note-outbox.js';
 import { countStocks, poolProblems } from './pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
@@ -21,6 +22,7 @@ import { Claims } from './runtimes/claims.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
 import { Stockroom } from './stock/stockroom.js';
+import { serveWaiting } from './stock/waiting.queries.js';
 
 export interface RuntimeApiOptions {
   readonly databaseUrl: string;
@@ -48,6 +50,9 @@ const DOCS_URL = '';
 const LEASE_SECONDS = 15;
 /** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
 const ACTIVATION_DEADLINE_MS = 30_000;
+/** How often those who wait are served, beside whenever a sandbox becomes ready, and owners are noted on sandboxes. Milliseconds. */
+const SERVE_MS = 1_000;
+const NOTE_MS = 500;
 /** Largest body: an environment of 256 KiB with room. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const NO_SESSION_LIMITS: SessionLimitOptions = { idleSeconds: null, maxAgeSeconds: 7 * 86_400 };
@@ -90,7 +95,16 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     }),
   };
   poolGauges(db, registry);
-  const pool = new PoolController(context, options.sessionLimits ?? NO_SESSION_LIMITS);
+  const notes = new NoteOutbox(context);
+  const pool = new PoolController(context, options.sessionLimits ?? NO_SESSION_LIMITS, [
+    {
+      name: 'serving',
+      everyMs: SERVE_MS,
+      sooner: { on: 'ready', soonestMs: 0 },
+      work: () => Promise.all(options.pools.map(({ poolId }) => serveWaiting(db, poolId))),
+    },
+    { name: 'noting', everyMs: NOTE_MS, work: (signal) => notes.pass(signal) },
+  ]);
   const stockroom = new Stockroom(
     context,
     { replicaId: options.replicaId, leaseSeconds: LEASE_SECONDS, deadlineMs: ACTIVATION_DEADLINE_MS, defaultCap: options.orgSandboxLimit },

@@ -79,7 +79,7 @@ export interface SandboxBackend {
   /**
    * Gives a sandbox that was never activated the workspace of an earlier one (which must be removed), and waits until agent-server listens again, still dormant.
    * The address may have changed: observe it.
-   * @throws SlipwayError `sandbox.start-failed` when there is no such workspace.
+   * @throws SlipwayError `sandbox.start-failed` when there is no such workspace, with the extension `workspace: 'missing'`: only when it is known to be nowhere.
    */
   attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void>;
   listWorkspaces(signal: AbortSignal): Promise<readonly string[]>;

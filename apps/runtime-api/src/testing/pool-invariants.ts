@@ -25,11 +25,14 @@ export class InvariantWatch {
   /** Sessions whose start was answered, and which nobody has ended since. */
   readonly answered = new Map<string, { org: string; session: string; url: string }>();
   readonly during: Violation[] = [];
+  /** Workspaces that were lost with a node. */
+  readonly lost = new Set<string>();
 
   constructor(private readonly world: PoolWorld) {
     world.farm.beforeEffect = async (call, body) => {
       if (call === 'remove') await this.checkRemoval(body['name'] ?? '', body['uid'] ?? '');
       if (call === 'ensure') await this.checkPopulation('while a sandbox is made');
+      if (call === 'init') await this.checkCommitted(body['name'] ?? '');
     };
   }
 
@@ -79,7 +82,10 @@ export class InvariantWatch {
     );
     if (stuck.rowCount !== 0) fail(`sessions whose status is not what their claim says: ${JSON.stringify(stuck.rows)}`);
     const workspaces = await owner.query<{ ref: string }>(`SELECT workspace_ref AS ref FROM runtime.session WHERE workspace_ref IS NOT NULL`);
-    for (const { ref } of workspaces.rows) if (!farm.workspaces.has(ref)) fail(`the workspace ${ref} of a session is gone`);
+    for (const { ref } of workspaces.rows) if (!farm.workspaces.has(ref) && !this.lost.has(ref)) fail(`the workspace ${ref} of a session is gone`);
+    const queued = await owner.query('SELECT session_id FROM runtime.waiting UNION ALL SELECT org_id FROM runtime.fair_share');
+    if (queued.rowCount !== 0) fail(`${queued.rowCount} places in the queue are left`);
+    await this.checkNotes();
   }
 
   private checkActivations(): void {
@@ -103,6 +109,23 @@ export class InvariantWatch {
       this.during.push(new Violation('I7', `${name} was removed while its slot was ${slot.state} with uid ${slot.pod_uid}`));
   }
 
+  /** Secrets may leave only for a claim that other connections see. */
+  private async checkCommitted(name: string): Promise<void> {
+    const { rows } = await this.world.owner.query('SELECT 1 FROM runtime.slot JOIN runtime.claim USING (claim_id) WHERE pod_name = $1', [name]);
+    if (rows.length !== 1) this.during.push(new Violation('I14', `${name} was told its secrets before it was anybody's`));
+  }
+
+  private async checkNotes(): Promise<void> {
+    const { owner, farm } = this.world;
+    const left = await owner.query('SELECT slot_id FROM runtime.sandbox_note');
+    if (left.rowCount !== 0) throw new Violation('I18', `${left.rowCount} notes are left`);
+    const { rows } = await owner.query<SlotRow>(`SELECT * FROM runtime.slot WHERE state = 'active'`);
+    for (const { pod_name, claim_id } of rows) {
+      const note = farm.sandboxes.get(pod_name)?.note;
+      if (note !== claim_id) throw new Violation('I18', `${pod_name} is ${claim_id}'s, and the note on it says ${note}`);
+    }
+  }
+
   private async checkPopulation(when: string): Promise<void> {
     const { rows } = await this.world.owner.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM runtime.slot WHERE state IN ('intent', 'provisioning', 'ready', 'doomed')`,
@@ -112,7 +135,7 @@ export class InvariantWatch {
 
   private async checkUsage(): Promise<void> {
     const { rows } = await this.world.owner.query<{ org_id: string; in_use: number; live: number }>(
-      `SELECT u.org_id, u.in_use, (SELECT count(*)::int FROM runtime.claim c WHERE c.org_id = u.org_id AND c.state IN ('bound', 'active')) AS live FROM runtime.org_usage u`,
+      `SELECT u.org_id, u.in_use, (SELECT coalesce(sum(c.cost), 0)::int FROM runtime.claim c WHERE c.org_id = u.org_id AND c.state IN ('bound', 'active')) AS live FROM runtime.org_usage u`,
     );
     for (const row of rows)
       if (row.in_use !== row.live || row.live > CAP) throw new Violation('I9', `${row.org_id} has ${row.live} live claims, ${row.in_use} counted, cap ${CAP}`);

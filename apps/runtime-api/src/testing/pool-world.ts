@@ -5,6 +5,7 @@ import { createIds, systemClock } from '@slipway/domain';
 import { FarmBackend, SandboxFarm } from '@slipway/sandbox/testing';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import type { Step } from '../failpoints.js';
 import { countStock, slotsIn, upsertPool } from '../pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolSpec } from '../pool/pool-context.js';
 import { renewPool } from '../pool/pool-renewal.js';
@@ -28,8 +29,8 @@ const POOL: PoolSpec = {
   maxAgeSeconds: HOUR,
 };
 
-/** One thing that one of the replicas does; `crashAt`: it dies when it comes to that step between two of its writes, counted from 1. Replica 0 when not said. */
-export type Operation = { readonly crashAt: number | null; readonly replica?: number } & (
+/** One thing that one of the replicas does; `crashAt`: it dies when it comes to that step between two of its writes, by its name or counted from 1. Replica 0 when not said. */
+export type Operation = { readonly crashAt: number | Step | null; readonly replica?: number } & (
   | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string; readonly waitMs?: number }
   | { readonly kind: 'pause' | 'stop' | 'resume'; readonly org: string; readonly session: string }
   | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' | 'lease' | 'keep-leases' | 'serve' | 'note' }
@@ -47,6 +48,7 @@ export class PoolWorld {
   private born = 0;
   template = 'first';
   crashes = 0;
+  readonly crashedAt = new Set<Step>();
 
   private constructor(
     readonly database: TestDatabase,
@@ -154,6 +156,7 @@ export class PoolWorld {
   private bury(index: number, replica: WorldReplica): void {
     if (this.replicas.get(index) !== replica) return;
     this.crashes += 1;
+    if (replica.diedAt !== null) this.crashedAt.add(replica.diedAt);
     this.replicas.delete(index);
     this.dead.push(replica);
   }

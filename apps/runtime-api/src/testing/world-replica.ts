@@ -4,6 +4,7 @@ import type { SecretBox } from '@slipway/auth/secret-box';
 import { systemClock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { Counter, Histogram, Registry } from '@slipway/telemetry/http';
+import type { Step } from '../failpoints.js';
 import { NoteOutbox } from '../pool/note-outbox.js';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Reaper } from '../pool/reaper.js';
@@ -21,7 +22,7 @@ export type Result =
 /** What one operation has done so far. */
 interface Trace {
   steps: number;
-  readonly crashAt: number | null;
+  readonly crashAt: number | Step | null;
   /** Called when it comes to a step after its process has died: it goes no further, no `catch` and no `finally` either. */
   readonly park: () => void;
 }
@@ -37,13 +38,15 @@ export class WorldReplica {
   private readonly death = Promise.withResolvers<Result>();
   private readonly under = new Set<Promise<void>>();
   dead = false;
+  /** Where it died. */
+  diedAt: Step | null = null;
 
   constructor(
     readonly replicaId: string,
     contextWith: (failpoints: PoolContext['failpoints']) => PoolContext,
     keys: { box: SecretBox; activation: ReturnType<typeof generateKeyPairSync>; cap: number },
   ) {
-    this.context = contextWith(() => this.step());
+    this.context = contextWith((step) => this.step(step));
     this.stockroom = new Stockroom(this.context, { replicaId, leaseSeconds: 15, deadlineMs: 30_000, defaultCap: keys.cap });
     this.reaper = new Reaper(this.context);
     this.notes = new NoteOutbox(this.context);
@@ -56,8 +59,8 @@ export class WorldReplica {
     this.service = new RuntimesService(this.context, new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics), supply, keys.box);
   }
 
-  /** Does something here; `crashAt`: the process dies when this comes to that step, counted from 1. */
-  async run(crashAt: number | null, work: () => Promise<Result>): Promise<Result> {
+  /** Does something here; `crashAt`: the process dies when this comes to that step, by its name or counted from 1. */
+  async run(crashAt: number | Step | null, work: () => Promise<Result>): Promise<Result> {
     const parked = Promise.withResolvers<void>();
     const done = this.traces.run({ steps: 0, crashAt, park: parked.resolve }, work).catch((error: unknown): Result => {
       if (error instanceof SlipwayError) return { result: 'refused', code: error.code };
@@ -74,12 +77,13 @@ export class WorldReplica {
     await Promise.allSettled(this.under);
   }
 
-  private step(): Promise<void> | undefined {
+  private step(step: Step): Promise<void> | undefined {
     const trace = this.traces.getStore();
     if (trace !== undefined) {
       trace.steps += 1;
-      if (trace.steps === trace.crashAt) {
+      if (!this.dead && (trace.steps === trace.crashAt || step === trace.crashAt)) {
         this.dead = true;
+        this.diedAt = step;
         this.death.resolve({ result: 'crashed' });
       }
     }

@@ -76,7 +76,11 @@ export class FarmBackend implements SandboxBackend {
     const answer = await sandboxRequest(`${this.url}/backend/${call}`, request).catch((error: unknown) => {
       throw new SlipwayError('sandbox.unreachable', 'The farm does not answer.', { cause: error });
     });
-    if (answer.status === 404) throw new SlipwayError('sandbox.start-failed', 'The workspace or the sandbox is no longer there.');
+    if (answer.status === 404) {
+      const { missing } = JSON.parse(answer.body) as { missing?: string };
+      const extensions = missing === 'workspace' ? { workspace: 'missing' } : {};
+      throw new SlipwayError('sandbox.start-failed', `The ${missing ?? 'call'} is not there.`, { extensions });
+    }
     if (answer.status === 503) throw new SlipwayError('sandbox.cluster-unavailable', 'The farm is away.');
     if (answer.status !== 200) throw new SlipwayError('sandbox.unreachable', `The farm answered ${answer.status}.`);
     return JSON.parse(answer.body);

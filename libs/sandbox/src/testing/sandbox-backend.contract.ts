@@ -115,7 +115,10 @@ export function describeSandboxBackend(name: string, open: (publicKey: string) =
 
     it('refuses a workspace that is not there', async () => {
       const sandbox = await running();
-      await expect(backend.attachWorkspace(sandbox.name, 'sb-lost', signal)).rejects.toMatchObject({ code: 'sandbox.start-failed' });
+      await expect(backend.attachWorkspace(sandbox.name, 'sb-lost', signal)).rejects.toMatchObject({
+        code: 'sandbox.start-failed',
+        more: { extensions: { workspace: 'missing' } },
+      });
     });
 
     it('stops at its signal with an error of its own', async () => {

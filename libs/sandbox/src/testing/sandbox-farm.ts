@@ -49,7 +49,7 @@ export class SandboxFarm {
   idleSeconds = 0;
   /** `/backend/` answers nothing but 503, as an API server that is away; sandboxes go on. */
   away = false;
-  /** Called in the middle of each request to `/backend/`, before it takes effect. */
+  /** Called in the middle of each request to `/backend/`, and of each activation (`init`), before it takes effect. */
   beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
   private server: Awaited<ReturnType<typeof serveJson>> | undefined;
@@ -77,6 +77,7 @@ export class SandboxFarm {
       if (area !== 'sandboxes' || sandbox === undefined || sandbox.ended !== null || this.unreachable.has(name)) return { status: 503, body: {} };
       if (rest.join('/') === 'server_info') return { status: 200, body: { idle_time: this.idleSeconds } };
       if (rest.join('/') !== 'api/init') return { status: 404, body: {} };
+      if (method === 'POST') await this.beforeEffect('init', { name });
       if (method !== 'POST') return { status: 200, body: sandbox.latch.state() };
       if (this.diesWhenActivated(name)) {
         this.end(name);
@@ -150,7 +151,8 @@ export class SandboxFarm {
       case 'POST observe':
         return { status: 200, body: { sandbox: sandbox === undefined ? null : this.seen(name, sandbox) } };
       case 'POST attach': {
-        if (!this.workspaces.has(workspace) || sandbox === undefined || sandbox.ended !== null) return { status: 404, body: {} };
+        if (!this.workspaces.has(workspace)) return { status: 404, body: { missing: 'workspace' } };
+        if (sandbox === undefined || sandbox.ended !== null) return { status: 404, body: { missing: 'sandbox' } };
         sandbox.latch.workingDir = `/workspaces/${workspace}`;
         return { status: 200, body: {} };
       }

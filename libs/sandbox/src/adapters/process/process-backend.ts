@@ -115,7 +115,7 @@ export class ProcessBackend implements SandboxBackend {
 
   async attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void> {
     if (!(await exists(this.workspaceDirectory(workspace))))
-      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer on this machine.');
+      throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer on this machine.', { extensions: { workspace: 'missing' } });
     await this.change(name, signal, async (directory) => {
       const before = await readRecord(directory);
       if (before === null || before.phase === 'ended') throw new SlipwayError('sandbox.start-failed', 'The sandbox ended before it got its workspace.');

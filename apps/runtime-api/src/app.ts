@@ -17,10 +17,11 @@ import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './po
 import { PoolController } from './pool/pool-controller.js';
 import type { SessionLimitOptions } from './pool/session-limits.js';
 import { Activator } from './runtimes/activator.js';
-import { RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
+import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
+import { installStartRoute } from './runtimes/start.route.js';
 import { Stockroom } from './stock/stockroom.js';
 import { serveWaiting } from './stock/waiting.queries.js';
 
@@ -114,11 +115,14 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const activator = new Activator(context, stockroom, box, options.activationKey, systemClock);
   const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
+  const runtimes = new RuntimesService(context, claims, pool, box);
+  const problems = new ProblemFilter(logger, DOCS_URL);
+
   @Module({
     controllers: [RuntimesController],
     providers: [
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
-      { provide: RuntimesService, useValue: new RuntimesService(context, claims, pool, box) },
+      { provide: RuntimesService, useValue: runtimes },
     ],
   })
   class RuntimeApiModule {}
@@ -137,9 +141,10 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
       return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...problems]);
     },
   });
+  installStartRoute(adapter.getInstance(), { runtimes, problems, guard: new ApiKeyGuard(options.apiKey), bodyLimit: MAX_BODY_BYTES });
   stockroom.start();
   const app = await NestFactory.create<NestFastifyApplication>(RuntimeApiModule, adapter, { logger: false, abortOnError: false });
-  app.useGlobalFilters(new ProblemFilter(logger, DOCS_URL));
+  app.useGlobalFilters(problems);
   return {
     app,
     pool,

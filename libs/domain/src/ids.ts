@@ -16,7 +16,7 @@ export interface Ids {
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** Ids from the clock and the system's randomness. Within one millisecond they keep no order. */
-export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array = (bytes) => randomFillSync(bytes)): Ids {
+export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array = fromReserve()): Ids {
   const bytes = (): Uint8Array => {
     const id = fill(new Uint8Array(16));
     const now = clock.now().getTime();
@@ -31,13 +31,35 @@ export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array 
         .toString('hex')
         .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
     prefixed: (prefix) => {
-      let number = BigInt(`0x${Buffer.from(bytes()).toString('hex')}`);
-      let text = '';
-      for (let index = 0; index < 26; index += 1) {
-        text = BASE32[Number(number % 32n)] + text;
-        number /= 32n;
+      // 128 bits in groups of five from the end: the first character has three.
+      const id = bytes();
+      let text = BASE32.charAt((id[0] ?? 0) >> 5);
+      let rest = (id[0] ?? 0) & 31;
+      let bits = 5;
+      for (let index = 1; ; index += 1) {
+        for (; bits >= 5; rest &= (1 << bits) - 1) {
+          bits -= 5;
+          text += BASE32.charAt(rest >> bits);
+        }
+        if (index === id.length) return `${prefix}_${text}`;
+        rest = (rest << 8) | (id[index] ?? 0);
+        bits += 8;
       }
-      return `${prefix}_${text}`;
     },
+  };
+}
+
+/** The system's randomness, fetched for many ids at once: a call for each costs more than the id. No byte is given out twice. */
+function fromReserve(): (bytes: Uint8Array) => Uint8Array {
+  const reserve = new Uint8Array(4_096);
+  let at = reserve.length;
+  return (bytes) => {
+    if (at + bytes.length > reserve.length) {
+      randomFillSync(reserve);
+      at = 0;
+    }
+    bytes.set(reserve.subarray(at, at + bytes.length));
+    at += bytes.length;
+    return bytes;
   };
 }

@@ -9,13 +9,15 @@ describe('connections to sandboxes', () => {
   const servers: http.Server[] = [];
   const ports: number[] = [];
   const open = new Map<number, Set<Socket>>();
-  const agent = new KeptConnections(3);
+  const connections = new KeptConnections(3);
+  let made = 0;
 
   before(async () => {
     for (let index = 0; index < 5; index += 1) {
       const sockets = new Set<Socket>();
       const server = http.createServer((_request, response) => response.end('ok'));
       server.on('connection', (socket) => {
+        made += 1;
         sockets.add(socket);
         socket.on('close', () => sockets.delete(socket));
       });
@@ -26,17 +28,23 @@ describe('connections to sandboxes', () => {
     }
   });
   after(() => {
-    agent.destroy();
+    connections.close();
     for (const server of servers) server.close();
   });
 
-  const get = (index: number): Promise<{ reused: boolean }> =>
-    new Promise((resolve, reject) => {
-      const request = http.get({ agent, host: '127.0.0.1', port: ports[index] }, (response) => {
-        response.resume().on('end', () => resolve({ reused: request.reusedSocket }));
-      });
-      request.on('error', reject);
+  const get = async (index: number): Promise<{ reused: boolean }> => {
+    const accepted = made;
+    const connection = connections.take(`127.0.0.1:${ports[index]}`);
+    const answer = await connection.send({
+      text: 'GET / HTTP/1.1\r\nhost: sandbox\r\n\r\n',
+      maxAnswerBytes: 100,
+      timeoutMs: 5_000,
+      signal: new AbortController().signal,
     });
+    expect(answer).toEqual({ status: 200, body: 'ok', keeps: true });
+    connections.keep(connection);
+    return { reused: made === accepted };
+  };
   const kept = (): number[] => [...open].filter(([, sockets]) => sockets.size > 0).map(([index]) => index);
 
   it('stay open for those that were used last, and no more than may be kept in all', async () => {

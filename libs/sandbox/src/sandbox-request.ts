@@ -1,16 +1,17 @@
-import http from 'node:http';
 import { KeptConnections } from './kept-connections.js';
+import { type SandboxConnection, StaleConnection } from './sandbox-connection.js';
 
 /** Longest answer read from a sandbox, which is not to be trusted with our memory. Bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 /** Connections to all sandboxes that stay open between requests. */
 const KEPT_CONNECTIONS = 1_000;
+const SCHEME = 'http://';
 
 /**
  * A look at a blank sandbox leaves its connection open, so that the claim that comes after it need not make one: agent-server keeps it for 65 s, and a warm sandbox is
  * looked at every 60 s. It ends with its sandbox, or when so many others were used since.
  */
-const agent = new KeptConnections(KEPT_CONNECTIONS);
+const connections = new KeptConnections(KEPT_CONNECTIONS);
 
 export interface SandboxRequest {
   readonly method: string;
@@ -28,52 +29,37 @@ export interface SandboxRequest {
  * @throws Error when there is no whole answer before `signal` or within `timeoutMs`, or when it is longer than `maxAnswerBytes`.
  */
 export async function sandboxRequest(url: string, options: SandboxRequest): Promise<{ status: number; body: string }> {
+  if (!url.startsWith(SCHEME)) throw new Error(`${url} is no address of a sandbox`);
+  const slash = url.indexOf('/', SCHEME.length);
+  const origin = slash < 0 ? url.slice(SCHEME.length) : url.slice(SCHEME.length, slash);
+  const text = onTheWire(origin, slash < 0 ? '/' : url.slice(slash), options);
   try {
-    return await send(url, options, agent);
+    return await send(connections.take(origin), text, options);
   } catch (error) {
     if (!(error instanceof StaleConnection) || options.signal.aborted) throw error;
-    return send(url, options, false);
+    return send(connections.open(origin), text, options);
   }
 }
 
-/** A kept connection broke before anything of an answer came. */
-class StaleConnection extends Error {}
+async function send(connection: SandboxConnection, text: string, options: SandboxRequest): Promise<{ status: number; body: string }> {
+  const { signal, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { status, body, keeps } = await connection.send({ text, signal, timeoutMs, maxAnswerBytes });
+  if (keeps) connections.keep(connection);
+  return { status, body };
+}
 
-function send(url: string, options: SandboxRequest, over: http.Agent | false): Promise<{ status: number; body: string }> {
-  const { maxAnswerBytes = MAX_ANSWER_BYTES, timeoutMs } = options;
-  return new Promise((resolve, reject) => {
-    const body = options.body === undefined ? undefined : Buffer.from(options.body);
-    const headers = body === undefined ? options.headers : { ...options.headers, 'content-length': String(body.length) };
-    let timedOut = false;
-    const request = http.request(url, { method: options.method, headers, agent: over, signal: options.signal }, (response) => {
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxAnswerBytes) response.destroy(new Error(`the answer is longer than ${maxAnswerBytes} bytes`));
-        else chunks.push(chunk);
-      });
-      response.on('end', () => {
-        clearTimeout(timer);
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') });
-      });
-      response.on('error', fail);
-      answered = true;
-    });
-    let answered = false;
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            timedOut = true;
-            request.destroy(new Error(`no whole answer within ${timeoutMs} ms`));
-          }, timeoutMs);
-    function fail(error: Error): void {
-      clearTimeout(timer);
-      const stale = request.reusedSocket && !answered && !timedOut && !options.signal.aborted;
-      reject(stale ? new StaleConnection('the kept connection was closed', { cause: error }) : error);
-    }
-    request.on('error', fail);
-    request.end(body);
-  });
+function onTheWire(origin: string, path: string, { method, headers, body }: SandboxRequest): string {
+  let head = `${method} ${path} HTTP/1.1\r\nhost: ${origin}\r\n`;
+  let lines = 2;
+  for (const name in headers) {
+    head += `${name}: ${headers[name]}\r\n`;
+    lines += 1;
+  }
+  if (body !== undefined) {
+    head += `content-length: ${Buffer.byteLength(body)}\r\n`;
+    lines += 1;
+  }
+  // A line more than was written would be somebody else's.
+  if (head.split('\n').length !== lines + 1 || /[^\t\r\n\x20-\x7e]/.test(head)) throw new Error('a header or the path of the request is not plain text');
+  return `${head}\r\n${body ?? ''}`;
 }

@@ -20,7 +20,12 @@ export class ApiKeyGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    const given = context.switchToHttp().getRequest<FastifyRequest>().headers['x-api-key'];
+    return this.check(context.switchToHttp().getRequest<FastifyRequest>());
+  }
+
+  /** @throws SlipwayError `auth.missing` */
+  check(request: FastifyRequest): true {
+    const given = request.headers['x-api-key'];
     const hash = createHash('sha256')
       .update(typeof given === 'string' ? given : '')
       .digest();
@@ -29,9 +34,9 @@ export class ApiKeyGuard implements CanActivate {
   }
 }
 
-/** The organization that the caller acts for. */
-export const OrgId = createParamDecorator((_data: unknown, context: ExecutionContext): string => {
-  const given = context.switchToHttp().getRequest<FastifyRequest>().headers[ORG_HEADER] ?? OWN_ORG;
+/** The organization that the caller acts for. @throws SlipwayError `request.invalid` */
+export function orgOf(request: FastifyRequest): string {
+  const given = request.headers[ORG_HEADER] ?? OWN_ORG;
   if (typeof given !== 'string' || !ORG.test(given))
     throw new SlipwayError('request.invalid', `${ORG_HEADER}: needs 1 to 64 letters, digits, - or _`, {
       fields: [{ path: ORG_HEADER, message: 'needs 1 to 64 letters, digits, - or _' }],
@@ -39,4 +44,6 @@ export const OrgId = createParamDecorator((_data: unknown, context: ExecutionCon
   const known = currentContext();
   if (known !== undefined) known.orgId = given;
   return given;
-});
+}
+
+export const OrgId = createParamDecorator((_data: unknown, context: ExecutionContext): string => orgOf(context.switchToHttp().getRequest<FastifyRequest>()));

@@ -3,28 +3,14 @@ import { type Runtime, RuntimeId } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { ApiKeyGuard, OrgId } from './api-key.guard.js';
+import { goneSignal, waitOf } from './request-wait.js';
 import { RuntimesService } from './runtimes.service.js';
 
-/** Wait for a sandbox when none is ready, unless `Prefer: wait=N` says another one (RFC 7240). Seconds; below the 20 s that Slipway's worker waits for the answer. */
-const WAIT_SECONDS = 12;
-const MOST_WAIT_SECONDS = 15;
-
-/** OpenHands' Runtime API. POST answers 200: nothing here is a created document. */
+/** OpenHands' Runtime API, but for `/start` (`start.route.ts`). POST answers 200: nothing here is a created document. */
 @Controller()
 @UseGuards(ApiKeyGuard)
 export class RuntimesController {
   constructor(@Inject(RuntimesService) private readonly runtimes: RuntimesService) {}
-
-  @Post('start')
-  @HttpCode(200)
-  start(
-    @OrgId() orgId: string,
-    @Body() body: unknown,
-    @Headers('prefer') prefer: string | undefined,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<Runtime> {
-    return this.runtimes.start(orgId, body, waitOf(prefer), goneSignal(reply));
-  }
 
   @Post('stop')
   @HttpCode(200)
@@ -68,17 +54,4 @@ export class RuntimesController {
   runtime(@OrgId() orgId: string, @Param('runtime') runtime: string): Promise<Runtime> {
     return this.runtimes.runtime(orgId, runtime);
   }
-}
-
-/** Aborted when the caller closes the connection before its answer is complete. */
-function goneSignal(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  return gone.signal;
-}
-
-/** Milliseconds. A preference that is none is none. */
-function waitOf(prefer: string | undefined): number {
-  const asked = /(?:^|[,;\s])wait=(\d{1,4})(?:$|[,;\s])/.exec(prefer ?? '')?.[1];
-  return 1_000 * (asked === undefined ? WAIT_SECONDS : Math.min(MOST_WAIT_SECONDS, Math.max(1, Number(asked))));
 }

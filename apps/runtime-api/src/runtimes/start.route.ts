@@ -1,0 +1,34 @@
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
+import { type ApiKeyGuard, orgOf } from './api-key.guard.js';
+import { goneSignal, waitOf } from './request-wait.js';
+import type { RuntimesService } from './runtimes.service.js';
+
+export interface StartRouteOptions {
+  readonly runtimes: RuntimesService;
+  readonly guard: ApiKeyGuard;
+  readonly problems: ExceptionFilter;
+  /** Largest body. Bytes. */
+  readonly bodyLimit: number;
+}
+
+/** `POST /start`, straight on the HTTP server: it is the way of every claim, so nothing of the framework stands before it. */
+export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, problems, bodyLimit }: StartRouteOptions): void {
+  void fastify.register(async (scope) => {
+    scope.removeContentTypeParser('application/json');
+    scope.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit }, scope.getDefaultJsonParser('error', 'error'));
+    // Before the body is read.
+    scope.addHook('onRequest', (request, _reply, done) => {
+      guard.check(request);
+      done();
+    });
+    scope.setErrorHandler((thrown, _request, reply) => {
+      problems.catch(thrown, { switchToHttp: () => ({ getResponse: () => reply }) } as ArgumentsHost);
+    });
+    scope.post('/start', { bodyLimit }, async (request, reply) => {
+      const { prefer } = request.headers;
+      const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), goneSignal(reply));
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
+    });
+  });
+}

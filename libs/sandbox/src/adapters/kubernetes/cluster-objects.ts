@@ -60,6 +60,8 @@ export interface Taint {
 
 export interface NodeView extends Tracked {
   readonly ready: boolean;
+  /** Nothing has been heard of it for a while, so the cluster takes it for not ready. */
+  readonly silent: boolean;
   /** Since when it is ready, or is not. Milliseconds since 1970; 0 when it never said. */
   readonly readySince: number;
   readonly cordoned: boolean;
@@ -150,6 +152,7 @@ export function readNode(object: unknown): NodeView {
   return {
     ...readMetadata(metadata),
     ready: ready?.status === 'True',
+    silent: ready?.status === 'Unknown',
     readySince: Date.parse(ready?.lastTransitionTime ?? '') || 0,
     cordoned: spec?.unschedulable === true,
     deleting: metadata?.deletionTimestamp !== undefined,

@@ -20,6 +20,13 @@ export interface ClusterHealth {
   readonly problem: ClusterError | null;
 }
 
+/**
+ * While the API server is away no node can be heard there, and the first thing that the cluster says of its nodes afterwards may be that they are silent. For so long that is
+ * no reason to give up what is warm on them; a node that is really dead costs a claim one more try. Milliseconds; as long as the cluster itself waits for a node, at least.
+ */
+const EXCUSED_MS = 50_000;
+const SILENCE_TAINTS: ReadonlySet<string> = new Set(['node.kubernetes.io/unreachable', 'node.kubernetes.io/not-ready']);
+
 /** Our pods and all nodes of the cluster, kept in step by two watches. What is not here may exist all the same: absence is asked of the API server. */
 export class ClusterPods {
   private readonly pods = new WatchCache<PodView>(carryEnds);
@@ -34,7 +41,7 @@ export class ClusterPods {
   constructor(
     private readonly api: KubeApi,
     namespace: string,
-    timing: Timing,
+    private readonly timing: Timing,
     logger: Logger,
     private readonly port = AGENT_SERVER_PORT,
   ) {
@@ -90,7 +97,13 @@ export class ClusterPods {
 
   node(pod: PodView): NodeSeen {
     if (pod.node === null) return 'unknown';
-    return this.nodes.get(pod.node) ?? (this.nodes.isAbsent(pod.node, pod.version) ? 'lost' : 'unknown');
+    const node = this.nodes.get(pod.node);
+    if (node === undefined) return this.nodes.isAbsent(pod.node, pod.version) ? 'lost' : 'unknown';
+    return node.silent && this.isAfterOutage() ? { ...node, ready: true, taints: node.taints.filter(({ key }) => !SILENCE_TAINTS.has(key)) } : node;
+  }
+
+  private isAfterOutage(): boolean {
+    return this.watches.some((watch) => this.timing.now() - watch.returnedAt < EXCUSED_MS);
   }
 
   observe(pod: PodView): ReturnType<typeof observationOf> {

@@ -20,6 +20,8 @@ const RETRY_BASE_MS = 100;
 const RETRY_MOST_MS = 5_000;
 /** A watch that lasted this long was no failure. Milliseconds. */
 const LASTED_MS = 1_000;
+/** A silence of so long was an outage: longer than any watch takes to begin again after a cut. Milliseconds. */
+const OUTAGE_MS = 10_000;
 /** Failures between two lines in the log. */
 const QUIET_FAILURES = 10;
 
@@ -57,6 +59,8 @@ export class ClusterWatch<T extends Tracked> {
   lastError: ClusterError | null = null;
   /** Whole lists that were begun. */
   lists = 0;
+  /** When the server was first heard again after an outage; minus infinity when there was none. */
+  returnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly config: WatchConfig<T>) {
     this.heardAt = config.timing.now();
@@ -109,6 +113,7 @@ export class ClusterWatch<T extends Tracked> {
       version = page.metadata?.resourceVersion ?? '';
       next = page.metadata?.continue ?? '';
       for (const item of page.items ?? []) objects.push(read(item));
+      this.noteReturn();
       this.heardAt = timing.now();
     } while (next !== '');
     this.position = version;
@@ -131,6 +136,7 @@ export class ClusterWatch<T extends Tracked> {
     try {
       for await (const line of api.watch(query, `watch the ${noun}`, both, () => {
         opened = true;
+        this.noteReturn();
         this.connected = true;
         this.lastError = null;
       })) {
@@ -150,6 +156,10 @@ export class ClusterWatch<T extends Tracked> {
       over.abort();
       await watching;
     }
+  }
+
+  private noteReturn(): void {
+    if (this.staleForMs > OUTAGE_MS) this.returnedAt = this.config.timing.now();
   }
 
   private take(line: string): void {

@@ -1,6 +1,6 @@
 // A pool of 10,000 warm sandboxes beside one of 100: what a claim costs, memory, a whole list, and whether there are ever too many. On a farm, or with POOL_SCALE_ON=cluster on fake nodes of a real API server.
 import { setTimeout as wait } from 'node:timers/promises';
-import { createTestDatabase, until } from '@slipway/testing';
+import { until } from '@slipway/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { percentile } from './measure/percentile.ts';
@@ -10,10 +10,16 @@ import { peakRssMiB, rssMiB } from './measure/process-usage.ts';
 import type { Report } from './measure/report.ts';
 import type { ServiceProcess } from './measure/service-process.ts';
 
+/** What Node itself takes for its heap in a container of 400 MiB; on a machine with more it lets garbage lie for longer. */
+export const IN_CONTAINER = ['--max-old-space-size=200', '--max-semi-space-size=8'];
+
 /** Where the sandboxes of this bench are. */
 export interface PoolPlace {
   readonly name: string;
   readonly note: string;
+  /** May read and write everything. */
+  readonly databaseUrl: string;
+  readonly apiKey: string;
   /** runtime-api on it, with a pool of so many. */
   start(target: number): Promise<ServiceProcess>;
   /** Reads everything that is there, as a replica that has just started does. */
@@ -31,14 +37,12 @@ const LISTS = 5;
 const PAUSE_MS = 20;
 /** Fake nodes of a busy machine take some twenty pods a second. Milliseconds. */
 const FILL_TIMEOUT_MS = 1_800_000;
-export const API_KEY = 'a service key of the bench, long enough';
 
 export default async function run(report: Report): Promise<void> {
-  const database = await createTestDatabase();
-  const owner = new pg.Client({ connectionString: database.ownerUrl });
+  const place = process.env['POOL_SCALE_ON'] === 'cluster' ? await openClusterPlace() : await openFarmPlace();
+  const owner = new pg.Client({ connectionString: place.databaseUrl });
   await owner.connect();
   await watchPopulation(owner);
-  const place = process.env['POOL_SCALE_ON'] === 'cluster' ? await openClusterPlace(database) : await openFarmPlace(database);
   report.note(`${place.name}: ${place.note}`);
   try {
     const few = await measure(owner, place, FEW, report);
@@ -57,9 +61,8 @@ export default async function run(report: Report): Promise<void> {
     const { rows } = await owner.query<{ population: number; target: number }>('SELECT * FROM public.population_over');
     report.figure({ figure: 'over-target', value: rows.length, unit: 'count', n: MANY + FEW + 2 * CLAIMS * ROUNDS });
   } finally {
-    await place.close();
     await owner.end();
-    await database.close();
+    await place.close();
   }
 }
 
@@ -75,7 +78,7 @@ interface Measured {
 async function measure(owner: pg.Client, place: PoolPlace, target: number, report: Report): Promise<Measured> {
   const api = await place.start(target);
   const client = new Pool(api.url, { connections: 1 });
-  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
+  const headers = { 'x-api-key': place.apiKey, 'content-type': 'application/json' };
   const ready = async (): Promise<number> => {
     const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state IN ('ready', 'leased')`);
     return Number(rows[0]?.ready);

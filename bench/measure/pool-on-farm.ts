@@ -1,23 +1,29 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { FarmBackend } from '@slipway/sandbox/testing';
-import type { TestDatabase } from '@slipway/testing';
-import type { PoolPlace } from '../pool-scale.ts';
-import { startScript } from './service-process.ts';
+import { createTestDatabase } from '@slipway/testing';
+import { IN_CONTAINER, type PoolPlace } from '../pool-scale.ts';
+import { startLimitedScript, startScript } from './service-process.ts';
+
+const API_KEY = 'a service key of the bench, long enough';
 
 /** Sandboxes of one process at one address, in which nothing runs. */
-export async function openFarmPlace(database: TestDatabase): Promise<PoolPlace> {
+export async function openFarmPlace(): Promise<PoolPlace> {
+  const database = await createTestDatabase();
   const keys = generateKeyPairSync('ed25519');
   const farm = await startScript('./sandbox-farm.ts', keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'), 'one-address');
   const backend = new FarmBackend(farm.url);
   return {
     name: 'farm',
     note: 'one process plays all sandboxes and the API server; a list of them is one JSON answer. For the figures of a real API server: POOL_SCALE_ON=cluster.',
+    databaseUrl: database.ownerUrl,
+    apiKey: API_KEY,
     start: (target) =>
-      startScript(
+      startLimitedScript(
+        IN_CONTAINER,
         './runtime-api-on-farm.ts',
         JSON.stringify({
           databaseUrl: database.urls.runtime,
-          apiKey: 'a service key of the bench, long enough',
+          apiKey: API_KEY,
           activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
           farmUrl: farm.url,
           pools: [
@@ -39,6 +45,9 @@ export async function openFarmPlace(database: TestDatabase): Promise<PoolPlace> 
       await backend.list(AbortSignal.timeout(60_000));
       return performance.now() - began;
     },
-    close: () => farm.stop(),
+    close: async () => {
+      await farm.stop();
+      await database.close();
+    },
   };
 }

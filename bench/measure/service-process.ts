@@ -34,9 +34,14 @@ export async function startService(
 }
 
 /** A script of bench/measure as a process of its own: `argv` is its port on 127.0.0.1 and what follows. Ready when GET / answers 200. */
-export async function startScript(file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+export function startScript(file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
+  return startLimitedScript([], file, ...argv);
+}
+
+/** As `startScript`, with options of Node such as the size of its heap. */
+export async function startLimitedScript(options: readonly string[], file: string, ...argv: readonly string[]): Promise<ServiceProcess> {
   const port = await freePort();
-  const running = startProcess(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], {});
+  const running = startProcess(process.execPath, [...options, fileURLToPath(new URL(file, import.meta.url)), String(port), ...argv], {});
   const url = `http://127.0.0.1:${port}`;
   try {
     await waitForHttp(url, running);

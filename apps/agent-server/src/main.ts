@@ -1,15 +1,18 @@
 import { startAgentServer } from './agent-server.js';
 import { loadConfig } from './config.js';
 
+/** Told to end, it ends as one that a signal ended: a pod all of whose containers end with 0 has "succeeded", and the node's reason for ending it (Evicted) is lost. */
+const ENDED_BY = { SIGTERM: 128 + 15, SIGINT: 128 + 2 } as const;
+
 async function main(): Promise<void> {
   const server = await startAgentServer(loadConfig(process.env));
   let stopping = false;
-  const stop = (signal: string): void => {
+  const stop = (signal: keyof typeof ENDED_BY): void => {
     if (stopping) return;
     stopping = true;
     server.logger.info({ signal }, 'stopping');
     server.stop().then(
-      () => process.exit(0),
+      () => process.exit(ENDED_BY[signal]),
       (error: unknown) => {
         server.logger.error({ err: error }, 'the stop failed');
         process.exit(1);

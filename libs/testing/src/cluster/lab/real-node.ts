@@ -107,6 +107,8 @@ export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup
       imageGCHighThresholdPercent: 100,
       imageGCLowThresholdPercent: 99,
       evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%', 'nodefs.inodesFree': '1%' },
+      // A volume beyond its size is noticed within seconds; elsewhere it takes a minute.
+      volumeStatsAggPeriod: '5s',
       kubeAPIQPS: 200,
       kubeAPIBurst: 400,
     }),

@@ -1,0 +1,23 @@
+import { after, before, describe } from 'node:test';
+import { lackForBuiltCluster } from '@slipway/testing/cluster';
+import { lifeCases, makeRepository } from './stack-life-cases.ts';
+import { StackOnCluster } from './stack-on-cluster.ts';
+import { reasonCases } from './stack-reason-cases.ts';
+
+const lack = await lackForBuiltCluster();
+
+describe('Slipway with its sandboxes in pods', { skip: lack ?? false, timeout: 240_000 }, () => {
+  let on: StackOnCluster;
+  before(async () => {
+    // Small on purpose: what goes beyond is over at once.
+    const amounts = { cpu: '50m', memory: '128Mi', ephemeralStorage: '64Mi' };
+    const limits = { cpu: '2', memory: '256Mi', ephemeralStorage: '64Mi' };
+    on = await StackOnCluster.open({ template: { resources: { requests: amounts, limits }, sizes: [1, 2], pools: { 1: { min: 2, max: 2 } } } });
+    await makeRepository(on);
+    await on.warm();
+  });
+  after(() => on?.close());
+
+  lifeCases(() => on);
+  reasonCases(() => on);
+});

@@ -373,29 +373,6 @@ describe('agent-server', () => {
       expect((await fetch(`${sandbox.url}/api/conversations/count`, { headers: { authorization: `Bearer ${sandbox.sessionKey}` } })).status).toBe(200);
     });
 
-    it('say without a key for how long nobody has had anything to do: not at all while an agent works', async () => {
-      const own = await TestSandbox.start();
-      const info = async (): Promise<{ uptime: number; idle_time: number }> =>
-        (await (await fetch(`${own.url}/server_info`)).json()) as { uptime: number; idle_time: number };
-      try {
-        const idle = await until('it is idle', async () => (await info()).idle_time >= 1);
-        expect(idle).toBe(true);
-        await own.call('GET', '/api/conversations/count');
-        expect((await info()).idle_time).toBe(0);
-        const id = await start([{ fault: 'hang' }], { on: own });
-        await own.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
-        await untilStatus('running');
-        const begun = (await info()).uptime;
-        const later = await until('time passes', async () => {
-          const now = await info();
-          return now.uptime >= begun + 2 && now;
-        });
-        expect(later.idle_time).toBe(0);
-      } finally {
-        await own.close();
-      }
-    });
-
     it('page through events in both directions, by kind and by time', async () => {
       const id = await start([terminal('true'), finish()]);
       await say(id, 'go');

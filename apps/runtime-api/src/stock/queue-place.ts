@@ -21,10 +21,11 @@ export async function noCapacity(db: SqlPool, poolId: string, claimId: string): 
   const place = positionOf(queue.turns, queue.waiting, queue.shares, claimId);
   // Somebody may have served it at this moment: then it is next, and the repetition finds it.
   const position = place?.position ?? 1;
-  const estimate = place?.atCap === true ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
   const { problem } = queue;
+  // How long it takes until somebody has done something is not known.
+  const isStuck = problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0;
+  const estimate = place?.atCap === true || isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
   const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };
-  if (problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0)
-    return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
+  if (isStuck) return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
   return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 1, extensions });
 }

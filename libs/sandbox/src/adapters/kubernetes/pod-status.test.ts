@@ -55,7 +55,15 @@ describe('a pod as a sandbox', () => {
       pod({
         status: {
           ...notYet,
-          conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available: 3 Insufficient memory.' }],
+          conditions: [
+            {
+              type: 'PodScheduled',
+              status: 'False',
+              reason: 'Unschedulable',
+              message:
+                '0/3 nodes are available: 3 Insufficient memory. no new claims to deallocate, preemption: 0/3 nodes are available: 3 No preemption victims found.',
+            },
+          ],
         },
       }),
       { problem: { code: 'sandbox.unschedulable', detail: 'No node takes the sandbox: 0/3 nodes are available: 3 Insufficient memory.' } },

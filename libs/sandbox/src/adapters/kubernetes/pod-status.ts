@@ -81,7 +81,8 @@ function endOf(pod: PodView, node: NodeSeen): string | null {
 }
 
 function problemOf(pod: PodView): SandboxProblem | null {
-  if (pod.unschedulable !== null) return { code: 'sandbox.unschedulable', detail: sentence('No node takes the sandbox', pod.unschedulable) };
+  if (pod.unschedulable !== null)
+    return { code: 'sandbox.unschedulable', detail: sentence('No node takes the sandbox', withoutAfterthought(pod.unschedulable)) };
   for (const [name, container] of [
     [ACTION_SERVER, pod.tools],
     [AGENT_SERVER, pod.agent],
@@ -109,4 +110,9 @@ function wordsOf(container: ContainerView): string {
 
 function sentence(what: string, words: string): string {
   return `${what}: ${words}`;
+}
+
+/** The scheduler goes on to say what preemption and claims of devices would not help, which is no news to anybody who waits. */
+function withoutAfterthought(words: string): string {
+  return words.replace(/[.,;]?\s*(no new claims to deallocate|preemption:)[\s\S]*$/, '.');
 }

@@ -80,7 +80,7 @@ async function measure(owner: pg.Client, place: PoolPlace, target: number, repor
   const client = new Pool(api.url, { connections: 1 });
   const headers = { 'x-api-key': place.apiKey, 'content-type': 'application/json' };
   const ready = async (): Promise<number> => {
-    const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state IN ('ready', 'leased')`);
+    const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
     return Number(rows[0]?.ready);
   };
   const full = (within: number): Promise<unknown> =>
@@ -140,7 +140,7 @@ async function watchPopulation(owner: pg.Client): Promise<void> {
     CREATE FUNCTION public.watch_population() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
       INSERT INTO public.population_over SELECT count(s.slot_id), p.target FROM runtime.pool p JOIN runtime.slot s USING (pool_id)
-        WHERE s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'leased', 'doomed') GROUP BY p.pool_id, p.target HAVING count(*) > p.target;
+        WHERE s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'doomed') GROUP BY p.pool_id, p.target HAVING count(*) > p.target;
       RETURN NULL;
     END $$;
     CREATE TRIGGER watch_population AFTER INSERT ON runtime.slot FOR EACH STATEMENT EXECUTE FUNCTION public.watch_population();`);

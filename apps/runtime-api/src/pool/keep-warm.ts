@@ -51,6 +51,6 @@ export class KeepWarm {
     this.silent.delete(slot.slotId);
     if (health === 'dormant') return false;
     const reason = { silent: 'it does not answer', unwell: 'its tools do not work', 'not-ours': 'it is not blank' }[health];
-    return doomSlot(this.context.db, slot.slotId, reason, ['ready', 'leased']);
+    return doomSlot(this.context.db, slot.slotId, reason, ['ready']);
   }
 }

@@ -83,7 +83,7 @@ describe('a pool that its place does not take (F12)', () => {
     expect((await api.call('GET', '/ready')).body).toEqual({ status: 'ready', notes: { 'pool default': NO_ROOM.problem.detail } });
     expect((await api.call('GET', '/metrics')).body).toMatch(/pool_problem\{[^}]*code="sandbox\.unschedulable"[^}]*\} 1/);
     api.farm.inTheWay = () => null;
-    await until('the pool is full', async () => (await count('ready', 'leased')) === 200, 30_000);
+    await until('the pool is full', async () => (await count('ready')) === 200, 30_000);
     await until('the problem is over', async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1);
     expect(api.farm.history.filter((event) => event.kind === 'removed')).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe('sandboxes that do not come up or die (F13)', () => {
         made += call === 'ensure' ? 1 : 0;
         if (call === 'ensure' && made % 3 === 0) api.farm.unreachable.add(name);
       };
-      await until('the pool is full', async () => (await count('ready', 'leased')) === 20, 60_000);
+      await until('the pool is full', async () => (await count('ready')) === 20, 60_000);
       expect(api.farm.unreachable.size).toBeGreaterThan(3);
       await until('the others are gone', () => [...api.farm.unreachable].every((name) => !api.farm.sandboxes.has(name)));
     } finally {
@@ -117,7 +117,7 @@ describe('sandboxes that do not come up or die (F13)', () => {
         died += dies ? 1 : 0;
         return dies;
       };
-      await until('the pool is full', async () => (await count('ready', 'leased')) === 100, 20_000);
+      await until('the pool is full', async () => (await count('ready')) === 100, 20_000);
       const { statuses, stop } = claimInLanes(api, 8, 'mortal', 1_000);
       await until('all are answered', () => statuses.length === 1_000, 120_000);
       await stop();
@@ -133,7 +133,7 @@ describe('nodes that are cordoned while sandboxes are claimed (F11, I13)', () =>
   it('fails no claim while others have stock, and gives out none of theirs two seconds later', async () => {
     const { api, count, close } = await pool(60);
     try {
-      await until('the pool is full', async () => (await count('ready', 'leased')) === 60, 20_000);
+      await until('the pool is full', async () => (await count('ready')) === 60, 20_000);
       const { statuses, stop } = claimInLanes(api, 2, 'cordon');
       await until('claims go on', () => statuses.length > 20);
       const names = [...api.farm.sandboxes].filter(([, sandbox]) => sandbox.latch.claimId === null).map(([name]) => name);
@@ -165,9 +165,9 @@ describe('an API server that is away (F8, I16)', () => {
   it('lets warm claims go on; nothing is doomed or lost; when it is back the pool is filled', async () => {
     const { api, owner, count, close } = await pool(40);
     try {
-      await until('the pool is full', async () => (await count('ready', 'leased')) === 40, 20_000);
+      await until('the pool is full', async () => (await count('ready')) === 40, 20_000);
       expect((await api.call('POST', '/start', { session_id: 'before' })).status).toBe(200);
-      await until('the pool is full again', async () => (await count('ready', 'leased')) === 40, 20_000);
+      await until('the pool is full again', async () => (await count('ready')) === 40, 20_000);
       api.farm.away = true;
       for (let session = 0; session < 20; session += 1) expect((await api.call('POST', '/start', { session_id: `away-${session}` })).status).toBe(200);
       await until('it is said', async () => {
@@ -176,7 +176,7 @@ describe('an API server that is away (F8, I16)', () => {
       });
       // Longer than a look, and than the second strike of a check.
       await wait(6_000);
-      expect({ doomed: await count('doomed', 'releasing', 'gone'), active: await count('active'), ready: await count('ready', 'leased') }).toEqual({
+      expect({ doomed: await count('doomed', 'releasing', 'gone'), active: await count('active'), ready: await count('ready') }).toEqual({
         doomed: 0,
         active: 21,
         ready: 20,
@@ -184,7 +184,7 @@ describe('an API server that is away (F8, I16)', () => {
       const { rows } = await owner.query('SELECT 1 FROM runtime.claim WHERE ended_at IS NOT NULL');
       expect(rows).toEqual([]);
       api.farm.away = false;
-      await until('the pool is full', async () => (await count('ready', 'leased')) === 40, 30_000);
+      await until('the pool is full', async () => (await count('ready')) === 40, 30_000);
       await until('the problem is over', async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1);
     } finally {
       await close();

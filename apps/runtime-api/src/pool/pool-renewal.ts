@@ -3,7 +3,7 @@ import { agedSlots, type BlankState, countReady, doomSlot } from './pool.queries
 import type { PoolContext } from './pool-context.js';
 
 /** A replica that has leased one fails to bind it: nobody is given what is being replaced. */
-const BLANK: readonly BlankState[] = ['intent', 'provisioning', 'ready', 'leased'];
+const BLANK: readonly BlankState[] = ['intent', 'provisioning', 'ready'];
 
 /** Dooms slots made from an older template, all at once since they must not be given out; and slots over their age, half of the pool at a time. */
 export async function renewPool(context: PoolContext, pool: { readonly poolId: string }): Promise<number> {

@@ -61,13 +61,13 @@ export async function countStocks(db: SqlPool): Promise<ReadonlyMap<string, Stoc
   const { rows } = await db.query<Stock & { poolId: string }>({
     name: 'count_stocks',
     text: `SELECT p.pool_id AS "poolId", p.target,
-             count(s.slot_id) FILTER (WHERE s.state IN ('ready', 'leased'))::integer AS ready,
+             count(s.slot_id) FILTER (WHERE s.state = 'ready')::integer AS ready,
              count(s.slot_id) FILTER (WHERE s.state <> 'releasing')::integer AS blank,
              count(s.slot_id) FILTER (WHERE s.state IN ('intent', 'provisioning'))::integer AS beginning,
              count(s.slot_id) FILTER (WHERE s.state = 'doomed')::integer AS doomed,
              count(s.slot_id) FILTER (WHERE s.state = 'releasing')::integer AS releasing
            FROM runtime.pool p LEFT JOIN runtime.slot s
-             ON s.pool_id = p.pool_id AND s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'leased', 'doomed', 'releasing')
+             ON s.pool_id = p.pool_id AND s.state <> 'gone' AND s.state IN ('intent', 'provisioning', 'ready', 'doomed', 'releasing')
            GROUP BY p.pool_id`,
   });
   return new Map(rows.map(({ poolId, ...stock }) => [poolId, stock]));
@@ -123,7 +123,7 @@ export async function markReady(db: SqlPool, slot: Slot, uid: string, address: s
 }
 
 /** States of a slot that no claim has. */
-export type BlankState = 'intent' | 'provisioning' | 'ready' | 'leased';
+export type BlankState = 'intent' | 'provisioning' | 'ready';
 
 /** Takes a slot that nobody was given out of the pool; a replica that has leased it fails to bind it. False: it is in none of `from`, which a bound one never is. */
 export async function doomSlot(db: SqlPool, slotId: string, reason: string, from: readonly BlankState[]): Promise<boolean> {
@@ -150,8 +150,8 @@ export async function agedSlots(db: SqlPool, poolId: string): Promise<Array<{ sl
   const { rows } = await db.query<{ slotId: string; stale: boolean }>({
     name: 'aged_slots',
     text: `SELECT s.slot_id AS "slotId", s.template <> p.template AS stale FROM runtime.slot s JOIN runtime.pool p USING (pool_id)
-           WHERE s.pool_id = $1 AND s.state IN ('intent', 'provisioning', 'ready', 'leased') AND s.state <> 'gone'
-             AND (s.template <> p.template OR s.state IN ('ready', 'leased') AND s.created_at < now() - p.max_age_seconds * interval '1 second')
+           WHERE s.pool_id = $1 AND s.state IN ('intent', 'provisioning', 'ready') AND s.state <> 'gone'
+             AND (s.template <> p.template OR s.state = 'ready' AND s.created_at < now() - p.max_age_seconds * interval '1 second')
            ORDER BY s.created_at`,
     values: [poolId],
   });
@@ -163,7 +163,7 @@ export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number
   const { rows } = await db.query<Slot>({
     name: 'take_due_checks',
     text: `WITH due AS MATERIALIZED (
-             SELECT slot_id FROM runtime.slot WHERE pool_id = $1 AND state IN ('ready', 'leased') AND state <> 'gone' AND checked_at < now() - $2 * interval '1 second'
+             SELECT slot_id FROM runtime.slot WHERE pool_id = $1 AND state = 'ready' AND checked_at < now() - $2 * interval '1 second'
              LIMIT $3 FOR UPDATE SKIP LOCKED)
            UPDATE runtime.slot s SET checked_at = now() - random() * 0.25 * $2 * interval '1 second' FROM due WHERE s.slot_id = due.slot_id
            RETURNING s.slot_id AS "slotId", s.pod_name AS "podName", s.pod_uid AS "podUid", s.address, s.state, s.epoch, s.template`,
@@ -180,7 +180,7 @@ export async function markGone(db: SqlPool, slotId: string): Promise<void> {
 export async function countReady(db: SqlPool, poolId: string): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
     name: 'count_ready',
-    text: `SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state IN ('ready', 'leased') AND state <> 'gone'`,
+    text: `SELECT count(*) AS count FROM runtime.slot WHERE pool_id = $1 AND state = 'ready'`,
     values: [poolId],
   });
   return rows[0]?.count ?? 0;

@@ -13,7 +13,7 @@ export async function liveSlots(db: SqlPool, after: string, limit: number): Prom
   const { rows } = await db.query<LiveSlot>({
     name: 'live_slots',
     text: `SELECT slot_id AS "slotId", pod_name AS "podName", pod_uid AS "podUid" FROM runtime.slot
-           WHERE slot_id > $1 AND state <> 'gone' AND state IN ('ready', 'leased', 'bound', 'active') ORDER BY slot_id LIMIT $2`,
+           WHERE slot_id > $1 AND state <> 'gone' AND state IN ('ready', 'bound', 'active') ORDER BY slot_id LIMIT $2`,
     values: [after, limit],
   });
   return rows;
@@ -43,7 +43,7 @@ export function slotsOf(db: SqlPool, podNames: readonly string[]): Promise<HeldS
       text: `SELECT s.slot_id AS "slotId", s.pod_name AS "podName", s.pod_uid AS "podUid", s.state, s.address,
                     c.org_id AS "orgId", c.claim_id AS "claimId", c.epoch, c.restart_count AS "restartCount"
              FROM runtime.slot s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id AND c.ended_at IS NULL
-             WHERE s.pod_name = ANY ($1) AND s.state IN ('ready', 'leased', 'bound', 'active')`,
+             WHERE s.pod_name = ANY ($1) AND s.state IN ('ready', 'bound', 'active')`,
       values: [podNames],
     });
     return rows.map(({ orgId, claimId, epoch, restartCount, ...slot }) => ({
@@ -92,7 +92,7 @@ export async function doomByName(db: SqlPool, reasons: ReadonlyMap<string, strin
   const { rowCount } = await db.query({
     name: 'doom_by_name',
     text: `UPDATE runtime.slot s SET state = 'doomed', epoch = s.epoch + 1, reason = u.reason, changed_at = now() FROM unnest($1::text[], $2::text[]) AS u(pod_name, reason)
-           WHERE s.pod_name = u.pod_name AND s.state IN ('ready', 'leased')`,
+           WHERE s.pod_name = u.pod_name AND s.state = 'ready'`,
     values: [[...reasons.keys()], [...reasons.values()]],
   });
   return rowCount ?? 0;

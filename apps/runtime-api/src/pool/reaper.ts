@@ -150,7 +150,7 @@ export class Reaper {
     if (now.state === 'pending' || (now.state === 'running' && now.uid === slot.podUid)) return false;
     const detail = now.state === 'ended' && now.uid === slot.podUid ? now.reason : 'the sandbox ended: it is no longer there';
     if (slot.claim === null) {
-      await doomSlot(db, slot.slotId, detail, ['ready', 'leased']);
+      await doomSlot(db, slot.slotId, detail, ['ready']);
       return false;
     }
     const { orgId, claimId } = slot.claim;

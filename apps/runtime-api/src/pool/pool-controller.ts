@@ -106,10 +106,11 @@ export class PoolController {
     const warm = pools.map((pool) => new KeepWarm(context, pool.poolId));
     return [
       { name: 'tending', everyMs: 500, sooner: { on: 'change', soonestMs: 0 }, work: (signal) => backend.tend(signal) },
-      { name: 'avoiding', everyMs: 3_000, sooner: { on: 'change', soonestMs: 500 }, work: (signal) => reaper.avoid(signal) },
+      // Each goes through all sandboxes, beside the claims of this replica: ten thousand take some ten milliseconds.
+      { name: 'avoiding', everyMs: 3_000, sooner: { on: 'change', soonestMs: 1_000 }, work: (signal) => reaper.avoid(signal) },
       // Everything against everything, and between that only what has changed.
       { name: 'reaping', everyMs: 30_000, work: (signal) => reaper.pass(signal) },
-      { name: 'looking', everyMs: 3_000, sooner: { on: 'change', soonestMs: 500 }, work: (signal) => reaper.look(signal) },
+      { name: 'looking', everyMs: 3_000, sooner: { on: 'change', soonestMs: 1_000 }, work: (signal) => reaper.look(signal) },
       { name: 'sizing', everyMs: 1_000, work: () => targets.pass() },
       { name: 'renewing', everyMs: 2_000, work: () => eachOf([...this.keepers.keys()], (poolId) => renewPool(context, { poolId })) },
       { name: 'checking', everyMs: 2_000, work: (signal) => eachOf(warm, (pool) => pool.pass(signal)) },

@@ -41,6 +41,8 @@ type Sandboxes = ReadonlyMap<string, ListedSandbox>;
  */
 export class Reaper {
   private suspects = new Map<string, string>();
+  /** The list that is being read. */
+  private listing: Promise<readonly ListedSandbox[]> | null = null;
   /** What the last look saw, by name: a difference is what to look at. */
   private seen: ReadonlyMap<string, { readonly uid: string; readonly restarts: number; readonly ended: boolean }> | null = null;
 
@@ -56,9 +58,9 @@ export class Reaper {
 
   /** Takes warm sandboxes out of their pools that are not to be given out any more, as those of a cordoned node. Apart from `look`, whose questions may take their time. */
   async avoid(signal: AbortSignal): Promise<number> {
-    const { db, backend, logger } = this.context;
+    const { db, logger } = this.context;
     const avoided = new Map<string, string>();
-    for (const { name, observation } of await backend.list(signal))
+    for (const { name, observation } of await this.listed(signal))
       if (observation.state === 'running' && observation.avoid !== undefined) avoided.set(name, observation.avoid);
     const doomed = avoided.size === 0 ? 0 : await doomByName(db, avoided);
     if (doomed > 0) logger.info({ sandboxes: doomed, reason: avoided.values().next().value }, 'warm sandboxes are taken out of their pools');
@@ -67,7 +69,7 @@ export class Reaper {
 
   /** What has changed since the last look, for each hint of a change: ended and vanished sandboxes, restarts. Reads only the rows that these concern. */
   async look(signal: AbortSignal): Promise<number> {
-    const listed = await this.context.backend.list(signal);
+    const listed = await this.listed(signal);
     const before = this.seen;
     const changed: string[] = [];
     const seen = new Map<string, { uid: string; restarts: number; ended: boolean }>();
@@ -84,6 +86,16 @@ export class Reaper {
     // Only now: what failed in between is looked at again.
     this.seen = seen;
     return ended + (await this.endOverdue(signal));
+  }
+
+  /** One list for looks that begin together. */
+  private listed(signal: AbortSignal): Promise<readonly ListedSandbox[]> {
+    if (this.listing !== null) return this.listing;
+    const listing = this.context.backend.list(signal).finally(() => {
+      if (this.listing === listing) this.listing = null;
+    });
+    this.listing = listing;
+    return listing;
   }
 
   /** For once in a while. */

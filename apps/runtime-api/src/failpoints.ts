@@ -11,6 +11,7 @@ export const STEPS = [
   'queue.served',
   'queue.called',
   'claim.bound',
+  'claim.restoring',
   'claim.attached',
   'claim.blank',
   'claim.activated',

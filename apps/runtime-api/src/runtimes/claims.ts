@@ -8,6 +8,7 @@ import { noCapacity } from '../stock/queue-place.js';
 import type { Stockroom } from '../stock/stockroom.js';
 import { leaveQueue } from '../stock/waiting.queries.js';
 import type { Activator } from './activator.js';
+import { Restores } from './restores.js';
 import { releaseClaim, type SessionRow, sessionsById } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
@@ -47,6 +48,8 @@ export interface Obtained {
 
 /** Gives sessions their sandboxes. */
 export class Claims {
+  private readonly restores: Restores;
+
   constructor(
     private readonly context: PoolContext,
     private readonly stockroom: Stockroom,
@@ -54,10 +57,12 @@ export class Claims {
     private readonly activator: Activator,
     private readonly box: SecretBox,
     private readonly metrics: ClaimMetrics,
-  ) {}
+  ) {
+    this.restores = new Restores(context, activator);
+  }
 
   /**
-   * The session's sandbox, active: the one that it has, or a new one.
+   * The session's sandbox, active: the one that it has, or a new one. Still `starting` when a workspace of an earlier life takes its time to come back.
    * When it answers, the claim is committed and the sandbox has accepted it; a repetition with the same request is the same sandbox, also after a crash in the middle.
    *
    * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because nobody would know of it and give it back.
@@ -124,7 +129,12 @@ export class Claims {
           this.supply.taken(poolId);
       }
       const { claim } = outcome;
-      const activated = await this.activator.activate(orgId, sessionId, claim, sent, signal);
+      const activated = await (claim.workspaceRef === claim.podName ? this.activator : this.restores).activate(orgId, sessionId, claim, sent, signal);
+      if (activated === 'under-way') {
+        const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
+        if (row === undefined) throw notFound();
+        return { row, sessionKey: this.box.decrypt(row.sealedKey, keyContext(orgId, sessionId)) };
+      }
       if (activated.result === 'active') {
         end();
         const { claimId, slotId, runtimeId } = claim;
@@ -146,7 +156,7 @@ export class Claims {
       abandon = claim.claimId;
       if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
       await this.giveUp(orgId, abandon, activated.reason);
-      throw new SlipwayError('sandbox.start-failed', `${attempts} sandboxes could not be activated; the last: ${activated.reason}.`, { retryAfterSeconds: 5 });
+      throw new SlipwayError('sandbox.start-failed', notActivated(attempts, activated.reason), { retryAfterSeconds: 5 });
     }
   }
 
@@ -175,6 +185,11 @@ export class Claims {
     this.supply.kick();
     return false;
   }
+}
+
+function notActivated(attempts: number, reason: string): string {
+  const sentence = reason.endsWith('.') ? reason : `${reason}.`;
+  return attempts === 1 ? `The sandbox could not be activated: ${sentence}` : `${attempts} sandboxes could not be activated; the last: ${sentence}`;
 }
 
 function quotaReached(cap: number, size: number): SlipwayError {

@@ -51,6 +51,23 @@ export async function replaceWorkspace(
   return rows[0]?.done === true;
 }
 
+/** This restorer brings the workspace of a bound claim and keeps it for `seconds` more. False: it is not bound any more, or somebody else brings it. */
+export async function holdRestore(
+  db: SqlPool,
+  orgId: string,
+  sessionId: string,
+  claimId: string,
+  restorer: string,
+  seconds: number,
+  detail: string | null,
+): Promise<boolean> {
+  const { rows } = await db.query<{ held: boolean }>({
+    text: 'SELECT runtime.hold_restore($1, $2, $3, $4, $5, $6) AS held',
+    values: [orgId, sessionId, claimId, restorer, seconds, detail],
+  });
+  return rows[0]?.held === true;
+}
+
 export interface SessionRow {
   readonly sessionId: string;
   readonly runtimeId: string;

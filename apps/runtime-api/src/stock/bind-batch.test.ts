@@ -1,5 +1,6 @@
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { expect } from 'expect';
+import { takeDueChecks } from '../pool/pool.queries.js';
 import { ClaimTables } from '../testing/claim-tables.js';
 import { activateBatch, type BindOutcome } from './bind.queries.js';
 import { leaseChunk, renewLeases, returnLeases } from './lease.queries.js';
@@ -267,7 +268,7 @@ describe('replicas side by side', () => {
           activateBatch(tables.db, marks),
           serveWaiting(tables.db, 'p'),
           renewLeases(tables.db, name, slots, 15),
-          tables.owner.query(`UPDATE runtime.slot SET checked_at = now() WHERE state = 'ready'`),
+          takeDueChecks(tables.db, 'p', 0, 50),
         ]);
       }
       return bound;

@@ -41,13 +41,14 @@ export interface RuntimeApiOptions {
   readonly sessionLimits?: SessionLimitOptions;
   readonly orgSandboxLimit: number;
   readonly replicaId: string;
+  /** Life of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not given. */
+  readonly leaseSeconds?: number;
   readonly logger: Logger;
   readonly failpoints?: Failpoints;
 }
 
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
-/** Life of a lease on a ready slot. Seconds; what a replica that is gone keeps from the others. */
 const LEASE_SECONDS = 15;
 /** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
 const ACTIVATION_DEADLINE_MS = 30_000;
@@ -108,7 +109,12 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   ]);
   const stockroom = new Stockroom(
     context,
-    { replicaId: options.replicaId, leaseSeconds: LEASE_SECONDS, deadlineMs: ACTIVATION_DEADLINE_MS, defaultCap: options.orgSandboxLimit },
+    {
+      replicaId: options.replicaId,
+      leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS,
+      deadlineMs: ACTIVATION_DEADLINE_MS,
+      defaultCap: options.orgSandboxLimit,
+    },
     () => pool.kick(),
   );
   const box = new SecretBox(options.encryptionKey);

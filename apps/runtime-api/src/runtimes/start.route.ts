@@ -27,8 +27,15 @@ export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, p
     });
     scope.post('/start', { bodyLimit }, async (request, reply) => {
       const { prefer } = request.headers;
-      const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), goneSignal(reply));
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
+      const gone = goneSignal(reply);
+      try {
+        const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), gone);
+        return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
+      } catch (error) {
+        if (!gone.aborted) throw error;
+        // Nobody reads why.
+        return reply.hijack();
+      }
     });
   });
 }

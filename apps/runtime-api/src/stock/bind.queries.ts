@@ -73,31 +73,49 @@ export async function bindBatch(
   requests: ReadonlyArray<{ readonly request: BindRequest; readonly slot: LeasedSlot | null }>,
   limits: BindLimits,
 ): Promise<BindOutcome[]> {
-  const items = requests.map(({ request, slot }, n) => ({
-    n,
-    org: request.orgId,
-    session: request.sessionId,
-    pool: request.poolId,
-    claim: request.claimId,
-    runtime: request.runtimeId,
-    hash: request.requestHash,
-    key: request.sealedKey.toString('base64'),
-    env: request.sealedEnvironment?.toString('base64') ?? null,
-    cost: request.cost,
-    lane: request.lane,
-    slot: slot?.slotId ?? null,
-    epoch: slot?.epoch ?? null,
-    abandon: request.abandon,
-  }));
+  const order = inOrderOfLocks(requests.map(({ request }) => request));
+  const column = <T>(of: (request: BindRequest, slot: LeasedSlot | null) => T): T[] =>
+    order.map((index) => {
+      const { request, slot } = requests[index] as (typeof requests)[number];
+      return of(request, slot);
+    });
   const { rows } = await db.query<BindRow>({
     name: 'bind_batch',
-    text: 'SELECT * FROM runtime.bind_batch($1, $2, $3, $4)',
-    values: [replicaId, JSON.stringify(items), limits.deadlineMs, limits.defaultCap],
+    text: 'SELECT * FROM runtime.bind_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)',
+    values: [
+      replicaId,
+      column((request) => request.orgId),
+      column((request) => request.sessionId),
+      column((request) => request.poolId),
+      column((request) => request.claimId),
+      column((request) => request.runtimeId),
+      column((request) => request.requestHash),
+      column((request) => request.sealedKey),
+      column((request) => request.sealedEnvironment),
+      column((request) => request.cost),
+      column((request) => request.lane),
+      column((_request, slot) => slot?.slotId ?? null),
+      column((_request, slot) => slot?.epoch ?? null),
+      column((request) => request.abandon),
+      limits.deadlineMs,
+      limits.defaultCap,
+    ],
   });
+  if (rows.length !== requests.length) throw new Error(`bind_batch answered ${rows.length} of ${requests.length} requests`);
   const outcomes: BindOutcome[] = [];
-  for (const row of rows) outcomes[row.n] = outcomeOf(row);
-  if (rows.length !== requests.length) throw new Error(`bind_batch answered ${rows.length} of ${requests.length} items`);
+  for (const row of rows) outcomes[order[row.n - 1] as number] = outcomeOf(row);
   return outcomes;
+}
+
+/** Indexes in the order in which the database takes its locks: by organization, then session, in bytes. */
+function inOrderOfLocks(sessions: ReadonlyArray<{ readonly orgId: string; readonly sessionId: string }>): number[] {
+  const indexes = sessions.map((_session, index) => index);
+  if (indexes.length === 1) return indexes;
+  const keys = sessions.map(({ orgId, sessionId }) => [Buffer.from(orgId), Buffer.from(sessionId)] as const);
+  return indexes.sort((left, right) => {
+    const [a, b] = [keys[left], keys[right]] as [(typeof keys)[number], (typeof keys)[number]];
+    return a[0].compare(b[0]) || a[1].compare(b[1]);
+  });
 }
 
 function outcomeOf(row: BindRow): BindOutcome {
@@ -144,22 +162,22 @@ export interface ActiveRuntime {
 
 /** Marks claims active, one round trip, not waited for to reach the disk. @returns in their order; `null`: the claim has ended meanwhile, and its sandbox is not to be used. */
 export async function activateBatch(db: SqlPool, marks: readonly MarkRequest[]): Promise<Array<ActiveRuntime | null>> {
-  const items = marks.map((mark, n) => ({
-    n,
-    org: mark.orgId,
-    session: mark.sessionId,
-    claim: mark.claimId,
-    epoch: mark.epoch,
-    address: mark.address,
-    dir: mark.workingDir,
-  }));
+  const order = inOrderOfLocks(marks);
+  const column = <T>(of: (mark: MarkRequest) => T): T[] => order.map((index) => of(marks[index] as MarkRequest));
   const { rows } = await db.query<ActiveRuntime & { n: number }>({
     name: 'activate_batch',
     text: `SELECT n, url, working_dir AS "workingDir", restart_count AS "restartCount", restart_reasons AS "restartReasons", status_detail AS "statusDetail"
-           FROM runtime.activate_batch($1)`,
-    values: [JSON.stringify(items)],
+           FROM runtime.activate_batch($1, $2, $3, $4, $5, $6)`,
+    values: [
+      column((mark) => mark.orgId),
+      column((mark) => mark.sessionId),
+      column((mark) => mark.claimId),
+      column((mark) => mark.epoch),
+      column((mark) => mark.address),
+      column((mark) => mark.workingDir),
+    ],
   });
   const active: Array<ActiveRuntime | null> = marks.map(() => null);
-  for (const { n, ...runtime } of rows) active[n] = runtime;
+  for (const { n, ...runtime } of rows) active[order[n - 1] as number] = runtime;
   return active;
 }

@@ -57,7 +57,7 @@ export class Stockroom {
     this.bell.start();
     this.timer = setInterval(() => void this.renew(), (this.options.leaseSeconds * 1_000) / 3);
     this.timer.unref();
-    void this.renew().then(() => this.fill());
+    void this.renew();
   }
 
   /** Sends those who wait away, with their places kept: another replica goes on with them. */
@@ -162,6 +162,7 @@ export class Stockroom {
     const { kept, wanted } = await renewLeases(db, replicaId, held, leaseSeconds);
     for (const stock of this.stocks.values()) stock.renewed(kept, asked);
     for (const poolId of wanted) await this.yield(poolId);
+    await this.fill();
   }
 }
 

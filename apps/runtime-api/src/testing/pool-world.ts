@@ -33,7 +33,7 @@ const POOL: PoolSpec = {
 export type Operation = { readonly crashAt: number | Step | null; readonly replica?: number } & (
   | { readonly kind: 'start'; readonly org: string; readonly session: string; readonly body: string; readonly waitMs?: number }
   | { readonly kind: 'pause' | 'stop' | 'resume'; readonly org: string; readonly session: string }
-  | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' | 'lease' | 'keep-leases' | 'serve' | 'note' }
+  | { readonly kind: 'fill' | 'reap' | 'renew' | 'expire' | 'lease' | 'serve' | 'note' }
 );
 
 /**
@@ -140,7 +140,7 @@ export class PoolWorld {
   }
 
   /** Nothing of a dead process is on its way any more. */
-  private async quiet(): Promise<void> {
+  async quiet(): Promise<void> {
     await Promise.all([...this.dead, ...this.replicas.values()].map((replica) => replica.quiet()));
   }
 
@@ -183,10 +183,6 @@ export class PoolWorld {
         await renewPool(context, POOL);
         return { result: 'done' };
       case 'lease':
-        await stockroom.renew();
-        await stockroom.fill();
-        return { result: 'done' };
-      case 'keep-leases':
         await stockroom.renew();
         return { result: 'done' };
       case 'serve':

@@ -11,10 +11,21 @@ export interface FakePod {
   readonly address: string | null;
 }
 
-interface PodObject {
+interface ContainerStatus {
+  readonly state?: { readonly running?: object };
+}
+
+/** As the API server has it. */
+export interface PodObject {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string; readonly labels?: Readonly<Record<string, string>> };
   readonly spec: { readonly nodeName?: string };
-  readonly status: { readonly podIP?: string; readonly phase?: string };
+  readonly status: {
+    readonly podIP?: string;
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+  };
 }
 
 const RETRY_MS = 200;
@@ -22,15 +33,16 @@ const RETRY_MS = 200;
 /** The pods of a namespace as an administrator sees them, listed and watched again whenever the API server is away. */
 export class PodFollower {
   synced = false;
+  private closed = false;
   private readonly pods = new Map<string, FakePod>();
   private readonly server: string;
   private readonly agent: https.Agent;
 
   private readonly namespace: string;
-  private readonly onPod: (pod: FakePod) => void;
+  private readonly onPod: (pod: FakePod, object: PodObject) => void;
 
   /** @param kubeconfig a file of JSON whose user has a client certificate. `onPod`: a pod is new or has changed. */
-  constructor(kubeconfig: string, namespace: string, onPod: (pod: FakePod) => void) {
+  constructor(kubeconfig: string, namespace: string, onPod: (pod: FakePod, object: PodObject) => void) {
     this.namespace = namespace;
     this.onPod = onPod;
     const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as {
@@ -49,11 +61,17 @@ export class PodFollower {
     return this.pods.get(uid);
   }
 
-  async run(): Promise<never> {
-    while (true) {
+  /** Ends after `close`, or with the process. */
+  async run(): Promise<void> {
+    while (!this.closed) {
       await this.listAndWatch().catch(() => {});
       await wait(RETRY_MS);
     }
+  }
+
+  close(): void {
+    this.closed = true;
+    this.agent.destroy();
   }
 
   /** Says in the kubelet's place that the pod's main process was killed. Never rejects. */
@@ -93,7 +111,7 @@ export class PodFollower {
     const slotId = metadata.labels?.['slipway.dev/slot'] ?? '';
     const pod = { name: metadata.name, uid: metadata.uid, slotId, node: spec.nodeName ?? '', address: status.podIP ?? null };
     this.pods.set(pod.uid, pod);
-    this.onPod(pod);
+    this.onPod(pod, { metadata, spec, status });
   }
 
   private request(method: string, rest: string, body?: object): Promise<AsyncIterable<Buffer> & { resume(): unknown }> {

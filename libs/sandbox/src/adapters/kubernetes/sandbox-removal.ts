@@ -30,6 +30,8 @@ interface Save {
  */
 export class SandboxRemoval {
   private readonly saves = new Map<string, Save>();
+  /** Pods, by uid, whose deletion was ordered from here: whoever else removes them only waits for it. */
+  private readonly ordered = new Set<string>();
 
   constructor(
     private readonly api: KubeApi,
@@ -51,6 +53,7 @@ export class SandboxRemoval {
 
   private forget<T>(uid: string, result: T): T {
     this.saves.delete(uid);
+    this.ordered.delete(uid);
     return result;
   }
 
@@ -100,15 +103,25 @@ export class SandboxRemoval {
 
   private async delete(pod: PodView, signal: AbortSignal): Promise<'gone' | 'kept'> {
     const path = `${this.pods.path}/${encodeURIComponent(pod.name)}`;
-    let ordered: 'not' | 'gently' | 'by force' = 'not';
+    let isOurs = false;
+    let isForced = false;
     for (let seen: PodView | null = pod; ; seen = await this.aMomentLater(pod, signal)) {
       if (seen === null) return 'gone';
-      if (seen.uid !== pod.uid) return ordered === 'not' ? 'kept' : 'gone';
+      if (seen.uid !== pod.uid) return isOurs ? 'gone' : 'kept';
       const force = this.isOnLostNode(seen);
-      if (ordered === 'by force' || (ordered === 'gently' && !force)) continue;
+      const isOrdered = seen.deleting || this.ordered.has(pod.uid);
+      if (isForced || (isOrdered && !force)) continue;
       if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'a pod is deleted without its node, which is lost; its processes may still run there');
-      const result = await this.api.delete('claim', path, { uid: pod.uid, ...(force ? { graceSeconds: 0 } : {}) }, 'delete the sandbox', signal);
-      if (result === 'accepted') ordered = force ? 'by force' : 'gently';
+      this.ordered.add(pod.uid);
+      try {
+        const result = await this.api.delete('claim', path, { uid: pod.uid, ...(force ? { graceSeconds: 0 } : {}) }, 'delete the sandbox', signal);
+        if (result === 'accepted') isOurs = true;
+        else this.ordered.delete(pod.uid);
+        isForced = force && result === 'accepted';
+      } catch (error) {
+        this.ordered.delete(pod.uid);
+        throw error;
+      }
     }
   }
 

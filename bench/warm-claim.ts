@@ -1,14 +1,11 @@
 // POST /start → activated sandbox, HTTP to HTTP, on a real Postgres with synchronous commit; floor: one such commit + two loopback calls. Sandboxes are a responder that costs nothing.
-import { generateKeyPairSync } from 'node:crypto';
-import { createTestDatabase, until } from '@slipway/testing';
-import pg from 'pg';
-import { Pool } from 'undici';
-import { commitFloor, loopbackFloor } from './measure/floor.ts';
+import { until } from '@slipway/testing';
+import type pg from 'pg';
+import { startClaimsOnFarm } from './measure/claims-on-farm.ts';
 import { openLoop } from './measure/open-loop.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
 import type { Report } from './measure/report.ts';
-import { startScript } from './measure/service-process.ts';
 
 /** Warm sandboxes at the start of each round. */
 const STOCK = 600;
@@ -19,54 +16,10 @@ const BUSY = 200;
 const ROUNDS = 5;
 /** Claims a second of the open loop, by a schedule that does not wait for answers. */
 const PER_SECOND = 100;
-const API_KEY = 'a service key of the bench, long enough';
 
 export default async function run(report: Report): Promise<void> {
-  const database = await createTestDatabase();
-  const owner = new pg.Client({ connectionString: database.ownerUrl });
-  await owner.connect();
-  const { rows: settings } = await owner.query<{ name: string }>(
-    `SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`,
-  );
-  if (settings.length > 0)
-    throw new Error(`${settings.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
-  const keys = generateKeyPairSync('ed25519');
-  const farm = await startScript('./sandbox-farm.ts', keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64'));
-  const given = {
-    databaseUrl: database.urls.runtime,
-    apiKey: API_KEY,
-    activationKey: keys.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'),
-    farmUrl: farm.url,
-    pools: [
-      {
-        poolId: 'default',
-        image: 'slipway-sandbox',
-        imageReference: null,
-        runtimeClass: null,
-        size: 1,
-        bounds: { min: STOCK, max: STOCK },
-        maxAgeSeconds: 3_600,
-      },
-    ],
-  };
-  const api = await startScript('./runtime-api-on-farm.ts', JSON.stringify(given));
-  const client = new Pool(api.url, { connections: 1 });
-  const callers = new Pool(api.url, { connections: 64 });
-  const headers = { 'x-api-key': API_KEY, 'content-type': 'application/json' };
-  // Asked in the database: an answer of /metrics would be work of the service, too.
-  const isFull = async (): Promise<boolean> => {
-    const { rows } = await owner.query<{ ready: string }>(`SELECT count(*) AS ready FROM runtime.slot WHERE state = 'ready'`);
-    return Number(rows[0]?.ready) === STOCK;
-  };
-  const claim = async (session: string, over: Pool = client): Promise<number> => {
-    const body = JSON.stringify({ session_id: session, environment: { SLIPWAY: '1' } });
-    const began = performance.now();
-    const answer = await over.request({ path: '/start', method: 'POST', headers, body });
-    const text = await answer.body.text();
-    const elapsed = performance.now() - began;
-    if (answer.statusCode !== 200 || !text.includes('"pod_status":"ready"')) throw new Error(`a claim was answered ${answer.statusCode}: ${text}`);
-    return elapsed;
-  };
+  const claims = await startClaimsOnFarm(STOCK, 64);
+  const { api, owner, isFull, claim } = claims;
   report.note(
     `each claim is a whole POST /start: quota, choice, binding commit, signed activation call, mark. Sandboxes listen on a port each, answer from one process and run nothing, so that ${(ROUNDS + 1) * (2 * CALM + BUSY)} are possible. p50, p99 and cpu-per-claim: at least half of the pool is ready. -open: ${PER_SECOND} a second by a Poisson schedule, from the scheduled moment, with the processor that runtime-api uses meanwhile for everything. -refilling: less than half, and the pool refills beside the claims without the pause that a real sandbox takes to start.`,
   );
@@ -95,14 +48,14 @@ export default async function run(report: Report): Promise<void> {
       await until('the pool is full', isFull, 120_000);
       if (counts) cpuAll += (await cpuMs(api.pid)) - before;
       const beforeOpen = await cpuMs(api.pid);
-      const latencies = await openLoop(PER_SECOND, CALM, (index) => claim(`session-${round}-open-${index}`, callers));
+      const latencies = await openLoop(PER_SECOND, CALM, (index) => claim(`session-${round}-open-${index}`));
       if (counts) open.push(...latencies);
       if (counts) cpuOpen += (await cpuMs(api.pid)) - beforeOpen;
       await until('the pool is full', isFull, 120_000);
     }
-    const claims = (ROUNDS + 1) * (2 * CALM + BUSY);
+    const count = (ROUNDS + 1) * (2 * CALM + BUSY);
     const wal = (await walPosition(owner)) - walAt;
-    const floor = (await commitFloor(database.ownerUrl)) + 2 * (await loopbackFloor());
+    const floor = await claims.floor();
     report.figure({ figure: 'p50', value: percentile(calm, 0.5), unit: 'ms', floor, n: calm.length });
     report.figure({ figure: 'p99', value: percentile(calm, 0.99), unit: 'ms', floor, n: calm.length });
     report.figure({ figure: 'p50-open', value: percentile(open, 0.5), unit: 'ms', floor, n: open.length });
@@ -113,20 +66,16 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'p99-refilling', value: percentile(busy, 0.99), unit: 'ms', floor, n: busy.length });
     report.figure({ figure: 'cpu-per-claim', value: cpuCalm / calm.length, unit: 'ms', n: calm.length });
     report.figure({ figure: 'cpu-per-claim-and-refill', value: cpuAll / (calm.length + busy.length), unit: 'ms', n: calm.length + busy.length });
-    report.figure({ figure: 'wal-per-claim-and-refill', value: wal / claims, unit: 'B', n: claims });
+    report.figure({ figure: 'wal-per-claim-and-refill', value: wal / count, unit: 'B', n: count });
     await api.stop();
-    const writes = await rowsWritten(owner, STOCK + claims);
-    report.figure({ figure: 'rows-per-claim-and-refill', value: writes.rows, unit: 'count', n: claims });
-    report.figure({ figure: 'rows-that-touch-no-index', value: writes.withoutIndex, unit: 'count', n: claims });
+    const writes = await rowsWritten(owner, STOCK + count);
+    report.figure({ figure: 'rows-per-claim-and-refill', value: writes.rows, unit: 'count', n: count });
+    report.figure({ figure: 'rows-that-touch-no-index', value: writes.withoutIndex, unit: 'count', n: count });
     report.note(
       'writes to the cluster before the answer: none. rows: inserts and updates of all tables, for one sandbox from its intent to its active claim; one commit of a claim waits for the disk, its mark and the refill do not.',
     );
   } finally {
-    await Promise.all([client.close(), callers.close()]);
-    await api.stop();
-    await farm.stop();
-    await owner.end();
-    await database.close();
+    await claims.stop();
   }
 }
 

@@ -97,12 +97,14 @@ export class ClaimReplicas {
     return (await this.owner.query(sql)).rowCount ?? 0;
   }
 
-  /** Dies at once, and another one takes its place. */
-  kill(index: number): void {
+  /** Dies at once, and another one takes its place. Answers when that is ready. */
+  async kill(index: number): Promise<void> {
     const replica = this.replicas[index] as Replica;
     this.kills += 1;
     replica.process.kill('SIGKILL');
-    if (!this.closed) replica.process = this.spawn(replica.port);
+    if (this.closed) return;
+    replica.process = this.spawn(replica.port);
+    await until('the next one is ready', () => this.isReady(replica.port), 60_000);
   }
 
   /** Is stopped for a while, with all that it holds, and goes on as if nothing had been. */

@@ -76,9 +76,14 @@ export class ClaimReplicas {
       const port = await freePort();
       own.replicas.push({ port, process: own.spawn(port) });
     }
-    for (const { port } of own.replicas) await until('a replica is ready', () => own.isReady(port), 30_000);
-    await until('the pool is full', async () => (await own.count(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)) >= target, 60_000);
-    return own;
+    try {
+      for (const { port } of own.replicas) await until('a replica is ready', () => own.isReady(port), 60_000);
+      await until('the pool is full', async () => (await own.count(`SELECT 1 FROM runtime.slot WHERE state = 'ready'`)) >= target, 60_000);
+      return own;
+    } catch (error) {
+      await own.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

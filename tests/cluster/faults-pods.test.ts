@@ -8,7 +8,7 @@ import { cutOff } from './faults-partition.ts';
 import { FaultWorld } from './faults-world.ts';
 
 const STOCK = 4;
-const OUTAGE_SECONDS = 12;
+const OUTAGE_SECONDS = 8;
 const PARTITION_SECONDS = process.env['SLIPWAY_LONG'] === '1' ? 30 : 12;
 /** After a partition has ended, until what was there before works again. Milliseconds. */
 const RECOVERY_MS = 5_000;
@@ -67,7 +67,7 @@ describe('what goes on in real pods while others fail', { timeout: 600_000, skip
     const later: WantedSession[] = [];
     for (let second = 0; second < OUTAGE_SECONDS; second += 1) {
       expect(await run(session, `printf ${second}`)).toBe(String(second));
-      if (second % 4 === 1) later.push(await taken());
+      if (second % 3 === 1) later.push(await taken());
       await wait(1_000);
     }
     for (const one of later) expect(await run(one, 'printf %s "$SLIPWAY_OWNER"')).toBe(one.mark);

@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import net from 'node:net';
 import path from 'node:path';
-import { freePort } from '@slipway/testing';
 import { type RunningProcess, startProcess, waitForHttp } from '../../bench/measure/child-process.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../apps/runtime-api/dist/main.js');
@@ -23,7 +24,7 @@ export class Replica {
   }
 
   static async start(name: string, environment: Readonly<Record<string, string>>): Promise<Replica> {
-    const replica = new Replica(name, await freePort(), environment);
+    const replica = new Replica(name, await lastingPort(), environment);
     await replica.start();
     return replica;
   }
@@ -76,5 +77,21 @@ export class Replica {
   /** SIGCONT. */
   resume(): void {
     this.process.kill('SIGCONT');
+  }
+}
+
+/** Below those that a connection to somewhere else may get while the replica is dead. */
+async function lastingPort(): Promise<number> {
+  while (true) {
+    const port = randomInt(21_000, 32_000);
+    const server = net.createServer();
+    const listening = once(server, 'listening');
+    server.listen(port, '127.0.0.1');
+    const free = await listening.then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (free) return port;
   }
 }

@@ -48,14 +48,14 @@ describe('what goes on when replicas of runtime-api do not', { timeout: 600_000,
         await victim.start();
       }
     })();
-    const outcomes = await world.load.run({ rate: 5, seconds: 15, holdMs: 1_000, retry: true }).finally(() => {
+    const outcomes = await world.load.run({ rate: 6, seconds: 11, holdMs: 1_000, retry: true }).finally(() => {
       over = true;
     });
     await killing;
     const seconds = await world.settles();
     context.diagnostic(`${outcomes.length} claims, ${kills} kills; nothing left over after ${seconds.toFixed(1)} s`);
     expect(failuresOf(outcomes)).toEqual([]);
-    expect(kills).toBeGreaterThan(2);
+    expect(kills).toBeGreaterThan(1);
   });
 
   it('goes on beside a leader that is stopped for 20 s, which does no harm when it continues', async (context) => {

@@ -17,6 +17,8 @@ const TICK_MS = 250;
 /** Shortest time between two looks; and how many times longer than a look it is. Milliseconds. */
 const KICK_MS = 20;
 const REST_FACTOR = 4;
+/** Longest pause, however long a look has taken: a process that was stopped for a while must not rest for four times as long. Milliseconds. */
+const REST_MOST_MS = 1_000;
 
 /** Keeps the pools at their targets, removes what is over, and repairs. Every replica has one; one leads. */
 export class PoolController {
@@ -150,7 +152,7 @@ export class PoolController {
   private async pause(tookMs: number, signal: AbortSignal): Promise<void> {
     if (this.woken) {
       // Many kicks in a row are one look.
-      await wait(Math.max(KICK_MS, tookMs * REST_FACTOR), undefined, { signal }).catch(() => {});
+      await wait(Math.min(REST_MOST_MS, Math.max(KICK_MS, tookMs * REST_FACTOR)), undefined, { signal }).catch(() => {});
       return;
     }
     await new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ClaimReplicas } from './claim-replicas.ts';
 
-/** Sessions started; SLIPWAY_CLAIMS=100000 takes a quarter of an hour. */
+/** Sessions started; SLIPWAY_CLAIMS=100000 takes up to an hour. */
 const CLAIMS = Number(process.env['SLIPWAY_CLAIMS'] ?? 500);
 /** Starts a second, by a schedule that waits for nobody while fewer than `MOST_UNDER_WAY` are under way: a machine that cannot keep up must not be asked for ever more. */
 const PER_SECOND = Number(process.env['SLIPWAY_CLAIMS_PER_SECOND'] ?? 30);

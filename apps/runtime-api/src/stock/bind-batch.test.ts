@@ -218,6 +218,24 @@ describe('the queue', () => {
     expect(await tables.rows('SELECT request_hash FROM runtime.waiting')).toEqual([{ request_hash: 'other' }]);
   });
 
+  it('is not held up by a session that has got its sandbox otherwise, and tells it so', async () => {
+    await tables.ready('p', 1);
+    const [bound] = await tables.bind([tables.request('a/1')]);
+    if (bound === undefined || !('claim' in bound)) throw new Error('not bound');
+    // Its other request looked at the queue a moment before.
+    await tables.owner.query(
+      `INSERT INTO runtime.waiting (org_id, session_id, pool_id, claim_id, runtime_id, request_hash, api_key, environment, cost, lane, default_cap)
+       VALUES ('a', '1', 'p', 'clm_late', 'run_late', 'hash', '', '', 1, 'interactive', 10)`,
+    );
+    const [behind] = await tables.bind([tables.request('b/1')]);
+    expect(behind).toMatchObject({ outcome: 'queued' });
+    expect(await watchWaiting(tables.db, ['clm_late'])).toEqual(['clm_late']);
+    await tables.ready('p', 2);
+    expect((await serveWaiting(tables.db, 'p')).length).toBe(1);
+    expect(await tables.rows('SELECT 1 FROM runtime.waiting')).toEqual([]);
+    expect([await inUse('a'), await inUse('b')]).toEqual([1, 1]);
+  });
+
   it('serves one to be resumed with what its session had, and none that was stopped meanwhile', async () => {
     await tables.ready('p', 2);
     const outcomes = await tables.bind([tables.request('a/1'), tables.request('a/2')]);

@@ -130,6 +130,14 @@ describe('a pod as a sandbox', () => {
       'the cluster gave it up (NodeShutdown: Node is shutting down.)',
     ],
     [pod({ metadata: { deletionTimestamp: '2026-11-21T22:30:00Z' } }), 'it is being deleted'],
+    [
+      pod({ metadata: { deletionTimestamp: '2026-11-21T22:30:00Z' }, agent: { terminated: { ...sigkill, exitCode: 143 } } }),
+      'its pod was deleted (agent-server was killed (SIGTERM))',
+    ],
+    [
+      pod({ metadata: { deletionTimestamp: '2026-11-21T22:30:00Z' }, agent: { terminated: { ...sigkill, reason: 'OOMKilled' } } }),
+      'agent-server ran out of memory and was killed (OOMKilled)',
+    ],
     [pod(), 'its node real-0 is no longer in the cluster', 'lost'],
   ] as const)
     it(`has ended: ${reason}`, () => expect(seen(view, on)).toEqual({ state: 'ended', uid: 'uid-x', reason: `the sandbox ended: ${reason}` }));

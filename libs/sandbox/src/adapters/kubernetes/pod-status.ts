@@ -20,6 +20,9 @@ const CONTAINER_PROBLEMS: ReadonlySet<string> = new Set([
   'PostStartHookError',
 ]);
 
+/** SIGKILL, SIGTERM, and an end of its own accord after SIGTERM. */
+const STOPPED_BY_KUBELET: ReadonlySet<number> = new Set([0, 137, 143]);
+
 /** What is known of the node of a pod. `lost`: it was there when the pod came to it, and is no more. */
 export type NodeSeen = NodeView | 'unknown' | 'lost';
 
@@ -70,7 +73,11 @@ function endOf(pod: PodView, node: NodeSeen): string | null {
     const words = `${pod.reason}${pod.message === '' ? '' : `: ${pod.message}`}`;
     return pod.reason === 'Evicted' ? `its node evicted it (${words})` : `the cluster gave it up (${words})`;
   }
-  if (pod.agent?.state === 'ended' && pod.agent.end !== null) return `${AGENT_SERVER} ${howItEnded(pod.agent.end)}`;
+  if (pod.agent?.state === 'ended' && pod.agent.end !== null) {
+    const how = `${AGENT_SERVER} ${howItEnded(pod.agent.end)}`;
+    // Whoever deletes a pod has its processes told to end, then killed; the deletion itself may not be seen before that.
+    return pod.deleting && STOPPED_BY_KUBELET.has(pod.agent.end.exitCode) && pod.agent.end.reason !== 'OOMKilled' ? `its pod was deleted (${how})` : how;
+  }
   if (pod.phase === 'Failed' || pod.phase === 'Succeeded') {
     const tools = pod.tools?.end;
     return tools == null ? `its pod is ${pod.phase}` : `${ACTION_SERVER} ${howItEnded(tools)} before ${AGENT_SERVER} was started`;

@@ -11,6 +11,8 @@ export interface TelemetryOptions {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** What somebody should look at although the service can work: sentences by name, which `/ready` tells to this machine. */
   readonly notes?: () => Promise<Readonly<Record<string, string>>>;
+  /** Aborted when this process is about to end (`GracefulStop.stopping`): from then on `/ready` says 503, so that new connections go elsewhere. */
+  readonly stopping?: AbortSignal | undefined;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
@@ -69,6 +71,7 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   };
   fastify.get('/alive', async () => ({ status: 'ok' }));
   fastify.get('/ready', async (request, reply) => {
+    if (options.stopping?.aborted === true) return reply.code(503).send({ status: 'draining' });
     const { reason, notes } = await check();
     const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '');
     if (reason === null) return { status: 'ready', ...(isHere && Object.keys(notes).length > 0 ? { notes } : {}) };

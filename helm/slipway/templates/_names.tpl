@@ -1,0 +1,64 @@
+{{/* Names, images and labels. An app is a key of the values (appServer) and a component (app-server). */}}
+
+{{- define "slipway.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* At most 40 characters, so that every name made of it is a DNS label. */}}
+{{- define "slipway.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains (include "slipway.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "slipway.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "slipway.component" -}}
+{{- index (dict "appServer" "app-server" "worker" "worker" "runtimeApi" "runtime-api" "llmGateway" "llm-gateway" "sandboxGateway" "sandbox-gateway" "web" "web") . -}}
+{{- end -}}
+
+{{- define "slipway.port" -}}
+{{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006) . -}}
+{{- end -}}
+
+{{- define "slipway.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/name: {{ include "slipway.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: slipway
+{{- end -}}
+
+{{/* (dict "root" $ "component" "…"): never changes, since a Deployment's selector cannot. */}}
+{{- define "slipway.selector" -}}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* (dict "root" $ "image" values) */}}
+{{- define "slipway.image" -}}
+{{- $registry := .root.Values.image.registry | trimSuffix "/" -}}
+{{- $name := ternary .image.repository (printf "%s/%s" $registry .image.repository) (empty $registry) -}}
+{{- if .image.digest -}}
+{{- printf "%s@%s" $name .image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (coalesce .image.tag .root.Values.image.tag .root.Chart.AppVersion) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* (dict "root" $ "app" "appServer"): as pods of this cluster reach it. */}}
+{{- define "slipway.url" -}}
+{{- printf "http://%s-%s.%s.svc.%s:%s" (include "slipway.fullname" .root) (include "slipway.component" .app) .root.Release.Namespace .root.Values.clusterDomain (include "slipway.port" .app) -}}
+{{- end -}}
+
+{{- define "slipway.runtimeApiAccount" -}}
+{{- printf "%s-runtime-api" (include "slipway.fullname" .) -}}
+{{- end -}}
+
+{{/* Name of the Secret that the chart makes. */}}
+{{- define "slipway.ownSecret" -}}
+{{- printf "%s-secrets" (include "slipway.fullname" .) -}}
+{{- end -}}

@@ -35,6 +35,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
   installTelemetry(fastify, {
     registry: metrics,
     logger,
+    stopping: platform.stopping,
     ready: async (signal) => {
       const late = new Promise<never>((_resolve, reject) =>
         signal.addEventListener('abort', () => reject(new Error('the database does not answer')), { once: true }),

@@ -9,6 +9,8 @@ export const ConfigSchema = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+  DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   /** Where browsers reach Slipway: cookies, redirects and the check for other sites' requests go by it. */
   PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
   /** Postgres connection string of `slipway_app`. Secret. */

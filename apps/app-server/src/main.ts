@@ -1,30 +1,32 @@
 import 'reflect-metadata';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createMetrics } from '@slipway/telemetry/http';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
+import { Hubs } from './events/hubs.js';
+import { RealtimeModule } from './realtime/realtime.module.js';
 
-/** Requests under way may go on for this long after SIGTERM. Milliseconds; below Kubernetes' 30 s. */
-const GRACE_MS = 10_000;
+/** Requests under way may go on for this long after the drain. Milliseconds; a batch of events takes far less. */
+const REQUESTS_MS = 10_000;
+/** Longest to give up connections to queue, bus and database. Milliseconds. */
+const CLOSE_MS = 10_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('app-server', config.LOG_LEVEL);
 try {
-  const app = await createApp({ config, logger, metrics: createMetrics('app-server') });
+  const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
+  const app = await createApp({ config, logger, metrics: createMetrics('app-server'), stopping: stop.stopping });
+  stop.serve(app.getHttpServer());
+  stop.onSignals(
+    [
+      { name: 'streams', withinMs: CLOSE_MS, run: () => app.get(Hubs).endStreams() },
+      stop.requests(REQUESTS_MS),
+      { name: 'app', withinMs: CLOSE_MS, run: () => app.close() },
+    ],
+    [{ name: 'sockets', run: (drainMs) => app.get(RealtimeModule).drain(drainMs) }],
+  );
   await app.listen(config.PORT, config.HOST);
   logger.info({ url: await app.getUrl() }, 'app-server listens');
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      setTimeout(() => process.exit(1), GRACE_MS).unref();
-      void app.close().then(
-        () => process.exit(0),
-        (error: unknown) => {
-          logger.error({ err: error }, 'app-server did not end cleanly');
-          process.exit(1);
-        },
-      );
-    });
-  }
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'app-server could not start');

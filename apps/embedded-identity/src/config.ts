@@ -9,6 +9,8 @@ export const ConfigSchema = z
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3005),
+    /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Our own name, as browsers and app-server reach it; ends in `/realms/<realm>`. */
     ISSUER_URL: httpUrl.regex(/\/realms\/[a-z0-9-]+$/, 'ends in /realms/<realm>').default('http://127.0.0.1:3005/realms/slipway'),
     /** Accounts, sessions and keys are kept there, readable by this user only. */

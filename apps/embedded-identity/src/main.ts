@@ -1,18 +1,21 @@
 import { once } from 'node:events';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createIdentityServer } from './server.js';
+
+/** Requests under way may go on for this long after the drain; then the store is closed. Milliseconds. */
+const REQUESTS_MS = 5_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('embedded-identity', config.LOG_LEVEL);
 try {
-  const { server, close } = await createIdentityServer(config, logger);
+  const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
+  const { server, close } = await createIdentityServer(config, logger, stop.stopping);
+  stop.serve(server);
+  stop.onSignals([stop.requests(REQUESTS_MS), { name: 'store', withinMs: REQUESTS_MS, run: close }]);
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening');
   logger.info({ issuer: config.ISSUER_URL }, 'embedded-identity listens');
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void close().then(() => process.exit(0)));
-  }
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'embedded-identity could not start');

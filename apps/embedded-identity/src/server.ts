@@ -13,7 +13,7 @@ const SWEEP_MS = 3_600_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /** The issuer as a server that does not listen yet; `close` also closes its store. */
-export async function createIdentityServer(config: Config, logger: Logger): Promise<{ server: Server; close: () => Promise<void> }> {
+export async function createIdentityServer(config: Config, logger: Logger, stopping?: AbortSignal): Promise<{ server: Server; close: () => Promise<void> }> {
   const store = openStore(config.DATA_DIR);
   sweepArtifacts(store);
   const accounts = new Accounts(store);
@@ -27,6 +27,8 @@ export async function createIdentityServer(config: Config, logger: Logger): Prom
   const server = createServer((request, response) => {
     const url = request.url ?? '/';
     const path = url.split('?')[0] ?? '/';
+    if (path === '/ready' && stopping?.aborted === true)
+      return void response.writeHead(503, { 'content-type': 'application/json' }).end('{"status":"draining"}');
     if (path === '/alive' || path === '/ready') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
     if (path === '/metrics') return void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('embedded-identity'));
     if (!path.startsWith(`${realmPath}/`)) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
@@ -50,8 +52,9 @@ export async function createIdentityServer(config: Config, logger: Logger): Prom
     server,
     close: async () => {
       clearInterval(sweeper);
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed;
       store.close();
     },
   };

@@ -10,6 +10,8 @@ export const ConfigSchema = z
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3003),
+    /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Postgres, as the role slipway_gateway. Secret. */
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     /** Makes and ends keys. Secret. */

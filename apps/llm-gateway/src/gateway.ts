@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
-import type { Logger } from '@slipway/telemetry';
+import type { GracefulStop, Logger } from '@slipway/telemetry';
 import { Models } from './completions/models.js';
 import { createUpstream } from './completions/upstream.js';
 import type { Config } from './config.js';
@@ -17,21 +17,18 @@ import { createGatewayServer } from './server.js';
 export interface Gateway {
   /** `http://host:port`. */
   readonly url: string;
-  /**
-   * Takes no new connection, lets calls under way go on for `graceMs`, ends the rest with `service.unavailable`, stores the ledger.
-   * Milliseconds.
-   */
-  stop(graceMs: number): Promise<void>;
+  /** Ends the calls that are under way with `service.unavailable`. */
+  breakOff(): void;
+  /** Stores the ledger, and gives up the connections, after the last call. */
+  close(): Promise<void>;
 }
 
 /** Longest answer of Postgres to a key lookup or a batch. Milliseconds; then it counts as away. */
 const QUERY_TIMEOUT_MS = 4_000;
 const LEDGER_CLOSE_MS = 5_000;
-/** For the error frame of a call that is broken off to leave. Milliseconds. */
-const LAST_WORD_MS = 200;
 
-/** The whole gateway in this process. */
-export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+/** The whole gateway in this process. It leaves by `stop`, whose steps are the caller's. */
+export async function startGateway(config: Config, logger: Logger, stop: GracefulStop): Promise<Gateway> {
   const url = new URL(config.DATABASE_URL);
   url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
   const pool = createPool({ url: url.href, max: 8, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
@@ -63,27 +60,21 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
     keys: { pool, keys, isMasterKey: masterKeyCheck(config.LLM_GATEWAY_MASTER_KEY), clock, ids },
     registry: metrics.registry,
     logger,
+    stopping: stop.stopping,
     // Shows that Postgres answers and that the schema is there; the provider's health is its own affair.
     ready: async () => {
       await findKey(pool, '');
     },
   });
+  stop.serve(app.server);
   await ledger.recover();
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   if (upstream === null) logger.warn('no LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
   return {
     url: address,
-    stop: async (graceMs) => {
-      const closed = app.close();
-      // A connection whose call ends from now on is kept open by its client; it would hold the server up until its keep-alive ends.
-      const idle = setInterval(() => app.server.closeIdleConnections(), 25);
-      const grace = setTimeout(() => {
-        shutdown.abort();
-        setTimeout(() => app.server.closeAllConnections(), LAST_WORD_MS).unref();
-      }, graceMs);
-      await closed;
-      clearInterval(idle);
-      clearTimeout(grace);
+    breakOff: () => shutdown.abort(),
+    close: async () => {
+      await app.close();
       await ledger.close(LEDGER_CLOSE_MS);
       await upstream?.close();
       await pool.end();

@@ -14,6 +14,8 @@ export interface GatewayServerOptions {
   readonly registry: Registry;
   readonly logger: Logger;
   readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** Aborted when this process is about to end. */
+  readonly stopping: AbortSignal;
 }
 
 /** Bodies of the control routes. Bytes. */
@@ -33,7 +35,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
       return server;
     },
   });
-  installTelemetry(app, { registry: options.registry, logger: options.logger, ready: options.ready });
+  installTelemetry(app, { registry: options.registry, logger: options.logger, ready: options.ready, stopping: options.stopping });
   app.setErrorHandler((thrown, _request, reply) => {
     const { status, headers, body, error } = toOpenAiError(fromFastify(thrown));
     if (status >= 500) options.logger.error({ err: error, cause: error.more.cause }, error.message);

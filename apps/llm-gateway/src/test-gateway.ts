@@ -1,5 +1,5 @@
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createTestDatabase, type ModelServer, startModelServer, type TestDatabase, until } from '@slipway/testing';
 import { loadConfig } from './config.js';
 import { type Gateway, startGateway } from './gateway.js';
@@ -56,7 +56,9 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
     DEMO_MODEL_DELAY_MS: '0',
     ...env,
   });
-  const gateway = await startGateway(config, createLogger('llm-gateway', process.env['TEST_LOG_LEVEL'] ?? 'silent'));
+  const logger = createLogger('llm-gateway', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+  const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
+  const gateway = await startGateway(config, logger, stop);
   const owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'test', onError: () => {} });
   const post: TestGateway['post'] = (path, body, key, more = {}) =>
     fetch(gateway.url + path, {
@@ -81,7 +83,7 @@ export async function startTestGateway(env: Record<string, string> = {}): Promis
         return rows.length >= count ? rows : null;
       }),
     close: async () => {
-      await gateway.stop(0);
+      await stop.stop('the end of the test', [stop.requests(500, () => gateway.breakOff()), { name: 'ledger', withinMs: 8_000, run: () => gateway.close() }]);
       await model.close();
       await owner.end();
       await database.close();

@@ -43,6 +43,8 @@ export interface RuntimeApiOptions {
   readonly replicaId: string;
   /** Life of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not given. */
   readonly leaseSeconds?: number;
+  /** Aborted when this process is about to end. */
+  readonly stopping?: AbortSignal;
   readonly logger: Logger;
   readonly failpoints?: Failpoints;
 }
@@ -63,6 +65,8 @@ export interface RuntimeApi {
   readonly app: NestFastifyApplication;
   /** Begins to keep the pool. */
   readonly pool: PoolController;
+  /** Sends those who wait for a sandbox away, with their places kept: another replica goes on with them. */
+  closeRoom(): void;
   /** Stops answering, leading and its connections, in this order. Sandboxes go on. */
   close(): Promise<void>;
 }
@@ -137,6 +141,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   installTelemetry(adapter.getInstance(), {
     registry,
     logger,
+    stopping: options.stopping,
     ready: async () => {
       await db.query('SELECT 1');
     },
@@ -154,6 +159,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   return {
     app,
     pool,
+    closeRoom: () => stockroom.closeRoom(),
     close: async () => {
       stockroom.closeRoom();
       await app.close();

@@ -29,6 +29,14 @@ const Variables = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
+  DRAIN_SECONDS: z.coerce
+    .number()
+    .min(0)
+    .max(600)
+    .default(0)
+    .describe(
+      'After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here.',
+    ),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
   RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
   ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),

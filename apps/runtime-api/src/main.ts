@@ -1,14 +1,17 @@
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
 
-/** Requests under way may go on for this long after SIGTERM. Milliseconds; below Kubernetes' 30 s. */
-const GRACE_MS = 10_000;
+/** Claims under way may go on for this long after the drain; those who wait in the queue are sent to another replica before. Milliseconds. */
+const REQUESTS_MS = 10_000;
+/** Longest for each of the steps that give back what this replica holds. Milliseconds. */
+const CLOSE_MS = 5_000;
 
 const config = loadConfig(process.env);
 const logger = createLogger('runtime-api', config.LOG_LEVEL);
 try {
+  const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const sandboxes = await openSandboxes(config, process.env, logger);
   const runtimeApi = await createRuntimeApi({
     databaseUrl: config.DATABASE_URL,
@@ -22,27 +25,23 @@ try {
     sessionLimits: { idleSeconds: config.SANDBOX_IDLE_SECONDS ?? null, maxAgeSeconds: config.SANDBOX_MAX_AGE_SECONDS },
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
+    stopping: stop.stopping,
     logger,
   });
+  stop.serve(runtimeApi.app.getHttpServer());
+  stop.onSignals(
+    [
+      { name: 'queue', withinMs: CLOSE_MS, run: () => runtimeApi.closeRoom() },
+      stop.requests(REQUESTS_MS),
+      { name: 'leases', withinMs: CLOSE_MS, run: () => runtimeApi.close() },
+      { name: 'sandboxes', withinMs: CLOSE_MS, run: () => sandboxes.close() },
+    ],
+    // Another replica leads at once; what this one began, and whether that failed, is seen in the step of the leases.
+    [{ name: 'leadership', run: () => void runtimeApi.pool.close().catch(() => {}) }],
+  );
   await runtimeApi.app.listen(config.PORT, config.HOST);
   runtimeApi.pool.start();
   logger.info({ url: await runtimeApi.app.getUrl(), replica: config.REPLICA_ID }, 'runtime-api listens');
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      logger.info({ signal }, 'stopping; sandboxes go on');
-      setTimeout(() => process.exit(1), GRACE_MS).unref();
-      void runtimeApi
-        .close()
-        .then(() => sandboxes.close())
-        .then(
-          () => process.exit(0),
-          (error: unknown) => {
-            logger.error({ err: error }, 'runtime-api did not end cleanly');
-            process.exit(1);
-          },
-        );
-    });
-  }
 } catch (error) {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'runtime-api could not start');

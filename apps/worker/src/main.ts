@@ -1,29 +1,22 @@
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import Fastify from 'fastify';
 import { loadConfig } from './config.js';
 import { startWorker } from './worker.js';
 
+/** Jobs under way get 5 s, then their signal (`Queue.close`); connections end after them. Milliseconds. */
+const WORK_MS = 20_000;
+/** For probes under way. Milliseconds. */
+const PROBES_MS = 2_000;
+
 const config = loadConfig(process.env);
 const logger = createLogger('worker', config.LOG_LEVEL);
+// Nobody calls a worker: there is no load balancer to wait for, and what it gives back at once runs elsewhere at once.
+const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const worker = await startWorker(config, logger);
 const server = Fastify();
-installTelemetry(server, { registry: createMetrics('worker'), logger, ready: (signal) => worker.ready(signal) });
+installTelemetry(server, { registry: createMetrics('worker'), logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping });
+stop.serve(server.server);
+stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS)]);
 await server.listen({ host: config.HOST, port: config.PORT });
 logger.info({ port: config.PORT }, 'worker takes jobs');
-
-let ending = false;
-const end = (signal: string): void => {
-  if (ending) return;
-  ending = true;
-  logger.info({ signal }, 'worker is ending');
-  void Promise.all([server.close(), worker.close()]).then(
-    () => process.exit(0),
-    (error: unknown) => {
-      logger.error({ err: error }, 'the worker did not end cleanly');
-      process.exit(1);
-    },
-  );
-};
-process.on('SIGTERM', end);
-process.on('SIGINT', end);

@@ -97,10 +97,15 @@ export class Hubs {
     this.bus.publish({ kind: 'inbox', orgId, conversationId, from: this.from });
   }
 
+  /** Ends the streams of events; their readers come back elsewhere. */
+  endStreams(): void {
+    this.end.abort();
+  }
+
   close(): void {
     clearInterval(this.timer);
     this.unsubscribe();
-    this.end.abort();
+    this.endStreams();
     for (const entry of this.entries.values()) entry.hub?.close();
     this.entries.clear();
   }

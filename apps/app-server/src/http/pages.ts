@@ -25,6 +25,8 @@ export async function installPages(fastify: FastifyInstance, webUrl: string): Pr
       done(OURS.has(first) ? notFound() : undefined);
     },
     replyOptions: {
+      // A connection that was kept open ends when its replica of the pages does: the page is asked for again, on another one.
+      retriesCount: 2,
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, cookie: withoutSession(headers.cookie) }),
       onError: (reply) => void reply.code(502).type('text/html; charset=utf-8').send(WEB_IS_DOWN),
     },

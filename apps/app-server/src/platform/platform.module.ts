@@ -18,6 +18,8 @@ export interface Platform {
   readonly logger: Logger;
   readonly metrics: Registry;
   readonly clock?: Clock;
+  /** Aborted when this process is about to end. */
+  readonly stopping?: AbortSignal;
 }
 
 /** What every feature may inject. Closed in the end, after the features. */

@@ -1,4 +1,5 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { PrincipalService, SignedIn } from '@slipway/auth';
 import { Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
@@ -24,6 +25,9 @@ const MAX_ASKED = 200;
 const ASKING_MS = 10_000;
 /** Largest frame that a client may send. Bytes; ours are a few hundred. */
 const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
+/** Parts of a drain: before the first socket is told to go elsewhere, and from the first one to the last. */
+const UNTOLD_PART = 0.5;
+const TELLING_PART = 0.25;
 
 interface Subscription {
   reader: SocketReader | null;
@@ -35,6 +39,7 @@ export class RealtimeGateway {
   private readonly io: Server;
   private readonly rooms = new Map<string, ConversationRoom>();
   private readonly subscriptions = new WeakMap<Socket, Map<string, Subscription>>();
+  private draining = false;
 
   constructor(
     server: HttpServer,
@@ -50,7 +55,7 @@ export class RealtimeGateway {
       serveClient: false,
       maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES,
       parser: { Encoder: FrameEncoder, Decoder },
-      allowRequest: (request: IncomingMessage, answer) => answer(null, principals.isAllowedOrigin(request.headers.origin)),
+      allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.isAllowedOrigin(request.headers.origin)),
     });
     this.io.use((socket, next) => {
       principals.authenticateCookie(socket.handshake.headers.cookie).then(
@@ -89,14 +94,35 @@ export class RealtimeGateway {
     return bytes;
   }
 
-  /** Tells every socket where to go on, and closes it: this process is about to stop. */
-  drain(): void {
-    for (const socket of this.io.sockets.sockets.values()) {
-      for (const [conversationId, { reader }] of this.subscriptions.get(socket) ?? [])
-        if (reader !== null) socket.emit('resume', { conversationId, code: 'draining', afterSeq: reader.position });
-      socket.disconnect(true);
+  /**
+   * Sends the sockets elsewhere: for the first half of the time nothing changes, since a load balancer may still send who comes back to this replica;
+   * then each is told where to go on and closed, spread over a quarter of it, and no new one is taken. Milliseconds; 0: all at once.
+   */
+  async drain(overMs: number): Promise<void> {
+    await wait(overMs * UNTOLD_PART);
+    this.draining = true;
+    const sockets = [...this.io.sockets.sockets.values()];
+    const began = performance.now();
+    for (const [index, socket] of sockets.entries()) {
+      const due = began + (overMs * TELLING_PART * index) / sockets.length;
+      if (due > performance.now()) await wait(due - performance.now());
+      this.sendAway(socket);
     }
+    // Who was being let in meanwhile.
+    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket);
+    this.logger.info({ sockets: sockets.length }, 'sockets were told to resume elsewhere');
+  }
+
+  /** Tells whoever is left, and ends every connection. */
+  close(): void {
+    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket);
     this.io.engine.close();
+  }
+
+  private sendAway(socket: Socket): void {
+    for (const [conversationId, { reader }] of this.subscriptions.get(socket) ?? [])
+      if (reader !== null) socket.emit('resume', { conversationId, code: 'draining', afterSeq: reader.position });
+    socket.disconnect(true);
   }
 
   private connected(socket: Socket): void {

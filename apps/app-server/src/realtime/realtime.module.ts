@@ -41,7 +41,12 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
     return this.gateway?.unsentBytes() ?? 0;
   }
 
+  /** Sends the sockets to other replicas, within `overMs`. Milliseconds. */
+  async drain(overMs: number): Promise<void> {
+    await this.gateway?.drain(overMs);
+  }
+
   beforeApplicationShutdown(): void {
-    this.gateway?.drain();
+    this.gateway?.close();
   }
 }

@@ -1,5 +1,5 @@
 'use client';
-import { type DeltaFrame, type EventsFrame, type InboxFrame, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
+import { type DeltaFrame, type EventsFrame, type InboxFrame, type ResumeFrame, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
 import { useEffect } from 'react';
 import { io } from 'socket.io-client';
 import { goToSignIn } from '../session/me.ts';
@@ -35,6 +35,8 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
       else later(() => void subscribe());
     };
+    /** This replica is about to end and another one is there: no reason to wait. */
+    let sentAway = false;
     const lost = () => store.connection.set('reconnecting');
     const wake = () => {
       if (document.visibilityState === 'visible' && !socket.connected) socket.connect();
@@ -48,12 +50,18 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     });
     socket.on('disconnect', (reason) => {
       lost();
-      if (reason === 'io server disconnect') later(() => socket.connect());
+      if (reason !== 'io server disconnect') return;
+      if (sentAway) socket.connect();
+      else later(() => socket.connect());
+      sentAway = false;
     });
     socket.on('events', (frame: EventsFrame) => frame.conversationId === conversationId && store.receive(frame.events));
     socket.on('delta', (frame: DeltaFrame) => frame.conversationId === conversationId && store.receiveDelta(frame.delta));
     socket.on('inbox', (frame: InboxFrame) => frame.conversationId === conversationId && store.queue.set(frame.messages));
-    socket.on('resume', lost);
+    socket.on('resume', (frame: ResumeFrame) => {
+      sentAway = frame.code === 'draining';
+      lost();
+    });
     document.addEventListener('visibilitychange', wake);
     window.addEventListener('online', wake);
     gaps.addEventListener('gap', onGap);

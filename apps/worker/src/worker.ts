@@ -4,6 +4,7 @@ import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createHintBus, createQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
+import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from './config.js';
 import { ConversationLocks } from './conversations/conversation-locks.js';
 import { ConversationLog } from './conversations/conversation-log.js';
@@ -18,6 +19,7 @@ import { SnapshotJob } from './rest/snapshot-job.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
 import { Sweeps } from './sweeps/sweeps.js';
+import { workGauges } from './sweeps/work-gauges.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
 const POOL_SIZE = 16;
@@ -28,8 +30,8 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-/** Everything of the worker but its HTTP server; takes jobs from the moment it resolves. @throws when the database or its queue schema is not there. */
-export async function startWorker(config: Config, logger: Logger): Promise<Worker> {
+/** Everything of the worker but its HTTP server; takes jobs from the moment it resolves, and tells `metrics` what is not done yet. @throws when the database or its queue schema is not there. */
+export async function startWorker(config: Config, logger: Logger, metrics?: Registry): Promise<Worker> {
   const connection = { databaseUrl: config.DATABASE_URL, applicationName: 'worker', logger };
   const queue = await createQueue({ ...connection, redisUrl: config.REDIS_URL });
   const hints = createHintBus({ ...connection, redisUrl: config.REDIS_URL });
@@ -39,6 +41,7 @@ export async function startWorker(config: Config, logger: Logger): Promise<Worke
     applicationName: 'worker',
     onError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
   });
+  if (metrics !== undefined) workGauges(pool, metrics);
   const locks = new ConversationLocks(connection);
   const clock = systemClock;
   const ids = createIds(clock);

@@ -92,3 +92,25 @@ export function removeExpired(pool: SqlPool): Promise<number> {
     return (keys.rowCount ?? 0) + (sessions.rowCount ?? 0);
   });
 }
+
+/** How many wishes are not fulfilled yet, and the age of the oldest; queues without one are absent. */
+export function wishAges(pool: SqlPool): Promise<Array<{ queue: string; count: number; oldestSeconds: number }>> {
+  return system(pool, 'metrics', async (client) => {
+    const result = await client.query<{ queue: string; count: number; oldestSeconds: number }>(
+      `SELECT queue, count(*)::int AS count, greatest(0, extract(epoch FROM now() - min(created_at)))::float8 AS "oldestSeconds" FROM app.outbox GROUP BY queue`,
+    );
+    return result.rows;
+  });
+}
+
+/** Conversations that should have a sandbox, by the state of their start, and how many of them have a lease that is over. */
+export function conversationCounts(pool: SqlPool): Promise<Array<{ start: string; count: number; leaseOver: number }>> {
+  return system(pool, 'metrics', async (client) => {
+    const result = await client.query<{ start: string; count: number; leaseOver: number }>(
+      `SELECT start_status AS start, count(*)::int AS count,
+         count(*) FILTER (WHERE start_status = 'READY' AND (lease_until IS NULL OR lease_until < now()))::int AS "leaseOver"
+       FROM app.conversation WHERE desired = 'run' GROUP BY start_status`,
+    );
+    return result.rows;
+  });
+}

@@ -1,11 +1,13 @@
 import { after, before, describe, it } from 'node:test';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
+import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { openScene, type Scene } from '../testing/scene.js';
 import { Sweeps } from './sweeps.js';
 import { lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
+import { workGauges } from './work-gauges.js';
 
 const logger = createLogger('sweeps-test', 'silent');
 
@@ -67,6 +69,21 @@ describe('sweeps', () => {
     const found = (await lostConversations(scene.pool)).map((each) => each.id);
     expect(found).toContain(lost.id);
     expect(found).not.toContain(rests.id);
+  });
+
+  it('what is wanted and not done is told to Prometheus: wishes and their age by queue, starts by state, leases that are over', async () => {
+    const metrics = new Registry();
+    workGauges(scene.pool, metrics);
+    const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
+    const [started, wished] = ['conversations_wanted{start="READY"}', 'outbox_wishes{queue="conversation-start"}'];
+    const before = [await value(started), await value(wished), await value('conversations_lease_over')].map((number) => (Number.isNaN(number) ? 0 : number));
+    const ready = await scene.create();
+    await scene.start(ready.id);
+    await scene.expireLease(ready.id);
+    await scene.create();
+    expect([await value(started), await value(wished), await value('conversations_lease_over')]).toEqual(before.map((number) => number + 1));
+    expect(await value('outbox_oldest_seconds{queue="conversation-start"}')).toBeGreaterThan(0);
+    expect(await value('outbox_oldest_seconds{queue="conversation-snapshot"}')).toBe(0);
   });
 
   it('remove what has expired, and nothing younger', async () => {

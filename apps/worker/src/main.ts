@@ -13,9 +13,10 @@ const config = loadConfig(process.env);
 const logger = createLogger('worker', config.LOG_LEVEL);
 // Nobody calls a worker: there is no load balancer to wait for, and what it gives back at once runs elsewhere at once.
 const stop = new GracefulStop({ logger, drainSeconds: 0 });
-const worker = await startWorker(config, logger);
+const metrics = createMetrics('worker');
+const worker = await startWorker(config, logger, metrics);
 const server = Fastify();
-installTelemetry(server, { registry: createMetrics('worker'), logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping });
+installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping });
 stop.serve(server.server);
 stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS)]);
 await server.listen({ host: config.HOST, port: config.PORT });

@@ -9,7 +9,16 @@ import { type Operation, PoolWorld, REPLICAS } from '../testing/pool-world.js';
 /** Something that happens to the world, at one moment. */
 type Event = { readonly kind: 'together'; readonly operations: readonly Operation[] } | { readonly kind: (typeof ACCIDENTS)[number]; readonly which: number };
 
-const ACCIDENTS = ['sandbox-dies', 'sandbox-unreachable', 'deadlines-pass', 'leases-pass', 'places-pass', 'new-template', 'workspace-lost'] as const;
+const ACCIDENTS = [
+  'sandbox-dies',
+  'sandbox-unreachable',
+  'mark-lost',
+  'deadlines-pass',
+  'leases-pass',
+  'places-pass',
+  'new-template',
+  'workspace-lost',
+] as const;
 const crashAt = fc.option(fc.integer({ min: 1, max: 12 }), { freq: 2 });
 const where = { crashAt, replica: fc.nat(REPLICAS - 1) };
 const waitMs = fc.constantFrom(0, 0, 60);
@@ -94,6 +103,9 @@ describe('the warm pool, whatever dies between any two steps', () => {
         return;
       case 'sandbox-unreachable':
         at.farm.unreachable.add(name);
+        return;
+      case 'mark-lost':
+        await at.loseMark(what.which);
         return;
       case 'deadlines-pass':
         await at.passTime('deadlines');
@@ -210,7 +222,8 @@ describe('the warm pool, whatever dies between any two steps', () => {
         if (claim === undefined) throw new Error('nothing was bound');
         if (!reachable) world.farm.unreachable.add(`sb-${claim.slot_id}`);
         const receipt = world.farm.sandboxes.get(`sb-${claim.slot_id}`)?.latch.claimId === claim.claim_id;
-        await world.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '1 second'`);
+        // Longer ago than a silent sandbox is waited for.
+        await world.owner.query(`UPDATE runtime.claim SET deadline = now() - interval '2 minutes'`);
         await world.run({ kind: 'reap', crashAt: null });
         const late = await activateClaim(world.db, 'org_a', { claimId: claim.claim_id, epoch: claim.epoch }, 'http://late', '/late');
         const { rows: slots } = await world.owner.query<{ state: string }>('SELECT state FROM runtime.slot WHERE slot_id = $1', [claim.slot_id]);

@@ -60,6 +60,7 @@ export interface OverdueClaim {
   readonly podName: string;
   readonly podUid: string;
   readonly address: string;
+  readonly overdueSeconds: number;
 }
 
 /** Claims that no sandbox has confirmed by their deadline. Found through their slots: nothing of a claim's state is in an index. */
@@ -67,7 +68,8 @@ export function overdueClaims(db: SqlPool): Promise<OverdueClaim[]> {
   return asSystem(db, 'slipway_runtime_system', 'reaper looks at overdue claims', async (client) => {
     const { rows } = await client.query<OverdueClaim>({
       name: 'overdue_claims',
-      text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", c.epoch, s.pod_name AS "podName", s.pod_uid AS "podUid", s.address
+      text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId", c.epoch, s.pod_name AS "podName", s.pod_uid AS "podUid", s.address,
+               extract(epoch FROM now() - c.deadline)::float8 AS "overdueSeconds"
              FROM runtime.pool p JOIN runtime.slot s ON s.pool_id = p.pool_id AND s.state = 'bound' AND s.state <> 'gone'
                JOIN runtime.claim c ON c.claim_id = s.claim_id AND c.ended_at IS NULL AND c.state = 'bound'
              WHERE c.deadline < now()`,

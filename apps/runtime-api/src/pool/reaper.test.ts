@@ -29,6 +29,7 @@ describe('the reaper', () => {
     context = world.context(() => {});
     await world.run({ kind: 'fill', crashAt: null });
     await world.run({ kind: 'start', org: 'org_a', session: 's', body: 'x', crashAt: null });
+    await world.quiet();
     expect(await states()).toEqual(['active', 'ready', 'ready']);
   });
   afterEach(() => world.close());

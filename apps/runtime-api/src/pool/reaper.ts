@@ -24,6 +24,8 @@ export const STOPPED_SECONDS = 3_600;
 /** How long rows of what is over stay for whoever asks what happened. Seconds. */
 const HISTORY_SECONDS = 7 * 86_400;
 const RECEIPT_TIMEOUT_MS = 2_000;
+/** A claim whose sandbox does not give its receipt is kept so long beyond its deadline, unless the sandbox is known to be over: its caller may have his answer. Seconds. */
+const SILENT_SECONDS = 60;
 /** Rows read at once, so that ten thousand are no pause for whoever claims meanwhile. */
 const PAGE = 1_000;
 /** Sandboxes asked for by name, or for their receipts, at the same time. */
@@ -179,7 +181,7 @@ export class Reaper {
 
   private async endUnlessActivated(claim: OverdueClaim, signal: AbortSignal): Promise<boolean> {
     const { db, backend, failpoints } = this.context;
-    // Its last address will do while the backend cannot say: nobody was answered with a claim that is only bound, so to end one wrongly costs a sandbox and no conversation.
+    // Its last address will do while the backend cannot say.
     const now = await backend.observe(claim.podName, signal).catch(() => null);
     const address = now?.state === 'running' ? now.address : claim.address;
     const receipt = await readActivation(address, signal, RECEIPT_TIMEOUT_MS);
@@ -188,6 +190,8 @@ export class Reaper {
       await activateClaim(db, claim.orgId, claim, address, receipt.working_dir);
       return false;
     }
+    const isThere = now === null || now.state === 'pending' || (now.state === 'running' && now.uid === claim.podUid);
+    if (receipt === null && isThere && claim.overdueSeconds < SILENT_SECONDS) return false;
     const detail = 'the sandbox was not activated in time';
     const ended = await releaseClaim(db, claim.orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail });
     await failpoints('reap.released');

@@ -10,12 +10,18 @@ import type { Stockroom } from '../stock/stockroom.js';
 import { replaceWorkspace, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
+/**
+ * The answer to a new session goes out beside its mark only within so long after its bind was sent: the claim is then far from its deadline, at which somebody else may end it.
+ * Milliseconds, by a clock that goes on while the process is stopped.
+ */
+const BESIDE_MS = 10_000;
 /** Longest wait for a sandbox to accept. Milliseconds; agent-server tells its tool process meanwhile. */
 const ACTIVATION_TIMEOUT_MS = 5_000;
 
 export type Activated =
   | { readonly result: 'active'; readonly runtime: ActiveRuntime; readonly sessionKey: string }
-  | { readonly result: 'failed'; readonly reason: string };
+  /** `isSilent`: it did not answer, so that it may have accepted all the same. */
+  | { readonly result: 'failed'; readonly reason: string; readonly isSilent?: boolean };
 
 /** What a sandbox is told, opened. */
 export interface Secrets {
@@ -39,9 +45,18 @@ export class Activator {
 
   /**
    * @param sent what was sealed for this request; it counts for a session that is new with it.
+   * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new session's mark is then written beside its answer.
+   *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for it.
    * @throws never for a sandbox's fault; only when the database does not answer.
    */
-  async activate(orgId: string, sessionId: string, claim: BoundClaim, sent: Secrets, signal: AbortSignal): Promise<Activated> {
+  async activate(
+    orgId: string,
+    sessionId: string,
+    claim: BoundClaim,
+    sent: Secrets,
+    signal: AbortSignal,
+    bindSentAt: number | null = null,
+  ): Promise<Activated> {
     const { failpoints, logger } = this.context;
     await failpoints('claim.bound');
     let address = claim.address;
@@ -66,16 +81,15 @@ export class Activator {
       logger.error({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, 'security: a sandbox that was just bound belongs to another claim');
       return { result: 'failed', reason: 'the sandbox belongs to another claim' };
     }
-    if (outcome.result === 'failed') return outcome;
+    if (outcome.result === 'failed') return { ...outcome, isSilent: true };
     if (outcome.state.claim_id !== claim.claimId) return { result: 'failed', reason: 'the sandbox did not take this claim' };
-    const marked = await this.stockroom.mark({
-      orgId,
-      sessionId,
-      claimId: claim.claimId,
-      epoch: claim.epoch,
-      address,
-      workingDir: outcome.state.working_dir,
-    });
+    const workingDir = outcome.state.working_dir;
+    const mark = { orgId, sessionId, claimId: claim.claimId, epoch: claim.epoch, address, workingDir };
+    if (bindSentAt !== null && claim.sealedKey === null && performance.now() - bindSentAt < BESIDE_MS) {
+      this.stockroom.markBeside(mark);
+      return { result: 'active', runtime: { url: address, workingDir, restartCount: 0, restartReasons: [], statusDetail: null }, sessionKey };
+    }
+    const marked = await this.stockroom.mark(mark);
     await failpoints('claim.marked');
     return marked !== null
       ? { result: 'active', runtime: marked, sessionKey }

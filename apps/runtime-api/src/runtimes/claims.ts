@@ -63,10 +63,10 @@ export class Claims {
 
   /**
    * The session's sandbox, active: the one that it has, or a new one. Still `starting` when a workspace of an earlier life takes its time to come back.
-   * When it answers, the claim is committed and the sandbox has accepted it; a repetition with the same request is the same sandbox, also after a crash in the middle.
+   * When it answers, the claim is committed and the sandbox has accepted it (a new session's mark of that is written meanwhile); a repetition with the same request is the same sandbox, also after a crash in the middle.
    *
    * @param gone aborted when the caller does not wait any more: then nothing new is claimed, because nobody would know of it and give it back.
-   * @throws SlipwayError `service.unavailable` (the caller is gone), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);
+   * @throws SlipwayError `service.unavailable` (the caller is gone, or the sandbox of another request's claim does not answer), `idempotency.mismatch`, `sandbox.quota`, `sandbox.start-failed`, `resource.not-found` (only for /resume);
    *   when the wait is over `sandbox.no-capacity`, or what is in the way of the pool. The place in the queue is then kept for 10 s.
    */
   async obtain(orgId: string, sessionId: string, wanted: Wanted, gone: AbortSignal): Promise<Obtained> {
@@ -96,8 +96,11 @@ export class Claims {
       sealedEnvironment: body === null ? null : this.box.encrypt(body.environment, environmentContext(orgId, sessionId)),
     };
     let abandon: string | null = null;
+    // The claim that this request has waited as.
+    let queuedAs: string | null = null;
     for (let attempts = 0; ; ) {
       if (gone.aborted) throw await this.leave(orgId, abandon);
+      const bindSentAt = performance.now();
       const outcome = await this.stockroom.bind({ ...request, ...this.freshIds(), abandon });
       this.metrics.claims.inc({ result: outcome.outcome });
       if (outcome.lost) this.metrics.claims.inc({ result: 'slot-lost' });
@@ -111,6 +114,7 @@ export class Claims {
         case 'queued': {
           // Ended in the same commit.
           abandon = null;
+          queuedAs = outcome.claimId;
           this.supply.kick();
           const turn = await this.stockroom.waitForTurn(poolId, outcome.claimId, waitUntil - performance.now(), gone);
           await this.context.failpoints('queue.called');
@@ -129,7 +133,10 @@ export class Claims {
           this.supply.taken(poolId);
       }
       const { claim } = outcome;
-      const activated = await (claim.workspaceRef === claim.podName ? this.activator : this.restores).activate(orgId, sessionId, claim, sent, signal);
+      const activated =
+        claim.workspaceRef === claim.podName
+          ? await this.activator.activate(orgId, sessionId, claim, sent, signal, outcome.outcome === 'bound' ? bindSentAt : null)
+          : await this.restores.activate(orgId, sessionId, claim, sent, signal);
       if (activated === 'under-way') {
         const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
         if (row === undefined) throw notFound();
@@ -153,11 +160,22 @@ export class Claims {
       attempts += 1;
       this.metrics.claims.inc({ result: 'activation-failed' });
       this.context.logger.warn({ claim_id: claim.claimId, slot_id: claim.slotId, org_id: orgId }, `a claim could not be activated: ${activated.reason}`);
+      if (outcome.outcome === 'replay' && claim.claimId !== queuedAs && activated.isSilent === true) {
+        // Another request made this claim, and may have answered its caller: only the sandbox's receipt tells, which the reaper reads.
+        if (await this.isAlive(orgId, claim, signal))
+          throw new SlipwayError('service.unavailable', 'The sandbox of this session does not answer just now.', { retryAfterSeconds: 5 });
+        continue;
+      }
       abandon = claim.claimId;
       if (attempts < MAX_ATTEMPTS && !signal.aborted) continue;
       await this.giveUp(orgId, abandon, activated.reason);
       throw new SlipwayError('sandbox.start-failed', notActivated(attempts, activated.reason), { retryAfterSeconds: 5 });
     }
+  }
+
+  /** Answers were given whose marks were still on their way: what is read after this sees them. */
+  marked(orgId: string): Promise<void> {
+    return this.stockroom.marked(orgId);
   }
 
   private freshIds(): Pick<BindRequest, 'claimId' | 'runtimeId'> {

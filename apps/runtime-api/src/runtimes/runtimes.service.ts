@@ -52,6 +52,7 @@ export class RuntimesService {
   }
 
   async session(orgId: string, sessionId: string): Promise<Runtime> {
+    await this.claims.marked(orgId);
     const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
     if (row === undefined) throw notFound();
     return toRuntime(orgId, row, this.box);
@@ -61,10 +62,12 @@ export class RuntimesService {
   async batch(orgId: string, sessionIds: readonly string[]): Promise<Runtime[]> {
     if (sessionIds.length > MAX_LISTED)
       throw new SlipwayError('request.invalid', `ids: at most ${MAX_LISTED}`, { fields: [{ path: 'ids', message: `at most ${MAX_LISTED}` }] });
+    await this.claims.marked(orgId);
     return (await sessionsById(this.context.db, orgId, sessionIds)).map((row) => toRuntime(orgId, row, this.box));
   }
 
   async list(orgId: string): Promise<{ runtimes: Runtime[] }> {
+    await this.claims.marked(orgId);
     const rows = await listSessions(this.context.db, orgId, MAX_LISTED, STOPPED_SECONDS);
     return { runtimes: rows.map((row) => toRuntime(orgId, row, this.box)) };
   }
@@ -105,6 +108,7 @@ export class RuntimesService {
   }
 
   private async byRuntimeId(orgId: string, runtimeId: string): Promise<SessionRow> {
+    await this.claims.marked(orgId);
     const row = await sessionByRuntimeId(this.context.db, orgId, runtimeId);
     if (row === undefined) throw notFound();
     return row;

@@ -73,6 +73,11 @@ export class Stock {
     return this.refilling;
   }
 
+  /** No lease is on its way. */
+  async settled(): Promise<void> {
+    await this.refilling;
+  }
+
   /** Those of `kept` are leased for another while; the others end when they end. */
   renewed(kept: ReadonlySet<string>, askedAt: number): void {
     for (const held of this.held) if (kept.has(held.slotId)) held.until = askedAt + this.options.leaseSeconds * 1_000;

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Batcher } from './batcher.js';
@@ -11,6 +12,8 @@ import { type Turn, WaitingRoom } from './waiting-room.js';
 /** Claims of one batch. More would only wait for each other. */
 const BATCH_MOST = 32;
 const BATCHES_IN_FLIGHT = 2;
+/** Pauses before a mark beside its answer is tried again. Milliseconds. When all of them have failed, the reaper finds the sandbox's receipt at the claim's deadline. */
+const MARK_PAUSES_MS = [100, 300, 1_000, 3_000];
 
 export interface StockroomOptions extends BindLimits {
   readonly replicaId: string;
@@ -25,6 +28,8 @@ export class Stockroom {
   private readonly binds: Batcher<BindRequest, BindOutcome>;
   private readonly marks: Batcher<MarkRequest, ActiveRuntime | null>;
   private readonly bell: QueueBell;
+  /** Marks beside their answers, by organization. */
+  private readonly marking = new Map<string, Set<Promise<void>>>();
   private readonly yielding = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> = Promise.resolve();
@@ -69,6 +74,7 @@ export class Stockroom {
   async close(): Promise<void> {
     clearInterval(this.timer);
     this.bell.close();
+    await Promise.all([...this.marking.keys()].map((orgId) => this.marked(orgId)));
     await this.renewing;
     await Promise.all([...this.stocks.values()].map((stock) => stock.returnAll())).catch((error: unknown) => {
       this.context.logger.warn({ err: error }, 'leases were not given back; they end by themselves');
@@ -95,6 +101,31 @@ export class Stockroom {
     return this.marks.run(mark);
   }
 
+  /** As `mark`, while its caller is answered. What fails is tried again for some seconds. */
+  markBeside(mark: MarkRequest): void {
+    const ofOrg = this.marking.get(mark.orgId) ?? new Set();
+    this.marking.set(mark.orgId, ofOrg);
+    const first = this.marks.run(mark).then(
+      (active) => this.noteMarked(mark, active),
+      (error: unknown) => void this.markAgain(mark, error),
+    );
+    ofOrg.add(first);
+    void first.finally(() => {
+      ofOrg.delete(first);
+      if (ofOrg.size === 0) this.marking.delete(mark.orgId);
+    });
+  }
+
+  /** The marks of an organization that are on their way beside their answers have been tried. */
+  async marked(orgId: string): Promise<void> {
+    await Promise.all(this.marking.get(orgId) ?? []);
+  }
+
+  /** Nothing that was begun beside an answer is on its way any more. */
+  async settled(): Promise<void> {
+    await Promise.all([...[...this.marking.keys()].map((orgId) => this.marked(orgId)), ...[...this.stocks.values()].map((stock) => stock.settled())]);
+  }
+
   /** Waits in the queue of a pool as a claim that is queued, after this replica has put what it held of the pool at the disposal of the queue. */
   async waitForTurn(poolId: string, claimId: string, timeoutMs: number, gone: AbortSignal): Promise<Turn> {
     const until = performance.now() + timeoutMs;
@@ -110,6 +141,24 @@ export class Stockroom {
       .then(() => this.renewOnce())
       .catch((error: unknown) => this.context.logger.warn({ err: error }, 'leases were not renewed; they end by themselves'));
     return this.renewing;
+  }
+
+  private noteMarked({ claimId, orgId }: MarkRequest, active: ActiveRuntime | null): void {
+    if (active === null) this.context.logger.info({ claim_id: claimId, org_id: orgId }, 'a claim ended just after it was answered');
+  }
+
+  private async markAgain(mark: MarkRequest, error: unknown): Promise<void> {
+    let reason = error;
+    for (const pause of MARK_PAUSES_MS) {
+      await wait(pause, undefined, { ref: false });
+      try {
+        this.noteMarked(mark, await this.marks.run(mark));
+        return;
+      } catch (again) {
+        reason = again;
+      }
+    }
+    this.context.logger.warn({ err: reason, claim_id: mark.claimId, org_id: mark.orgId }, 'a claim was not marked active; its sandbox says so at the deadline');
   }
 
   private async bindAll(requests: readonly BindRequest[]): Promise<BindOutcome[]> {

@@ -277,6 +277,8 @@ export class ModelWorld {
           return;
         }
         this.mark(message.replica, request);
+        // Who made the claim is answered beside its mark.
+        if (request.claim.id === request.proposed) this.answer(sender, request, 'active');
         return;
       }
       case 'mark':

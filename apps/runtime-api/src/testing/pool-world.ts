@@ -118,6 +118,22 @@ export class PoolWorld {
     await this.owner.query(past[what]);
   }
 
+  /** A crash of the database or of a process, after the answer: it does not know any more that a claim is active. */
+  async loseMark(which: number): Promise<void> {
+    const { rows } = await this.owner.query<{ id: string }>(
+      `SELECT claim_id AS id FROM runtime.claim WHERE state = 'active' AND ended_at IS NULL ORDER BY claim_id`,
+    );
+    const id = rows[which % Math.max(1, rows.length)]?.id;
+    if (id === undefined) return;
+    // Past the guard, which knows no way back.
+    await this.owner.query(
+      `BEGIN; SET LOCAL session_replication_role = replica;
+       UPDATE runtime.claim SET state = 'bound' WHERE claim_id = '${id}' AND ended_at IS NULL;
+       UPDATE runtime.slot SET state = 'bound' WHERE claim_id = '${id}' AND state = 'active';
+       UPDATE runtime.session SET status = 'starting' WHERE claim_id = '${id}' AND status = 'running'; COMMIT`,
+    );
+  }
+
   /** Processes that work until all is done; what living replicas do by themselves in half a minute. */
   async settle(): Promise<void> {
     await this.quiet();

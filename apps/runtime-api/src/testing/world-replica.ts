@@ -75,6 +75,7 @@ export class WorldReplica {
   /** Everything that was on its way when the process died has come to its end. */
   async quiet(): Promise<void> {
     await Promise.allSettled(this.under);
+    await this.stockroom.settled();
   }
 
   private step(step: Step): Promise<void> | undefined {

@@ -62,3 +62,9 @@ app.kubernetes.io/component: {{ .component }}
 {{- define "slipway.ownSecret" -}}
 {{- printf "%s-secrets" (include "slipway.fullname" .) -}}
 {{- end -}}
+
+{{/* The port of what urlParse gave. */}}
+{{- define "slipway.portOf" -}}
+{{- $port := regexFind ":[0-9]+$" .host | trimPrefix ":" -}}
+{{- default (ternary "443" "80" (eq .scheme "https")) $port -}}
+{{- end -}}

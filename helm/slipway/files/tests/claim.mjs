@@ -1,0 +1,28 @@
+// `helm test`: runtime-api gives out a sandbox and takes it back. A blank warm one, in a session and an organization that nobody else has.
+import { randomUUID } from 'node:crypto';
+
+const session = randomUUID();
+/** Milliseconds. A cluster without a warm sandbox makes one meanwhile. */
+const DEADLINE_MS = 240_000;
+const headers = { 'x-api-key': process.env.RUNTIME_API_KEY, 'content-type': 'application/json' };
+const ask = (path, body) =>
+  fetch(`${process.env.RUNTIME_API_URL}${path}`, { method: 'POST', headers, body: JSON.stringify(body), signal: AbortSignal.timeout(60_000) });
+
+const started = performance.now();
+let last = 'nothing';
+for (;;) {
+  const response = await ask('/start', { session_id: session }).catch((error) => ({ ok: false, status: 0, text: async () => error.message }));
+  const text = await response.text();
+  if (response.ok) break;
+  last = `${response.status} ${text.slice(0, 500)}`;
+  // Full, or the cluster is making one: asked again. Anything else will not get better.
+  if ((response.status !== 0 && response.status < 500 && response.status !== 429 && response.status !== 409) || performance.now() - started > DEADLINE_MS) {
+    console.log(`No sandbox after ${Math.round((performance.now() - started) / 1000)} s: ${last}`);
+    process.exit(1);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+}
+console.log(`A sandbox after ${Math.round(performance.now() - started)} ms.`);
+const stopped = await ask('/stop', { session_id: session });
+console.log(stopped.ok ? 'Given back.' : `It could not be given back: ${stopped.status} ${(await stopped.text()).slice(0, 500)}`);
+process.exit(stopped.ok ? 0 : 1);

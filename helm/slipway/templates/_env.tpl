@@ -1,0 +1,181 @@
+{{/* Environments, one list an app, as docs/configuration.md has them. A secret is always a reference, never a value. */}}
+
+{{/* (dict "name" VARIABLE "secret" NAME "key" KEY) */}}
+{{- define "slipway.fromSecret" -}}
+- name: {{ .name }}
+  valueFrom:
+    secretKeyRef: { name: {{ .secret | quote }}, key: {{ .key | quote }} }
+{{- end -}}
+
+{{/* One of the platform's own: (dict "root" $ "name" VARIABLE "key" a key of secrets.keys) */}}
+{{- define "slipway.ownVariable" -}}
+{{- $secrets := .root.Values.secrets -}}
+{{- include "slipway.fromSecret" (dict "name" .name "secret" (default (include "slipway.ownSecret" .root) $secrets.existingSecret) "key" (index $secrets.keys .key)) -}}
+{{- end -}}
+
+{{/* (dict "root" $ "role" "app" | "runtime" | "gateway" | "owner" "name" VARIABLE) */}}
+{{- define "slipway.databaseUrl" -}}
+{{- $p := .root.Values.postgresql -}}
+{{- if $p.existingSecret -}}
+{{- include "slipway.fromSecret" (dict "name" .name "secret" $p.existingSecret "key" (index $p.keys .role)) -}}
+{{- else -}}
+{{- $password := printf "%s_PASSWORD" (trimSuffix "_URL" .name) -}}
+{{- if eq .role "owner" -}}
+{{- include "slipway.fromSecret" (dict "name" $password "secret" $p.owner.existingSecret "key" $p.owner.passwordKey) }}
+{{- else -}}
+{{- include "slipway.fromSecret" (dict "name" $password "secret" (default (include "slipway.ownSecret" .root) $p.roles.existingSecret) "key" (index $p.roles.keys .role)) }}
+{{- end }}
+- name: {{ .name }}
+  value: {{ printf "postgresql://%s:$(%s)@%s:%v/%s?sslmode=%s" (ternary $p.owner.username (printf "slipway_%s" .role) (eq .role "owner")) $password $p.host $p.port $p.database $p.sslMode | quote }}
+{{- end -}}
+{{- end -}}
+
+{{/* Nothing when there is no Redis. */}}
+{{- define "slipway.redis" -}}
+{{- $r := .Values.redis -}}
+{{- $scheme := ternary "rediss" "redis" $r.tls -}}
+{{- if $r.existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "REDIS_URL" "secret" $r.existingSecret "key" $r.urlKey) }}
+{{- else if $r.host }}
+{{- if $r.auth.existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "REDIS_PASSWORD" "secret" $r.auth.existingSecret "key" $r.auth.passwordKey) }}
+- name: REDIS_URL
+  value: {{ printf "%s://%s:$(REDIS_PASSWORD)@%s:%v/%v" $scheme $r.username $r.host $r.port $r.database | quote }}
+{{- else }}
+- name: REDIS_URL
+  value: {{ printf "%s://%s:%v/%v" $scheme $r.host $r.port $r.database | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Of every process, jobs too. */}}
+{{- define "slipway.env.base" -}}
+- { name: NODE_ENV, value: production }
+- { name: LOG_LEVEL, value: {{ .Values.logLevel | quote }} }
+{{- if .Values.privateCa.configMap }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/slipway/ca/ca.crt }
+{{- end }}
+{{- with .Values.proxy }}
+{{- if .http }}
+- { name: HTTP_PROXY, value: {{ .http | quote }} }
+{{- end }}
+{{- if .https }}
+- { name: HTTPS_PROXY, value: {{ .https | quote }} }
+{{- end }}
+{{- if or .http .https }}
+- name: NO_PROXY
+  value: {{ join "," (concat (list "localhost" "127.0.0.1" ".svc" (printf ".%s" $.Values.clusterDomain)) .noProxy) | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "slipway.env.appServer" -}}
+{{- $root := . -}}
+- { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
+{{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
+{{- include "slipway.redis" . }}
+- { name: OIDC_ISSUER_URL, value: {{ .Values.oidc.issuerUrl | quote }} }
+- { name: OIDC_CLIENT_ID, value: {{ .Values.oidc.clientId | quote }} }
+{{ include "slipway.fromSecret" (dict "name" "OIDC_CLIENT_SECRET" "secret" .Values.oidc.existingSecret "key" .Values.oidc.clientSecretKey) }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "SESSION_SECRET" "key" "session") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
+- { name: WEB_URL, value: {{ include "slipway.url" (dict "root" . "app" "web") | quote }} }
+- { name: LLM_GATEWAY_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
+{{- end -}}
+
+{{- define "slipway.env.worker" -}}
+{{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
+{{- include "slipway.redis" . }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
+- { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
+- { name: LLM_GATEWAY_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
+- { name: SANDBOX_INGEST_URL, value: {{ include "slipway.url" (dict "root" . "app" "appServer") | quote }} }
+- { name: SANDBOX_LLM_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
+- { name: CLONE_TIMEOUT_SECONDS, value: {{ .Values.worker.cloneTimeoutSeconds | quote }} }
+- { name: SETUP_SCRIPT_TIMEOUT_SECONDS, value: {{ .Values.worker.setupScriptTimeoutSeconds | quote }} }
+- { name: SANDBOX_IDLE_TIMEOUT_SECONDS, value: {{ int .Values.worker.sandboxIdleTimeoutSeconds | quote }} }
+- { name: MAX_ITERATIONS, value: {{ int .Values.worker.maxIterations | quote }} }
+{{- end -}}
+
+{{- define "slipway.env.runtimeApi" -}}
+{{ include "slipway.databaseUrl" (dict "root" . "role" "runtime" "name" "DATABASE_URL") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "ACTIVATION_PRIVATE_KEY" "key" "activation") }}
+- { name: SANDBOX_BACKEND, value: kubernetes }
+- { name: SANDBOX_NAMESPACE, value: {{ .Values.sandboxes.namespace | quote }} }
+- { name: SANDBOX_TEMPLATES, value: /etc/slipway/templates/templates.yaml }
+- { name: ORG_SANDBOX_LIMIT, value: {{ int .Values.runtimeApi.orgSandboxLimit | quote }} }
+- { name: SANDBOX_MAX_AGE_SECONDS, value: {{ int .Values.runtimeApi.sandboxMaxAgeSeconds | quote }} }
+- name: REPLICA_ID
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+{{ include "slipway.env.workspaceStore" . }}
+{{- end -}}
+
+{{- define "slipway.env.workspaceStore" -}}
+{{- $store := .Values.sandboxes.workspaceStore -}}
+- { name: WORKSPACE_STORE, value: {{ ternary "file:///var/lib/slipway/workspaces" $store.url $store.volume.enabled | quote }} }
+{{- if and $store.existingSecret (not $store.volume.enabled) }}
+{{ include "slipway.fromSecret" (dict "name" "AWS_ACCESS_KEY_ID" "secret" $store.existingSecret "key" $store.accessKeyIdKey) }}
+{{ include "slipway.fromSecret" (dict "name" "AWS_SECRET_ACCESS_KEY" "secret" $store.existingSecret "key" $store.secretAccessKeyKey) }}
+{{- end }}
+{{- end -}}
+
+{{- define "slipway.env.llmGateway" -}}
+{{ include "slipway.databaseUrl" (dict "root" . "role" "gateway" "name" "DATABASE_URL") }}
+{{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
+- { name: DATA_DIR, value: /var/lib/slipway/spool }
+{{- with .Values.llm }}
+{{- if .model }}
+- { name: LLM_MODEL, value: {{ .model | quote }} }
+{{- end }}
+{{- if .baseUrl }}
+- { name: LLM_BASE_URL, value: {{ .baseUrl | quote }} }
+{{- end }}
+{{- if .existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "LLM_API_KEY" "secret" .existingSecret "key" .apiKeyKey) }}
+{{- end }}
+- { name: LLM_FIRST_BYTE_TIMEOUT_SECONDS, value: {{ .firstByteTimeoutSeconds | quote }} }
+- { name: LLM_SILENCE_TIMEOUT_SECONDS, value: {{ .silenceTimeoutSeconds | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "slipway.env.sandboxGateway" -}}
+- { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
+{{- end -}}
+
+{{- define "slipway.env.web" -}}
+- { name: HOSTNAME, value: 0.0.0.0 }
+{{- end -}}
+
+{{/* Every Secret that values name, with its keys: a list of {value, name, keys}. */}}
+{{- define "slipway.neededSecrets" -}}
+{{- $v := .Values -}}
+{{- $p := $v.postgresql -}}
+{{- $store := $v.sandboxes.workspaceStore -}}
+{{- $needed := list -}}
+{{- if $p.existingSecret -}}
+{{- $needed = append $needed (dict "value" "postgresql.existingSecret" "name" $p.existingSecret "keys" (values $p.keys | sortAlpha)) -}}
+{{- else -}}
+{{- if $p.owner.existingSecret }}{{ $needed = append $needed (dict "value" "postgresql.owner.existingSecret" "name" $p.owner.existingSecret "keys" (list $p.owner.passwordKey)) }}{{ end -}}
+{{- if $p.roles.existingSecret }}{{ $needed = append $needed (dict "value" "postgresql.roles.existingSecret" "name" $p.roles.existingSecret "keys" (values $p.roles.keys | sortAlpha)) }}{{ end -}}
+{{- end -}}
+{{- if $v.redis.existingSecret -}}
+{{- $needed = append $needed (dict "value" "redis.existingSecret" "name" $v.redis.existingSecret "keys" (list $v.redis.urlKey)) -}}
+{{- else if and $v.redis.host $v.redis.auth.existingSecret -}}
+{{- $needed = append $needed (dict "value" "redis.auth.existingSecret" "name" $v.redis.auth.existingSecret "keys" (list $v.redis.auth.passwordKey)) -}}
+{{- end -}}
+{{- if $v.oidc.existingSecret }}{{ $needed = append $needed (dict "value" "oidc.existingSecret" "name" $v.oidc.existingSecret "keys" (list $v.oidc.clientSecretKey)) }}{{ end -}}
+{{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
+{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values $v.secrets.keys | sortAlpha)) }}{{ end -}}
+{{- if and $store.url $store.existingSecret -}}
+{{- $needed = append $needed (dict "value" "sandboxes.workspaceStore.existingSecret" "name" $store.existingSecret "keys" (list $store.accessKeyIdKey $store.secretAccessKeyKey)) -}}
+{{- end -}}
+{{- toYaml $needed -}}
+{{- end -}}

@@ -23,6 +23,9 @@ export class ConversationWatcher {
   /** Times that a hole was seen and healed by asking again. */
   gaps = 0;
   reconnects = -1;
+  /** Each time without a subscription, from the connection's end (or the word to resume elsewhere) to the server's yes. Milliseconds. */
+  readonly outages: number[] = [];
+  private outSince: number | null = null;
   private readonly socket: Socket;
 
   constructor(
@@ -47,8 +50,12 @@ export class ConversationWatcher {
     this.socket.on('inbox', (frame: InboxFrame) => {
       this.inbox = frame.messages;
     });
-    this.socket.on('resume', () => this.socket.connect());
+    this.socket.on('resume', () => {
+      this.outSince ??= performance.now();
+      this.socket.connect();
+    });
     this.socket.on('disconnect', (reason) => {
+      this.outSince ??= performance.now();
       if (reason === 'io server disconnect') this.socket.connect();
     });
   }
@@ -61,6 +68,10 @@ export class ConversationWatcher {
     this.socket.timeout(5_000).emit('subscribe', { ...this.target, afterSeq: this.lastSeq }, (error: Error | null, answer: SubscribeAnswer | undefined) => {
       if (error !== null) this.subscribe();
       else if (answer?.ok === false) this.failure = `${answer.code}: ${answer.detail}`;
+      else if (this.outSince !== null) {
+        this.outages.push(performance.now() - this.outSince);
+        this.outSince = null;
+      }
     });
   }
 

@@ -1,0 +1,162 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
+import { migrate, serviceUrl } from '@slipway/db/migrate';
+import { migrateQueue } from '@slipway/queue/migrate';
+import { until } from '@slipway/testing';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { endSandboxes } from '../../deploy/local/leftovers.ts';
+import { planServices, type ServicePlan } from '../../deploy/local/services.ts';
+import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT } from '../../deploy/local/settings.ts';
+import { Balancer } from './balancer.ts';
+import { type Exit, Replica } from './replica.ts';
+
+/** What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not ours. */
+export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'worker'] as const;
+export type Deployment = (typeof DEPLOYMENTS)[number];
+
+export interface FleetOptions {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly drainSeconds: number;
+  readonly redisUrl?: string | undefined;
+  /** The repository's `prisma/` folder when not given. */
+  readonly migrations?: string;
+}
+
+const REPLICAS = 2;
+
+/** Two replicas of every deployment, each deployment behind a balancer on the port where the others look for it; Postgres behind one too. */
+export class Fleet {
+  readonly url: string;
+  readonly ownerUrl: string;
+  readonly database: Balancer;
+  readonly directory: string;
+  private readonly options: FleetOptions;
+  private readonly plans: ReadonlyMap<LocalService, ServicePlan>;
+  private readonly balancers: ReadonlyMap<LocalService, Balancer>;
+  private readonly replicas = new Map<LocalService, Replica[]>();
+  private readonly passwords: Parameters<typeof migrate>[0]['passwords'];
+  private postgres: PostgresServer;
+  private started = 0;
+
+  private constructor(
+    parts: Pick<Fleet, 'url' | 'ownerUrl' | 'database' | 'directory'> & {
+      options: FleetOptions;
+      plans: ServicePlan[];
+      balancers: Map<LocalService, Balancer>;
+      passwords: Fleet['passwords'];
+      postgres: PostgresServer;
+    },
+  ) {
+    this.url = parts.url;
+    this.ownerUrl = parts.ownerUrl;
+    this.database = parts.database;
+    this.directory = parts.directory;
+    this.options = parts.options;
+    this.plans = new Map(parts.plans.map((plan) => [plan.name, plan]));
+    this.balancers = parts.balancers;
+    this.passwords = parts.passwords;
+    this.postgres = parts.postgres;
+  }
+
+  static async open(options: FleetOptions): Promise<Fleet> {
+    const directory = path.join(options.folder, 'data');
+    mkdirSync(path.join(directory, 'logs'), { recursive: true });
+    const secrets = loadSecrets(directory);
+    const port = await freePortRange();
+    const postgres = await startPostgresServer(path.join(directory, 'postgres'), 0, POSTGRES_FLAGS);
+    const database = await Balancer.open(port + PORT_OFFSETS.postgres, null);
+    database.add(Number(new URL(postgres.url).port));
+    const owner = new URL(postgres.url);
+    owner.port = String(port + PORT_OFFSETS.postgres);
+    const ownerUrl = owner.href;
+    const passwords = secrets.database;
+    await migrate({ ownerUrl, directory: options.migrations ?? path.join(ROOT, 'prisma'), passwords, log: () => {} });
+    await migrateQueue(ownerUrl, 'slipway_app');
+    const databaseUrls = {
+      app: serviceUrl(ownerUrl, 'app', passwords.app),
+      runtime: serviceUrl(ownerUrl, 'runtime', passwords.runtime),
+      gateway: serviceUrl(ownerUrl, 'gateway', passwords.gateway),
+    };
+    const addresses = { port, dataDirectory: directory, databaseUrls, redisUrl: options.redisUrl ?? null, oidcIssuerUrl: null };
+    const plans = planServices(addresses, secrets, options.env).filter(({ name }) => name !== 'web');
+    const balancers = new Map<LocalService, Balancer>();
+    for (const { name, readyPath } of plans) balancers.set(name, await Balancer.open(port + PORT_OFFSETS[name], readyPath));
+    const fleet = new Fleet({ url: `http://localhost:${port}`, ownerUrl, database, directory, options, plans, balancers, passwords, postgres });
+    await fleet.start('embedded-identity');
+    await Promise.all(DEPLOYMENTS.flatMap((name) => Array.from({ length: REPLICAS }, () => fleet.start(name))));
+    return fleet;
+  }
+
+  /** The processes of a deployment. */
+  of(name: LocalService): readonly Replica[] {
+    return this.replicas.get(name) ?? [];
+  }
+
+  /** One more replica, which gets connections when this has answered. */
+  async start(name: LocalService): Promise<Replica> {
+    const plan = this.plans.get(name);
+    if (plan === undefined) throw new Error(`there is no plan for ${name}`);
+    this.started += 1;
+    const env = { DRAIN_SECONDS: String(this.options.drainSeconds), LOG_LEVEL: 'info' };
+    const replica = await Replica.start(plan, `${name}-${this.started}`, path.join(this.directory, 'logs'), env);
+    this.replicas.set(name, [...this.of(name), replica]);
+    const balancer = this.balancers.get(name);
+    balancer?.add(replica.port);
+    await replica.ready();
+    await until(`${replica.name} gets connections`, () => balancer?.isReady(replica.port) === true);
+    return replica;
+  }
+
+  /** Ends one replica. The balancer finds out by itself, as long as the process answers its probes. */
+  async end(name: LocalService, replica: Replica, signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit> {
+    const exit = await replica.end(signal);
+    this.balancers.get(name)?.remove(replica.port);
+    this.replicas.set(
+      name,
+      this.of(name).filter((other) => other !== replica),
+    );
+    return exit;
+  }
+
+  /** As a Deployment rolls with maxSurge 1 and maxUnavailable 0: a new replica, then one of the old ones goes, until all are new. */
+  async roll(name: Deployment): Promise<Exit[]> {
+    const exits: Exit[] = [];
+    for (const old of this.of(name)) {
+      await this.start(name);
+      exits.push(await this.end(name, old, 'SIGTERM'));
+    }
+    return exits;
+  }
+
+  async migrate(): Promise<string[]> {
+    return (await migrate({ ownerUrl: this.ownerUrl, directory: path.join(ROOT, 'prisma'), passwords: this.passwords, log: () => {} })).applied;
+  }
+
+  /** A clean switch to another server: the old one is shut down, `next` makes or promotes the new one, connections go there from then on. */
+  async replaceDatabase(next: () => Promise<PostgresServer>): Promise<void> {
+    this.database.remove(Number(new URL(this.postgres.url).port));
+    await this.postgres.stop();
+    this.database.cut();
+    this.postgres = await next();
+    this.database.add(Number(new URL(this.postgres.url).port));
+  }
+
+  get postgresDirectory(): string {
+    return path.join(this.directory, 'postgres');
+  }
+
+  async close(): Promise<void> {
+    const end = (names: readonly LocalService[]): Promise<unknown> =>
+      Promise.all(names.flatMap((name) => this.of(name).map((replica) => replica.end('SIGKILL'))));
+    // First those that would heal what ends after them.
+    await end(['worker', 'runtime-api']);
+    await endSandboxes(this.directory);
+    await end(['app-server', 'llm-gateway', 'embedded-identity']);
+    await this.postgres.stop();
+    for (const balancer of [...this.balancers.values(), this.database]) await balancer.close();
+  }
+}
+
+export const POSTGRES_FLAGS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];

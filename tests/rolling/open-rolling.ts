@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import type { Conversation } from '@slipway/contracts';
+import {
+  type ModelRequest,
+  type ModelServer,
+  type ModelTurn,
+  type RedisServer,
+  type SignedInClient,
+  signIn,
+  startModelServer,
+  startRedisServer,
+  until,
+} from '@slipway/testing';
+import { expect } from 'expect';
+import { finish, ScriptBook, terminal } from '../stack/script-book.ts';
+import { Talk } from '../stack/talk.ts';
+import { Fleet, type FleetOptions } from './fleet.ts';
+import { Load } from './load.ts';
+
+export interface RollingOptions extends Partial<Omit<FleetOptions, 'folder'>> {
+  readonly conversations: number;
+  readonly perSecond: number;
+}
+
+const START_MS = 60_000;
+const END_MS = 60_000;
+/** Two sandboxes start at a time: the machine has two cores. */
+const POOL_TARGET = 2;
+
+/** Everything on two replicas, conversations that work until they are told to end, and people who read and write. */
+export class OpenRolling {
+  readonly fleet: Fleet;
+  readonly redis: RedisServer | null;
+  readonly talks: Talk[] = [];
+  load!: Load;
+  private readonly person: SignedInClient;
+  private readonly model: ModelServer;
+  private readonly book: ScriptBook;
+  private readonly folder: string;
+  private ending = false;
+
+  private constructor(parts: { fleet: Fleet; redis: RedisServer | null; person: SignedInClient; model: ModelServer; book: ScriptBook; folder: string }) {
+    this.fleet = parts.fleet;
+    this.redis = parts.redis;
+    this.person = parts.person;
+    this.model = parts.model;
+    this.book = parts.book;
+    this.folder = parts.folder;
+  }
+
+  static async open(options: RollingOptions): Promise<OpenRolling> {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-rolling-'));
+    const book = new ScriptBook();
+    const model = await startModelServer({ script: book.script });
+    const redis = await startRedisServer();
+    const fleet = await Fleet.open({
+      drainSeconds: options.drainSeconds ?? 2,
+      folder,
+      redisUrl: redis?.url,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        LLM_BASE_URL: model.url,
+        LLM_API_KEY: 'scripted',
+        LLM_MODEL: 'scripted',
+        ORG_SANDBOX_LIMIT: '40',
+        POOL_TARGET: String(POOL_TARGET),
+        ...options.env,
+      },
+      ...(options.migrations === undefined ? {} : { migrations: options.migrations }),
+    });
+    const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder });
+    for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
+    await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
+    rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);
+    return rolling;
+  }
+
+  /** A conversation that counts its steps in a file, and shows the count, until `finish`. */
+  async begin(name: string): Promise<Talk> {
+    const scene = (_request: ModelRequest): ModelTurn => (this.ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'));
+    const orgId = this.person.me.orgs[0]?.id ?? '';
+    const response = await this.person.fetch(`/api/v1/orgs/${orgId}/conversations`, {
+      method: 'POST',
+      json: { prompt: this.book.write(name, scene) },
+      headers: { 'idempotency-key': name },
+    });
+    expect([response.status, await response.clone().text()]).toEqual([201, expect.any(String)]);
+    const talk = new Talk(this.fleet.url, this.person, orgId, ((await response.json()) as Conversation).id);
+    this.talks.push(talk);
+    return talk;
+  }
+
+  /** Every conversation makes a step after this moment. */
+  async goesOn(what: string, withinMs = 30_000): Promise<void> {
+    const before = new Map(this.talks.map((talk) => [talk, talk.of('ObservationEvent').length]));
+    await until(
+      `${what}: every conversation goes on`,
+      () => this.talks.every((talk) => talk.of('ObservationEvent').length > (before.get(talk) ?? 0)),
+      withinMs,
+    );
+  }
+
+  /** Outages of sockets since the last time. Milliseconds. */
+  takeOutages(): number[] {
+    return this.talks.flatMap(({ watcher }) => watcher.outages.splice(0));
+  }
+
+  /** Ends the load and the conversations. @returns what is wrong with their logs, in words: nothing lost, nothing twice, no step done twice. */
+  async finish(): Promise<string[]> {
+    await this.load.stop();
+    this.ending = true;
+    const wrong: string[] = [];
+    for (const talk of this.talks) {
+      const sent = this.load.sent.get(talk.id) ?? [];
+      await until(
+        'the conversation has taken in its messages and has ended',
+        async () => {
+          const { status, queued } = await talk.get();
+          if (status === 'finished' && queued.length === 0) return true;
+          throw new Error(`${status}, ${queued.length} queued, ${JSON.stringify(talk.events.slice(-2)).slice(0, 800)}`);
+        },
+        END_MS,
+      );
+      await talk.expectWholeLog();
+      for (const id of sent) {
+        const times = talk.events.filter((event) => event.id === id).length;
+        if (times !== 1) wrong.push(`message ${id} stands ${times} times in the log of ${talk.id}`);
+      }
+      const counts = talk
+        .of('ObservationEvent')
+        .flatMap(({ observation }) => /^\d+$/.exec(textOf(observation).trim()) ?? [])
+        .map(Number);
+      const expected = counts.map((_, index) => index + 1);
+      if (counts.length === 0 || JSON.stringify(counts) !== JSON.stringify(expected))
+        wrong.push(`steps of ${talk.id} were not made once each: ${counts.join(' ')}`);
+    }
+    return wrong;
+  }
+
+  async close(): Promise<void> {
+    await this.load?.stop();
+    for (const talk of this.talks) talk.close();
+    await this.fleet.close();
+    await this.redis?.stop();
+    await this.model.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+function textOf(observation: Readonly<Record<string, unknown>>): string {
+  const { content } = observation;
+  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : String(content ?? '');
+}

@@ -1,0 +1,32 @@
+import { after, before, describe, it } from 'node:test';
+import { expect } from 'expect';
+import { DEPLOYMENTS } from './fleet.ts';
+import { OpenRolling } from './open-rolling.ts';
+
+/** Longest that a reader may be without its conversation. Milliseconds. */
+const RESUME_MS = 2_000;
+
+describe('an upgrade in the middle of the day: every deployment rolls while eight conversations work and twenty requests a second come', {
+  timeout: 240_000,
+}, () => {
+  let rolling: OpenRolling;
+
+  before(async () => {
+    rolling = await OpenRolling.open({ conversations: 8, perSecond: 20 });
+  });
+  after(() => rolling?.close());
+
+  it('costs no request that is repeated, no event, and no reader more than two seconds', async () => {
+    // All at once, as `helm upgrade` does.
+    const exits = (await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name)))).flat();
+    expect(exits).toEqual(Array.from({ length: 2 * DEPLOYMENTS.length }, () => ({ code: 0, signal: null, afterMs: expect.any(Number) })));
+    await rolling.goesOn('after the upgrade');
+    const outages = rolling.takeOutages();
+    expect(outages.length).toBeGreaterThanOrEqual(rolling.talks.length);
+    expect(outages.filter((ms) => ms > RESUME_MS)).toEqual([]);
+    expect(rolling.load.counts.requests).toBeGreaterThan(100);
+    expect(rolling.load.counts.failed).toEqual([]);
+    expect(await rolling.finish()).toEqual([]);
+    expect(rolling.load.counts.failed).toEqual([]);
+  });
+});

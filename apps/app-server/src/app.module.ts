@@ -7,6 +7,7 @@ import { JobsModule } from './jobs/jobs.module.js';
 import { MeModule } from './me/me.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 
 /** A feature is a folder and a line here. */
@@ -17,6 +18,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   EventsModule,
   IngestModule,
   ConversationsModule,
+  SandboxAccessModule,
   RealtimeModule,
 ];
 

@@ -27,6 +27,10 @@ export const ConfigSchema = z.object({
   ENCRYPTION_KEY: secret,
   /** Signs what sandboxes hand their events in with; the same in worker. Secret. */
   INGEST_SECRET: secret,
+  /** Signs what lets people into sandboxes; the same in sandbox-gateway. Without it and SANDBOX_GATEWAY_URL nobody is let in. Secret. */
+  SANDBOX_ACCESS_SECRET: secret.optional(),
+  /** sandbox-gateway as browsers and clients reach it: an origin of its own, of which every sandbox has a subdomain. */
+  SANDBOX_GATEWAY_URL: httpUrl.optional(),
   /** Pages are proxied there; absent: this server has none. */
   WEB_URL: httpUrl.optional(),
   LLM_GATEWAY_URL: httpUrl,

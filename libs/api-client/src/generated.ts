@@ -37,6 +37,15 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Go on: a sandbox with the same workspace, and the run. Fails with `request.cross-site` besides the common codes. */
     resumeConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/resume', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeConversation'>>,
+    /** A way into one port of the sandbox for a while: a token for clients, a ticket for a browser. Fails with `request.not-json`, `request.cross-site`, `sandbox.port-closed`, `sandbox.no-gateway` besides the common codes. */
+    grantSandboxAccess: (request: { org: string; conversation: string; body: OperationBody<'grantSandboxAccess'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'grantSandboxAccess'>>,
+    /** End one access within a second, on open sockets too. Fails with `request.cross-site` besides the common codes. */
+    revokeSandboxAccess: (request: { org: string; conversation: string; access: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access/{access}', { org: request.org, conversation: request.conversation, access: request.access }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** End every access to the sandbox of the conversation, whoever has it. Fails with `request.cross-site` besides the common codes. */
+    revokeAllSandboxAccess: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** The log, as a page or as a stream (Accept: text/event-stream). */
     readEvents: (request: { org: string; conversation: string; query?: OperationQuery<'readEvents'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/events', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readEvents'>>,

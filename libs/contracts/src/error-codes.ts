@@ -134,6 +134,32 @@ export const ERRORS = {
     retry: 'later',
     nextStep: 'It is restarted by itself; nothing that was acknowledged is lost.',
   },
+  'sandbox.paused': {
+    status: 503,
+    title: 'The sandbox is paused',
+    retry: 'later',
+    nextStep: 'Resume the conversation or send it a message; reaching into a sandbox never starts it.',
+  },
+  'sandbox.starting': { status: 503, title: 'The sandbox is starting', retry: 'later', nextStep: 'Wait for the time in Retry-After and try again.' },
+  'sandbox.not-running': {
+    status: 503,
+    title: 'The conversation has no sandbox now',
+    retry: 'later',
+    nextStep: 'Send a message to the conversation; reaching into a sandbox never starts it.',
+  },
+  'sandbox.timeout': { status: 504, title: 'The sandbox took too long', retry: 'later', nextStep: 'Try again; what runs in the sandbox may be stuck.' },
+  'sandbox.port-closed': {
+    status: 403,
+    title: 'This port of the sandbox cannot be reached',
+    retry: 'never',
+    nextStep: 'Use a port from 1024 to 65535 that is not one of the sandbox’s own; the detail says which.',
+  },
+  'sandbox.no-gateway': {
+    status: 501,
+    title: 'This installation has no way into sandboxes',
+    retry: 'never',
+    nextStep: 'An operator sets SANDBOX_GATEWAY_URL and SANDBOX_ACCESS_SECRET of app-server.',
+  },
   'sandbox.already-activated': { status: 409, title: 'This sandbox belongs to another claim', retry: 'never', nextStep: 'Claim another sandbox.' },
   'sandbox.dormant': { status: 503, title: 'The sandbox has not been activated', retry: 'later', nextStep: 'Activate it first.' },
   'sandbox.disk-full': {

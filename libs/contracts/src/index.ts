@@ -103,4 +103,15 @@ export {
   Unsubscribe,
 } from './realtime.js';
 export { ORG_HEADER, POD_STATUSES, RESOURCE_FACTORS, RUNTIME_STATUSES, Runtime, RuntimeId, RuntimeList, StartRuntime } from './runtime.js';
+export {
+  CLOSED_SANDBOX_PORTS,
+  ENTER_PATH,
+  GrantSandboxAccess,
+  MIN_SANDBOX_PORT,
+  SANDBOX_PORTS,
+  SandboxAccess,
+  SandboxAccessClaims,
+  SandboxTicketForm,
+  sandboxPortOf,
+} from './sandbox-access.js';
 export { START_STATUSES, StartStatus, StartStep } from './start-task.js';

@@ -14,6 +14,7 @@ import {
 import type { ErrorCode } from './error-codes.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
+import { GrantSandboxAccess, SandboxAccess } from './sandbox-access.js';
 
 /** One REST operation. Controllers, OpenAPI, the client and the reference page are made from this. */
 export interface Operation {
@@ -180,6 +181,39 @@ export const operations = {
     permission: 'conversation:write',
     status: 202,
     response: Conversation,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site'],
+  },
+  grantSandboxAccess: {
+    id: 'conversations.sandbox-access.create',
+    method: 'POST',
+    path: `${CONVERSATION}/sandbox-access`,
+    summary: 'A way into one port of the sandbox for a while: a token for clients, a ticket for a browser',
+    permission: 'sandbox:access',
+    status: 201,
+    body: GrantSandboxAccess,
+    response: SandboxAccess,
+    // Not keyed: a stored answer would be a stored token. Asked twice it is granted twice, and both end by themselves.
+    idempotency: 'idempotent',
+    errors: ['request.not-json', 'request.cross-site', 'sandbox.port-closed', 'sandbox.no-gateway'],
+  },
+  revokeSandboxAccess: {
+    id: 'conversations.sandbox-access.delete',
+    method: 'DELETE',
+    path: `${CONVERSATION}/sandbox-access/{access}`,
+    summary: 'End one access within a second, on open sockets too',
+    permission: 'sandbox:access',
+    status: 204,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site'],
+  },
+  revokeAllSandboxAccess: {
+    id: 'conversations.sandbox-access.delete-all',
+    method: 'DELETE',
+    path: `${CONVERSATION}/sandbox-access`,
+    summary: 'End every access to the sandbox of the conversation, whoever has it',
+    permission: 'sandbox:access',
+    status: 204,
     idempotency: 'idempotent',
     errors: ['request.cross-site'],
   },

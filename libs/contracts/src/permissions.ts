@@ -1,10 +1,10 @@
 /** What a caller may do. Add one here and to the roles that hold it. */
-export const PERMISSIONS = ['conversation:create', 'conversation:read', 'conversation:write', 'org:read', 'org:delete'] as const;
+export const PERMISSIONS = ['conversation:create', 'conversation:read', 'conversation:write', 'sandbox:access', 'org:read', 'org:delete'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'org:read'],
-  member: ['conversation:create', 'conversation:read', 'conversation:write', 'org:read'],
+  member: ['conversation:create', 'conversation:read', 'conversation:write', 'sandbox:access', 'org:read'],
   admin: PERMISSIONS.filter((permission): permission is Exclude<Permission, 'org:delete'> => permission !== 'org:delete'),
   owner: PERMISSIONS,
 } as const satisfies Record<string, readonly Permission[]>;

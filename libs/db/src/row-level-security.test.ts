@@ -123,6 +123,10 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(`INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`, [org]);
+        await owner.query(
+          `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($2, $2, 'usr', $1, 8000, now(), now())`,
+          [conversation, org],
+        );
       }
     });
     after(() => pool?.end());

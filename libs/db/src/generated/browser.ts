@@ -78,6 +78,11 @@ export type IdempotencyKey = Prisma.IdempotencyKeyModel
  */
 export type WorkspaceSnapshot = Prisma.WorkspaceSnapshotModel
 /**
+ * Model SandboxGrant
+ * Who may reach into a conversation's sandbox, through sandbox-gateway.
+ */
+export type SandboxGrant = Prisma.SandboxGrantModel
+/**
  * Model AuditEntry
  * 
  */

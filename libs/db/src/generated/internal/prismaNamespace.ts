@@ -409,6 +409,7 @@ export const ModelName = {
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
+  SandboxGrant: 'SandboxGrant',
   AuditEntry: 'AuditEntry'
 } as const
 
@@ -425,7 +426,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "auditEntry"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "auditEntry"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1317,6 +1318,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SandboxGrant: {
+      payload: Prisma.$SandboxGrantPayload<ExtArgs>
+      fields: Prisma.SandboxGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        update: {
+          args: Prisma.SandboxGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandboxGrant>
+        }
+        groupBy: {
+          args: Prisma.SandboxGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxGrantCountAggregateOutputType> | number
+        }
+      }
+    }
     AuditEntry: {
       payload: Prisma.$AuditEntryPayload<ExtArgs>
       fields: Prisma.AuditEntryFieldRefs
@@ -1599,6 +1674,23 @@ export const WorkspaceSnapshotScalarFieldEnum = {
 } as const
 
 export type WorkspaceSnapshotScalarFieldEnum = (typeof WorkspaceSnapshotScalarFieldEnum)[keyof typeof WorkspaceSnapshotScalarFieldEnum]
+
+
+export const SandboxGrantScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  conversationId: 'conversationId',
+  port: 'port',
+  ticketHash: 'ticketHash',
+  ticketExpiresAt: 'ticketExpiresAt',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt'
+} as const
+
+export type SandboxGrantScalarFieldEnum = (typeof SandboxGrantScalarFieldEnum)[keyof typeof SandboxGrantScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {
@@ -1944,6 +2036,7 @@ export type GlobalOmitConfig = {
   outbox?: Prisma.OutboxOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   workspaceSnapshot?: Prisma.WorkspaceSnapshotOmit
+  sandboxGrant?: Prisma.SandboxGrantOmit
   auditEntry?: Prisma.AuditEntryOmit
 }
 

@@ -63,6 +63,7 @@ export const ModelName = {
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
+  SandboxGrant: 'SandboxGrant',
   AuditEntry: 'AuditEntry'
 } as const
 
@@ -251,6 +252,23 @@ export const WorkspaceSnapshotScalarFieldEnum = {
 } as const
 
 export type WorkspaceSnapshotScalarFieldEnum = (typeof WorkspaceSnapshotScalarFieldEnum)[keyof typeof WorkspaceSnapshotScalarFieldEnum]
+
+
+export const SandboxGrantScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  conversationId: 'conversationId',
+  port: 'port',
+  ticketHash: 'ticketHash',
+  ticketExpiresAt: 'ticketExpiresAt',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt'
+} as const
+
+export type SandboxGrantScalarFieldEnum = (typeof SandboxGrantScalarFieldEnum)[keyof typeof SandboxGrantScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {

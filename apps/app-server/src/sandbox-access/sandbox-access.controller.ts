@@ -1,0 +1,28 @@
+import { Controller, Header, Param } from '@nestjs/common';
+import type { SignedIn } from '@slipway/auth';
+import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess } from '@slipway/contracts';
+import { conversationId } from '../events/conversation-id.js';
+import { Body, Caller, Person } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { SandboxAccessService } from './sandbox-access.service.js';
+
+@Controller()
+export class SandboxAccessController {
+  constructor(private readonly access: SandboxAccessService) {}
+
+  @Serves(operations.grantSandboxAccess)
+  @Header('cache-control', 'no-store')
+  grant(@Caller() caller: Principal, @Person() person: SignedIn, @Param('conversation') id: string, @Body() body: GrantSandboxAccess): Promise<SandboxAccess> {
+    return this.access.grant(caller, person.sessionId, conversationId(id), body.port);
+  }
+
+  @Serves(operations.revokeSandboxAccess)
+  revoke(@Caller() caller: Principal, @Param('conversation') id: string, @Param('access') access: string): Promise<void> {
+    return this.access.revoke(caller, conversationId(id), access);
+  }
+
+  @Serves(operations.revokeAllSandboxAccess)
+  revokeAll(@Caller() caller: Principal, @Param('conversation') id: string): Promise<void> {
+    return this.access.revoke(caller, conversationId(id), null);
+  }
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import { SandboxAccess } from '@slipway/contracts';
+import { expect } from 'expect';
+import { ConversationApp, type Person } from '../testing/conversation-app.js';
+
+const SECRET = 'test-sandbox-access-secret-test-sandbox';
+
+describe('access to sandboxes', () => {
+  let app: ConversationApp;
+  let person: Person;
+  let conversation: string;
+  const path = (rest = '', of = person, id = conversation): string => app.path(of, id, `/sandbox-access${rest}`);
+  const grant = async (port: unknown = 'agent-server', of = person): Promise<SandboxAccess> => {
+    const answer = await app.http(of, 'POST', path('', of), { port });
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    return SandboxAccess.parse(answer.body);
+  };
+  const live = async (id: string): Promise<unknown> => (await app.pool.query('SELECT * FROM app.live_sandbox_grants($1)', [[id]])).rows[0] ?? null;
+  const redeem = async (access: SandboxAccess, port = access.port, of = conversation): Promise<number | null> =>
+    (await app.pool.query('SELECT * FROM app.redeem_sandbox_ticket($1, $2, $3)', [createHash('sha256').update(access.ticket.value).digest(), of, port]))
+      .rowCount;
+
+  before(async () => {
+    app = await ConversationApp.start({ env: { SANDBOX_ACCESS_SECRET: SECRET, SANDBOX_GATEWAY_URL: 'https://sandboxes.example' } });
+    person = await app.person();
+    conversation = (await app.conversation(person)).id;
+  });
+  after(() => app?.close());
+
+  it('is bound to organization, person, conversation and port, and is over in minutes', async () => {
+    const access = await grant('vscode');
+    expect((await new SandboxTokens(SECRET).verify(access.token)).claims).toEqual({
+      jti: access.id,
+      org: person.orgId,
+      sub: person.userId,
+      conversation,
+      port: 60001,
+    });
+    expect(access).toMatchObject({
+      port: 60001,
+      url: `https://60001-${conversation}.sandboxes.example/`,
+      pathUrl: `https://sandboxes.example/${conversation}/60001/`,
+      ticket: { url: `https://60001-${conversation}.sandboxes.example/.slipway/enter` },
+    });
+    expect(new Date(access.expiresAt).getTime() - Date.now()).toBeLessThan(11 * 60_000);
+    expect(new Date(access.ticket.expiresAt).getTime() - Date.now()).toBeLessThanOrEqual(30_000);
+    expect(await live(access.id)).toMatchObject({ org_id: person.orgId, user_id: person.userId, conversation_id: conversation, port: 60001, role: 'owner' });
+  });
+
+  it('keeps no ticket and no token where somebody could read it', async () => {
+    const access = await grant();
+    const { rows } = await app.owner.query('SELECT g.*, (SELECT json_agg(a) FROM app.audit_entry a) AS audit FROM app.sandbox_grant g WHERE id = $1', [
+      access.id,
+    ]);
+    expect(rows[0].ticket_hash).toEqual(createHash('sha256').update(access.ticket.value).digest());
+    for (const secret of [access.token, access.ticket.value]) expect(JSON.stringify(rows)).not.toContain(secret);
+    for (const url of [access.url, access.pathUrl, access.ticket.url])
+      for (const secret of [access.token, access.ticket.value]) expect(url).not.toContain(secret);
+  });
+
+  it('is refused for ports that belong to the sandbox or the machine, for viewers, strangers and those who are not signed in', async () => {
+    for (const port of [8001, 22, 1023])
+      expect(await app.http(person, 'POST', path(), { port })).toMatchObject({ status: 403, body: { code: 'sandbox.port-closed' } });
+    for (const port of [0, 65_536, 8000.5, '8000', 'action-server', null])
+      expect(await app.http(person, 'POST', path(), { port })).toMatchObject({ status: 400, body: { code: 'request.invalid' } });
+    const other = await app.person();
+    expect(await app.http(other, 'POST', path('', person), { port: 8000 })).toMatchObject({ status: 404 });
+    expect(await app.http(other, 'POST', path('', other), { port: 8000 })).toMatchObject({ status: 404 });
+    expect(await app.http(null, 'POST', path(), { port: 8000 })).toMatchObject({ status: 401 });
+    const viewer = await app.person();
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [person.orgId, viewer.userId]);
+    for (const [method, body] of [
+      ['POST', { port: 8000 }],
+      ['DELETE', undefined],
+    ] as const)
+      expect(await app.http(viewer, method, path(), body)).toMatchObject({ status: 403, body: { code: 'permission.denied' } });
+    expect(await app.http(person, 'POST', path(), { port: 8000 }, { origin: 'https://evil.example' })).toMatchObject({
+      status: 403,
+      body: { code: 'request.cross-site' },
+    });
+  });
+
+  it('has a ticket that is good once, at its own door, until the access is ended', async () => {
+    const access = await grant('agent-server');
+    expect(await redeem(access, 60001)).toBe(0);
+    expect(await redeem(access, 8000, '0198c0de-0000-7000-8000-000000000001')).toBe(0);
+    expect(await Promise.all(Array.from({ length: 5 }, () => redeem(access)))).toEqual(expect.arrayContaining([1, 0, 0, 0, 0]));
+    expect(await redeem(access)).toBe(0);
+    const late = await grant();
+    await app.owner.query("UPDATE app.sandbox_grant SET ticket_expires_at = now() - interval '1 ms' WHERE id = $1", [late.id]);
+    expect(await redeem(late)).toBe(0);
+    const ended = await grant();
+    expect((await app.http(person, 'DELETE', path(`/${ended.id}`))).status).toBe(204);
+    expect(await redeem(ended)).toBe(0);
+  });
+
+  it('ends by itself or with all others of the conversation, and one of another conversation is not found', async () => {
+    const [first, second] = [await grant(), await grant()];
+    const elsewhere = (await app.conversation(person)).id;
+    expect((await app.http(person, 'DELETE', path(`/${first.id}`, person, elsewhere))).status).toBe(404);
+    expect((await app.http(await app.person(), 'DELETE', path(`/${first.id}`))).status).toBe(404);
+    expect(await live(first.id)).not.toBeNull();
+    for (let time = 0; time < 2; time += 1) expect((await app.http(person, 'DELETE', path(`/${first.id}`))).status).toBe(204);
+    expect([await live(first.id), await live(second.id)]).toEqual([null, expect.anything()]);
+    expect((await app.http(person, 'DELETE', path())).status).toBe(204);
+    expect(await live(second.id)).toBeNull();
+  });
+
+  it('ends with the sign-in, with the membership and with the role of its person', async () => {
+    const member = await app.person();
+    const join = () => app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
+    await join();
+    const access = SandboxAccess.parse((await app.http({ ...member, orgId: person.orgId }, 'POST', path(), { port: 3000 })).body);
+    expect(await live(access.id)).toMatchObject({ role: 'member' });
+    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [person.orgId, member.userId]);
+    expect(await live(access.id)).toMatchObject({ role: 'viewer' });
+    await app.owner.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [person.orgId, member.userId]);
+    expect(await live(access.id)).toBeNull();
+    await join();
+    expect(await live(access.id)).not.toBeNull();
+    expect((await app.http(member, 'POST', '/api/logout')).status).toBe(200);
+    expect(await live(access.id)).toBeNull();
+  });
+});
+
+describe('access to sandboxes without a gateway', () => {
+  it('says that there is none', async () => {
+    const app = await ConversationApp.start();
+    try {
+      const person = await app.person();
+      const { id } = await app.conversation(person);
+      const answer = await app.http(person, 'POST', app.path(person, id, '/sandbox-access'), { port: 'vscode' });
+      expect(answer).toMatchObject({ status: 501, body: { code: 'sandbox.no-gateway' } });
+    } finally {
+      await app.close();
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import type { PoolClient } from '@slipway/db/sql';
+
+export interface NewGrant {
+  readonly id: string;
+  readonly orgId: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly conversationId: string;
+  readonly port: number;
+  readonly ticketHash: Buffer;
+  readonly ticketExpiresAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Makes the grant, and clears away those of the organization that are over. @returns false when there is no such conversation. */
+export async function insertGrant(client: PoolClient, grant: NewGrant): Promise<boolean> {
+  await client.query('DELETE FROM app.sandbox_grant WHERE org_id = $1 AND expires_at < now()', [grant.orgId]);
+  const { rowCount } = await client.query(
+    `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
+     SELECT $1, $2, $3, $4, c.id, $6, $7, $8, $9 FROM app.conversation c WHERE c.org_id = $2 AND c.id = $5`,
+    [grant.id, grant.orgId, grant.userId, grant.sessionId, grant.conversationId, grant.port, grant.ticketHash, grant.ticketExpiresAt, grant.expiresAt],
+  );
+  return rowCount === 1;
+}
+
+/** Ends one grant of a conversation, or with `null` all of them. @returns the ids of those that held until now; `null` when there is no such conversation or grant. */
+export async function revokeGrants(client: PoolClient, orgId: string, conversationId: string, id: string | null): Promise<string[] | null> {
+  const known =
+    id === null
+      ? await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, conversationId])
+      : await client.query('SELECT 1 FROM app.sandbox_grant WHERE org_id = $1 AND conversation_id = $2 AND id = $3', [orgId, conversationId, id]);
+  if (known.rowCount === 0) return null;
+  const { rows } = await client.query<{ id: string }>(
+    `UPDATE app.sandbox_grant SET revoked_at = now(), ticket_hash = NULL
+     WHERE org_id = $1 AND conversation_id = $2 AND ($3::text IS NULL OR id = $3) AND revoked_at IS NULL RETURNING id`,
+    [orgId, conversationId, id],
+  );
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import { ENTER_PATH, type GrantSandboxAccess, type Principal, type SandboxAccess, sandboxPortOf } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { Clock, Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { currentContext, type Logger } from '@slipway/telemetry';
+import type { Config } from '../config.js';
+import { recordAudit } from '../conversations/conversations.queries.js';
+import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { insertGrant, revokeGrants } from './sandbox-access.queries.js';
+
+/** A browser has this long to hand in its ticket. Milliseconds. */
+const TICKET_MS = 30_000;
+/** An access ends by itself after a working day. Milliseconds. */
+const ACCESS_MS = 12 * 3_600_000;
+
+/**
+ * Lets people into the sandboxes of conversations that they may write in, and ends that again. Needs no sandbox to be there: whether there is one
+ * is the gateway's to say when somebody comes. Beside `revoke`, a grant ends with the sign-in that it was made with, with the membership or the role
+ * of its person, with the conversation, and by its age; all of that is read from the rows by sandbox-gateway, so that nothing here has to remember it.
+ */
+@Injectable()
+export class SandboxAccessService {
+  private readonly gateway: { readonly tokens: SandboxTokens; readonly url: URL } | null;
+
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(CONFIG) config: Config,
+  ) {
+    const { SANDBOX_ACCESS_SECRET: secret, SANDBOX_GATEWAY_URL: url } = config;
+    this.gateway = secret === undefined || url === undefined ? null : { tokens: new SandboxTokens(secret), url: new URL(url) };
+  }
+
+  /** @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found` */
+  async grant(caller: Principal, sessionId: string, conversation: string, wanted: GrantSandboxAccess['port']): Promise<SandboxAccess> {
+    if (this.gateway === null) throw new SlipwayError('sandbox.no-gateway', 'SANDBOX_GATEWAY_URL or SANDBOX_ACCESS_SECRET of app-server is not set.');
+    const port = sandboxPortOf(wanted);
+    if (port === null) throw new SlipwayError('sandbox.port-closed', `Port ${wanted} is below 1024 or belongs to the sandbox itself.`);
+    const now = this.clock.now();
+    const id = this.ids.prefixed('sbx');
+    const value = randomBytes(32).toString('base64url');
+    const ticketExpiresAt = new Date(now.getTime() + TICKET_MS);
+    const endsAt = new Date(now.getTime() + ACCESS_MS);
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      const ticketHash = createHash('sha256').update(value).digest();
+      const made = await insertGrant(client, {
+        id,
+        orgId: caller.orgId,
+        userId: caller.actor.id,
+        sessionId,
+        conversationId: conversation,
+        port,
+        ticketHash,
+        ticketExpiresAt,
+        expiresAt: endsAt,
+      });
+      if (!made) throw notFound();
+      await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.access', target: `${conversation}:${port}`, requestId: requestId() });
+    });
+    const { token, expiresAt } = await this.gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
+    const { protocol, host } = this.gateway.url;
+    const url = `${protocol}//${port}-${conversation}.${host}`;
+    return {
+      id,
+      port,
+      url: `${url}/`,
+      pathUrl: new URL(`/${conversation}/${port}/`, this.gateway.url).href,
+      token,
+      expiresAt: expiresAt.toISOString(),
+      ticket: { value, url: `${url}${ENTER_PATH}`, expiresAt: ticketExpiresAt.toISOString() },
+      endsAt: endsAt.toISOString(),
+    };
+  }
+
+  /** Ends one access or, with `null`, all to this conversation; one that has ended already stays so. @throws SlipwayError `resource.not-found` */
+  async revoke(caller: Principal, conversation: string, access: string | null): Promise<void> {
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      const ended = await revokeGrants(client, caller.orgId, conversation, access);
+      if (ended === null) throw notFound();
+      this.logger.info({ conversation_id: conversation, ended: ended.length }, 'sandbox.revoke');
+      for (const id of ended)
+        await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.revoke', target: `${conversation}:${id}`, requestId: requestId() });
+    });
+  }
+}
+
+function requestId(): string | null {
+  return currentContext()?.requestId ?? null;
+}

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createTestDatabase } from '@slipway/testing';
 import pg from 'pg';
 import { Pool } from 'undici';
-import { commitFloor, loopbackFloor } from './floor.ts';
+import { commitFloor, loopbackFloor, pacedFloor } from './floor.ts';
 import { type ServiceProcess, startScript } from './service-process.ts';
 
 const API_KEY = 'a service key of the bench, long enough';
@@ -19,6 +19,8 @@ export interface ClaimsOnFarm {
   connect(): Promise<void>;
   /** One synchronous commit and two loopback calls, now. Milliseconds. */
   floor(): Promise<number>;
+  /** The same at a pace, as `pacedFloor`. Milliseconds. */
+  pacedFloor(perSecond: number): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,7 @@ export async function startClaimsOnFarm(stock: number, connections: number): Pro
       await Promise.all(Array.from({ length: connections }, async () => (await callers.request({ path: '/alive', method: 'GET' })).body.dump()));
     },
     floor: async () => (await commitFloor(database.ownerUrl)) + 2 * (await loopbackFloor()),
+    pacedFloor: (perSecond) => pacedFloor(database.ownerUrl, perSecond),
     stop: async () => {
       await callers.close();
       await api.stop();

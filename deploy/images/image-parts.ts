@@ -91,7 +91,7 @@ export async function bundleEntries(architecture: string, fileOf: (name: BundleN
 }
 
 /** Adds the folders above each entry, as root's. */
-function withFolders(entries: readonly LayerEntry[]): LayerEntry[] {
+export function withFolders(entries: readonly LayerEntry[]): LayerEntry[] {
   const folders = new Map<string, LayerEntry>();
   const given = new Set(entries.map((entry) => entry.path));
   for (const entry of entries) {

@@ -10,7 +10,11 @@ export interface ImageConfig {
   readonly User: string;
   readonly WorkingDir: string;
   readonly Env: readonly string[];
-  readonly Cmd: readonly string[];
+  readonly Entrypoint?: readonly string[];
+  readonly Cmd?: readonly string[];
+  /** `3000/tcp`, for people and tools: it opens nothing. */
+  readonly ExposedPorts?: Readonly<Record<string, Readonly<Record<string, never>>>>;
+  readonly StopSignal?: string;
   readonly Labels: Readonly<Record<string, string>>;
 }
 

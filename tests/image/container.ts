@@ -7,6 +7,8 @@ export interface ContainerPlan {
   /** The unpacked image. Seen read-only. */
   readonly root: string;
   readonly uid: number;
+  /** [10000, the sandbox's] */
+  readonly gid?: number;
   /** Folders of this machine over folders of the image, as a pod's volumes. */
   readonly volumes: Readonly<Record<string, string>>;
   /** The whole environment, but for the image's own. */
@@ -23,9 +25,9 @@ export interface RunningContainer {
   stop(): Promise<void>;
 }
 
-/** What the kubelet and runc do for a pod of ours: own mounts and processes, the root read-only, no capability, one user, group 10000. */
+/** What the kubelet and runc do for a pod of ours: own mounts and processes, the root read-only, no capability, one user, one group. Nothing of the image is needed for it. */
 const ENTER = `set -e
-root=$1 uid=$2 mounts=$3; shift 3
+root=$1 owner=$2 mounts=$3 path=$4; shift 4
 mount --bind "$root" "$root"; mount -o remount,bind,ro,nosuid "$root"
 mount -t proc proc "$root/proc"
 mount -t tmpfs -o mode=0755 dev "$root/dev"
@@ -34,9 +36,10 @@ mkdir "$root/dev/pts"; mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 de
 ln -s /proc/self/fd "$root/dev/fd"; for n in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/\${n%%:*}" "$root/dev/\${n#*:}"; done
 mkdir "$root/dev/shm"; mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 for pair in $mounts; do mount --bind "\${pair%%:*}" "$root/\${pair#*:}"; done
-exec chroot "$root" setpriv --reuid "$uid" --regid 10000 --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all --pdeathsig KILL "$@"`;
+setpriv=$(command -v setpriv) chroot=$(command -v chroot)
+PATH=$path exec "$setpriv" --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid --inh-caps=-all "$chroot" --userspec="$owner" --groups= "$root" "$@"`;
 
-export function startContainer({ root, uid, volumes, env, command }: ContainerPlan): RunningContainer {
+export function startContainer({ root, uid, gid = 10_000, volumes, env, command }: ContainerPlan): RunningContainer {
   for (const folder of Object.keys(volumes)) mkdirSync(folder, { recursive: true });
   const mounts = Object.entries(volumes).map(([folder, over]) => `${path.resolve(folder)}:${over}`);
   const child: ChildProcess = spawn(
@@ -55,11 +58,13 @@ export function startContainer({ root, uid, volumes, env, command }: ContainerPl
       ENTER,
       'sh',
       root,
-      String(uid),
+      `${uid}:${gid}`,
       mounts.join(' '),
+      env['PATH'] ?? '',
       ...command,
     ],
-    { env, stdio: ['ignore', 'pipe', 'pipe'] },
+    // The image's own PATH leads to nothing of this machine.
+    { env: { ...env, PATH: process.env['PATH'] ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let output = '';
   for (const stream of [child.stdout!, child.stderr!])

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { ROOT } from '../image-parts.ts';
+
+/** Asked for by libraries and not installed here: each asks in a way that bears its absence. Everything else must be found, or the build fails. */
+const NOT_INSTALLED = [
+  '@nestjs/microservices', '@nestjs/websockets', '@nestjs/platform-express', 'class-validator', 'class-transformer',
+  '@fastify/static', '@fastify/view', '@fastify/multipart', 'pg-native', 'bufferutil', 'utf-8-validate', 'pino-pretty', '@valkey/valkey-glide',
+]; // biome-ignore format: a list reads better in lines
+
+/** Libraries that are CommonJS call these; an ES module has none of them. */
+const BANNER = [
+  "import { createRequire as __createRequire } from 'node:module';",
+  "import { fileURLToPath as __fileURLToPath } from 'node:url';",
+  "import { dirname as __directoryOf } from 'node:path';",
+  'const require = __createRequire(import.meta.url), __filename = __fileURLToPath(import.meta.url), __dirname = __directoryOf(__filename);',
+].join('\n');
+
+export interface Bundle {
+  readonly content: Buffer;
+  /** Folders of the npm packages that something in it comes from, relative to the root of the checkout. */
+  readonly packages: readonly string[];
+}
+
+/**
+ * One ES module of everything that `entry`, a built file relative to the checkout, imports. Names and lines stay legible, so that a stack trace in a log says
+ * something without a source map. The same files make the same bytes.
+ *
+ * @throws Error that names what is missing: the app's own build, or a module.
+ */
+export async function bundleProgram(entry: string): Promise<Bundle> {
+  if (!existsSync(path.join(ROOT, entry))) throw new Error(`${entry} does not exist: the app is not built. Run \`npm run build\`.`);
+  const result = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outfile: 'main.js',
+    write: false,
+    bundle: true,
+    metafile: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    external: NOT_INSTALLED.flatMap((name) => [name, `${name}/*`]),
+    legalComments: 'none',
+    sourcemap: false,
+    banner: { js: BANNER },
+    logLevel: 'silent',
+  });
+  const packages = new Set<string>();
+  for (const input of Object.keys(result.metafile.inputs)) {
+    const folder = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
+    if (folder !== undefined) packages.add(folder);
+  }
+  return { content: Buffer.from(result.outputFiles[0]!.contents), packages: [...packages].sort() };
+}
+
+/** How programs are bundled, for whoever caches what comes of it. */
+export function bundleRecipe(): string {
+  return createHash('sha256')
+    .update(JSON.stringify([NOT_INSTALLED, BANNER]))
+    .digest('hex');
+}

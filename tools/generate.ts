@@ -1,4 +1,4 @@
-// Writes every file that is made from the contracts and the apps' configuration schemas; `--check` only says which of them are out of date.
+// Writes every file that is made from the contracts, the apps' configuration schemas, deploy/kubernetes and the chart's values; `--check` only says which of them are out of date.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,13 +23,15 @@ const { apiClient } = await import('./generate/api-client.ts');
 const client = apiClient();
 if (!check && differs(client)) write(client);
 build();
-const [{ openapi }, { errorPages }, { configuration }] = await Promise.all([
+const [{ openapi }, { errorPages }, { configuration }, { chartReadme }, { chartSandboxes }] = await Promise.all([
   import('./generate/openapi.ts'),
   import('./generate/error-pages.ts'),
   import('./generate/configuration.ts'),
+  import('./generate/chart-readme.ts'),
+  import('./generate/chart-sandboxes.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
-const files: GeneratedFile[] = [client, openapi(), ...errorPages(), configurationPage];
+const files: GeneratedFile[] = [client, openapi(), ...errorPages(), configurationPage, chartReadme(root), ...chartSandboxes(root)];
 
 const wanted = new Set(files.map((file) => file.path));
 const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];

@@ -70,7 +70,8 @@ function template(file: string, manifest: Manifest): string {
   for (const [name, words] of Object.entries(VALUES)) text = text.replaceAll(name, words);
   for (const [pattern, words] of LINES) text = text.replace(pattern, (_, indent: string) => words(indent));
   const left = /__[A-Z0-9_]+__|serviceaccount:slipway|: slipway(-sandboxes|-node-reader)?$/m.exec(text);
-  if (left !== null) throw new Error(`${SOURCE}/${file}.yaml: ${left[0]} has no place in the chart; say in tools/generate/chart-sandboxes.ts what stands for it`);
+  if (left !== null)
+    throw new Error(`${SOURCE}/${file}.yaml: ${left[0]} has no place in the chart; say in tools/generate/chart-sandboxes.ts what stands for it`);
   return condition === undefined ? text : `{{- if ${condition} }}\n${text}{{- end }}\n`;
 }
 

@@ -10,10 +10,14 @@ const ask = (path, body) =>
 
 const started = performance.now();
 let last = 'nothing';
+let runtime;
 for (;;) {
   const response = await ask('/start', { session_id: session }).catch((error) => ({ ok: false, status: 0, text: async () => error.message }));
   const text = await response.text();
-  if (response.ok) break;
+  if (response.ok) {
+    runtime = JSON.parse(text).runtime_id;
+    break;
+  }
   last = `${response.status} ${text.slice(0, 500)}`;
   // Full, or the cluster is making one: asked again. Anything else will not get better.
   if ((response.status !== 0 && response.status < 500 && response.status !== 429 && response.status !== 409) || performance.now() - started > DEADLINE_MS) {
@@ -23,6 +27,6 @@ for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
 }
 console.log(`A sandbox after ${Math.round(performance.now() - started)} ms.`);
-const stopped = await ask('/stop', { session_id: session });
+const stopped = await ask('/stop', { runtime_id: runtime });
 console.log(stopped.ok ? 'Given back.' : `It could not be given back: ${stopped.status} ${(await stopped.text()).slice(0, 500)}`);
 process.exit(stopped.ok ? 0 : 1);

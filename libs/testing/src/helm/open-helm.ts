@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { takeBuildLock } from '../cluster/build/build-lock.js';
+import { findProgram } from '../cluster/find-program.js';
+
+export const HELM_VERSION = '4.3.1';
+export const HELM_UNITTEST_VERSION = '1.1.2';
+/** libs/testing/helm, from libs/testing/dist/helm: the module of helm-unittest, which holds a replace line that `go install` refuses. */
+const UNITTEST_MODULE = path.resolve(import.meta.dirname, '../../helm');
+
+/** No helm can be had on this machine. The message is one sentence that says what is missing and what to do. */
+export class HelmUnavailable extends Error {
+  override readonly name = 'HelmUnavailable';
+}
+
+export interface Helm {
+  /** Paths of the programs. */
+  readonly helm: string;
+  readonly unittest: string;
+}
+
+export interface OpenHelmOptions {
+  readonly say?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+const folder = (): string =>
+  path.join(process.env['SLIPWAY_HELM_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/helm'), `${HELM_VERSION}-unittest-${HELM_UNITTEST_VERSION}`);
+
+/** What `openHelm` lacks, as one sentence; `null` when it can be tried, or is built. */
+export function lackForHelm(): string | null {
+  if (existsSync(folder()) || findGo() !== null) return null;
+  return 'Helm is built from its Go modules, which needs Go 1.26 on the PATH, and there is none.';
+}
+
+/**
+ * Helm and helm-unittest, built from Go modules where they are not yet: about five minutes on two cores, nothing when they are there. Two builders at once make them once; a
+ * build that fails leaves no folder that looks whole.
+ *
+ * @throws HelmUnavailable without Go; Error with the compiler's last words when it fails.
+ */
+export async function openHelm({ say = () => {}, signal }: OpenHelmOptions = {}): Promise<Helm> {
+  const place = folder();
+  const programs = { helm: path.join(place, 'helm'), unittest: path.join(place, 'helm-unittest') };
+  if (existsSync(place)) return programs;
+  const go = findGo();
+  if (go === null) throw new HelmUnavailable(lackForHelm() ?? 'Go is missing.');
+  const release = await takeBuildLock(`${place}.lock`, (pid) => say(`helm: process ${pid} is building it; waiting for it`), signal);
+  const temporary = `${place}.building-${process.pid}`;
+  try {
+    if (existsSync(place)) return programs;
+    await mkdir(temporary, { recursive: true });
+    const flags = ['-trimpath', '-ldflags', `-s -w -X helm.sh/helm/v4/internal/version.version=v${HELM_VERSION}`];
+    say(`helm: building ${HELM_VERSION} …`);
+    await compile(go, ['install', ...flags, `helm.sh/helm/v4/cmd/helm@v${HELM_VERSION}`], { cwd: os.tmpdir(), into: temporary, signal });
+    say(`helm: building helm-unittest ${HELM_UNITTEST_VERSION} …`);
+    const program = 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest';
+    await compile(go, ['build', ...flags, '-o', path.join(temporary, 'helm-unittest'), program], { cwd: UNITTEST_MODULE, into: temporary, signal });
+    await rename(temporary, place);
+    return programs;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+    await release();
+  }
+}
+
+async function compile(go: string, args: readonly string[], at: { cwd: string; into: string; signal: AbortSignal | undefined }): Promise<void> {
+  const env = { ...process.env, GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0', GOBIN: at.into, GOWORK: 'off' };
+  const child = spawn(go, args, { cwd: at.cwd, env, stdio: ['ignore', 'ignore', 'pipe'], ...(at.signal === undefined ? {} : { signal: at.signal }) });
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4_000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
+  if (code !== 0) throw new Error(`Building helm failed (go ended with ${code}): ${said.trim()}`);
+}
+
+/** Where its own installer puts it, when it is not on the PATH. */
+const findGo = (): string | null => findProgram('go', ['/usr/local/go/bin']);

@@ -1,0 +1,134 @@
+/** Series in promtool's notation (`start+step x times`), one value a minute. */
+type Series = Readonly<Record<string, string>>;
+
+export interface AlertCase {
+  readonly fires: Series;
+  /** Minutes after the first value at which it fires. */
+  readonly at: number;
+  /** How many of it. */
+  readonly count?: number;
+  /** Near it, and not enough. */
+  readonly quiet: Series;
+}
+
+const APPS = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'web'];
+const up = (...down: string[]): Series =>
+  Object.fromEntries(
+    APPS.flatMap((app) => ['a', 'b'].map((instance) => [`up{job="r-slipway-${app}", instance="${app}-${instance}"}`, down.includes(app) ? '0x60' : '1x60'])),
+  );
+const requests = (status: string, each: number): Series => ({
+  [`http_request_duration_seconds_count{job="r-slipway-app-server", route="/api/v1/orgs/:org/conversations", status="${status}"}`]: `0+${each}x60`,
+});
+/** All observations in the bucket that ends at `le`. */
+const bucket = (name: string, le: string, others: readonly string[], labels = ''): Series =>
+  Object.fromEntries(
+    [...others, '+Inf'].map((bound) => [`${name}_bucket{${labels}le="${bound}"}`, bound === '+Inf' || Number(bound) >= Number(le) ? '0+60x60' : '0x60']),
+  );
+
+export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
+  // The third app has no target at all.
+  SlipwayAppDown: {
+    fires: Object.fromEntries(Object.entries(up('worker')).filter(([name]) => !name.includes('runtime-api'))),
+    at: 2,
+    count: 2,
+    quiet: { ...up(), 'up{job="r-slipway-worker", instance="worker-a"}': '0x60' },
+  },
+  SlipwayReplicaDown: {
+    fires: { ...up(), 'up{job="r-slipway-web", instance="web-a"}': '0x60' },
+    at: 11,
+    quiet: { ...up(), 'up{job="r-slipway-web", instance="web-a"}': '0x8 1x52' },
+  },
+  SlipwayNotReady: {
+    fires: { 'http_request_duration_seconds_count{job="r-slipway-worker", route="/ready", status="503"}': '0+6x60' },
+    at: 5,
+    quiet: { 'http_request_duration_seconds_count{job="r-slipway-worker", route="/ready", status="200"}': '0+6x60' },
+  },
+  SlipwayRestarting: {
+    fires: { 'process_start_time_seconds{job="r-slipway-worker", instance="a"}': '0+300x60' },
+    at: 10,
+    quiet: { 'process_start_time_seconds{job="r-slipway-worker", instance="a"}': '0x5 100x5 200x5 300x45' },
+  },
+  SlipwayServerErrors: {
+    fires: { ...requests('200', 600), ...requests('500', 12) },
+    at: 11,
+    quiet: { ...requests('200', 600), ...requests('500', 3), ...requests('404', 90) },
+  },
+  SlipwayEventLoopBlocked: {
+    fires: { 'nodejs_eventloop_lag_p99_seconds{job="j", instance="a"}': '0.8x60' },
+    at: 6,
+    quiet: { 'nodejs_eventloop_lag_p99_seconds{job="j", instance="a"}': '0.2x60' },
+  },
+  SlipwayStartsWaiting: {
+    fires: {
+      'outbox_oldest_seconds{queue="conversation-start", instance="a"}': '0+60x60',
+      'outbox_oldest_seconds{queue="conversation-start", instance="b"}': '0+60x60',
+    },
+    at: 19,
+    quiet: { 'outbox_oldest_seconds{queue="conversation-start"}': '600x60', 'outbox_oldest_seconds{queue="conversation-snapshot"}': '1200x60' },
+  },
+  SlipwayPausesWaiting: {
+    fires: { 'outbox_oldest_seconds{queue="conversation-pause"}': '0+60x60' },
+    at: 34,
+    quiet: { 'outbox_oldest_seconds{queue="conversation-pause"}': '1200x60' },
+  },
+  SlipwayConversationsLost: {
+    fires: { 'conversations_lease_over{instance="a"}': '3x60', 'conversations_lease_over{instance="b"}': '3x60' },
+    at: 4,
+    quiet: { conversations_lease_over: '1 1 0 1 1 0 1 1 0x53' },
+  },
+  SlipwayIngestSlow: {
+    fires: bucket('ingest_batch_seconds', '2', ['0.01', '0.5', '2']),
+    at: 11,
+    quiet: bucket('ingest_batch_seconds', '0.01', ['0.01', '0.5', '2']),
+  },
+  SlipwayIngestRefused: {
+    fires: { 'ingest_refused_total{code="ingest.stale-epoch"}': '0+120x60' },
+    at: 16,
+    quiet: { 'ingest_refused_total{code="ingest.stale-epoch"}': '0+30x60' },
+  },
+  SlipwaySocketsBehind: {
+    fires: { 'realtime_unsent_bytes{instance="a"}': '100000000x60' },
+    at: 6,
+    quiet: { 'realtime_unsent_bytes{instance="a"}': '1000000x60' },
+  },
+  SlipwayPoolEmpty: {
+    fires: { 'pool_ready_slots{pool="standard-1"}': '0x60', 'pool_target_slots{pool="standard-1"}': '4x60' },
+    at: 4,
+    quiet: { 'pool_ready_slots{pool="standard-1"}': '0x60', 'pool_target_slots{pool="standard-1"}': '0x60' },
+  },
+  SlipwayPoolProblem: {
+    fires: { 'pool_problem{pool="standard-1", code="sandbox.unschedulable", instance="a"}': '1x60' },
+    at: 6,
+    quiet: { 'pool_problem{pool="standard-1", code="sandbox.unschedulable"}': '1x3 stale' },
+  },
+  SlipwayClaimsSlow: {
+    fires: bucket('pool_claim_duration_seconds', '5', ['0.1', '1', '5']),
+    at: 21,
+    quiet: bucket('pool_claim_duration_seconds', '0.1', ['0.1', '1', '5']),
+  },
+  SlipwayActivationsFailing: {
+    fires: { 'pool_claim_total{result="bound"}': '0+60x60', 'pool_claim_total{result="activation-failed"}': '0+6x60' },
+    at: 21,
+    quiet: { 'pool_claim_total{result="bound"}': '0+60x60', 'pool_claim_total{result="activation-failed"}': '0+1x60' },
+  },
+  SlipwayModelErrors: {
+    fires: { 'llm_calls_total{model="m", outcome="ok"}': '0+60x60', 'llm_calls_total{model="m", outcome="model.unavailable"}': '0+12x60' },
+    at: 11,
+    quiet: { 'llm_calls_total{model="m", outcome="ok"}': '0+60x60', 'llm_calls_total{model="m", outcome="aborted"}': '0+60x60' },
+  },
+  SlipwayModelSlow: {
+    fires: bucket('llm_call_first_byte_seconds', '300', ['10', '60', '300'], 'model="m", '),
+    at: 21,
+    quiet: bucket('llm_call_first_byte_seconds', '10', ['10', '60', '300'], 'model="m", '),
+  },
+  SlipwayLedgerBehind: {
+    fires: { 'llm_ledger_pending{job="j", instance="a"}': '0 3x60', 'llm_calls_total{job="j", instance="a"}': '0+6x60' },
+    at: 17,
+    quiet: { 'llm_ledger_pending{job="j", instance="a"}': '20x60', 'llm_calls_total{job="j", instance="a"}': '0+600x60' },
+  },
+  SlipwayUnknownKeys: {
+    fires: { 'llm_key_lookups_total{result="unknown"}': '0+120x60' },
+    at: 21,
+    quiet: { 'llm_key_lookups_total{result="unknown"}': '0+6x60' },
+  },
+};

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { checkArrows } from './arrows.ts';
+import { contractingMigrations } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -33,6 +34,7 @@ const parts: readonly [string, Part][] = [
   ...(web ? [['types of web', command(bin('tsc'), ['--noEmit'], 'apps/web')] as [string, Part]] : []),
   ['arrows between projects', () => checkArrows(root).join('\n')],
   ['sizes of files', () => tooLong(root).join('\n')],
+  ['migrations that contract', () => contractingMigrations(root).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
   ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
   ['project references', command(process.execPath, ['tools/tsconfigs.mjs', '--check'])],

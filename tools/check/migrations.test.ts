@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { contractingMigrations, problemsOf } from './migrations.ts';
+
+describe('migrations expand, then contract', () => {
+  it('those of this repository do', () => {
+    expect(contractingMigrations(path.resolve(import.meta.dirname, '../..'))).toEqual([]);
+  });
+
+  for (const sql of [
+    'DROP TABLE app.thing;',
+    'ALTER TABLE app.thing DROP COLUMN note;',
+    'ALTER TABLE app.thing DROP CONSTRAINT thing_pkey, ADD PRIMARY KEY (org_id, id);',
+    'DROP FUNCTION app.append_events(text);',
+    'ALTER TABLE app.thing RENAME COLUMN note TO remark;',
+    'ALTER TABLE app.thing RENAME TO other;',
+    'ALTER TABLE app.thing ALTER COLUMN note TYPE integer;',
+    'ALTER TABLE app.thing ALTER note SET DATA TYPE integer;',
+    'ALTER TABLE app.thing ALTER COLUMN note SET NOT NULL;',
+    'ALTER TABLE app.thing ALTER COLUMN note DROP DEFAULT;',
+    'ALTER TABLE app.thing ADD COLUMN note text NOT NULL;',
+    'ALTER TABLE app.thing ADD note text NOT NULL, ADD COLUMN more text DEFAULT 1;',
+    'ALTER TABLE app.thing ADD CONSTRAINT note_short CHECK (length(note) < 5);',
+    'CREATE UNIQUE INDEX thing_note_key ON app.thing (note);',
+    'TRUNCATE app.thing;',
+    'REVOKE SELECT ON app.thing FROM slipway_app;',
+    'DO $$ BEGIN ALTER TABLE app.thing DROP COLUMN note; END $$;',
+    "COMMENT ON TABLE app.thing IS 'it''s'; DROP INDEX app.thing_note_idx;",
+  ])
+    it(`refuses without a mark: ${sql}`, () => expect(problemsOf(sql, '0.2.0')).toEqual([expect.stringContaining('Expand first')]));
+
+  for (const sql of [
+    'CREATE TABLE app.thing (id text PRIMARY KEY, note text NOT NULL); CREATE UNIQUE INDEX thing_note_key ON app.thing (note); ALTER TABLE app.thing ADD CONSTRAINT c CHECK (true);',
+    "ALTER TABLE app.thing ADD COLUMN note text, ADD COLUMN more integer NOT NULL DEFAULT 0, ADD COLUMN kind text DEFAULT 'DROP' NOT NULL;",
+    'ALTER TABLE app.thing ALTER COLUMN note DROP NOT NULL;',
+    'CREATE INDEX thing_note_idx ON app.thing (note);',
+    '-- DROP TABLE app.thing;\n/* RENAME */ SELECT 1;',
+    'CREATE OR REPLACE FUNCTION app.f() RETURNS void LANGUAGE plpgsql AS $f$ BEGIN DROP TABLE x; END $f$;',
+    'CREATE POLICY tenant ON app.thing USING (true); GRANT SELECT ON app.thing TO slipway_app;',
+  ])
+    it(`takes: ${sql.replaceAll('\n', ' ')}`, () => expect(problemsOf(sql, '0.2.0')).toEqual([]));
+
+  it('takes what is marked as unused since an older release, and not since this one', () => {
+    const drop = 'DROP TABLE app.thing;';
+    expect(problemsOf(`-- contract: unused since 0.1.0\n${drop}`, '0.2.0')).toEqual([]);
+    expect(problemsOf(`-- contract: unused since 0.9.0\n${drop}`, '0.10.0')).toEqual([]);
+    for (const since of ['0.2.0', '0.3.0', '1.0.0'])
+      expect(problemsOf(`-- contract: unused since ${since}\n${drop}`, '0.2.0')).toEqual([expect.stringContaining('has to be a release before')]);
+    expect(problemsOf(`-- contract: some day\n${drop}`, '0.2.0')).toHaveLength(1);
+  });
+});

@@ -41,7 +41,7 @@ describe('PrincipalService', () => {
   });
 
   it('lets pages of its own origin use the cookie, and no others', () => {
-    expect(service.isAllowedOrigin('https://slipway.example')).toBe(true);
+    expect(service.mayOpenSocket({ origin: 'https://slipway.example' })).toBe(true);
     for (const origin of [
       'https://evil.example',
       'http://slipway.example',
@@ -50,12 +50,19 @@ describe('PrincipalService', () => {
       'null',
       '',
     ]) {
-      expect(service.isAllowedOrigin(origin)).toBe(false);
+      expect(service.mayOpenSocket({ origin })).toBe(false);
       expect(() => service.assertSameSite({ origin })).toThrow(SlipwayError);
     }
     expect(() => service.assertSameSite({})).toThrow(SlipwayError);
     expect(() => service.assertSameSite({ 'sec-fetch-site': 'same-origin' })).not.toThrow();
     for (const site of ['cross-site', 'same-site', 'none']) expect(() => service.assertSameSite({ 'sec-fetch-site': site })).toThrow(SlipwayError);
+    expect(['cross-site', 'same-site', 'same-origin', 'none', undefined].map((site) => service.mayOpenSocket({ 'sec-fetch-site': site }))).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 });
 
@@ -63,5 +70,11 @@ describe('readCookie', () => {
   it('reads one cookie of a header, with whatever stands in its value', () => {
     expect(readCookie('a=1; keycloak_auth=x=y; b', 'keycloak_auth')).toBe('x=y');
     expect(readCookie('xkeycloak_auth=1', 'keycloak_auth')).toBeUndefined();
+  });
+
+  it('takes two values of one name as none, whichever comes first', () => {
+    expect(readCookie('keycloak_auth=planted; keycloak_auth=ours', 'keycloak_auth')).toBeUndefined();
+    expect(readCookie('keycloak_auth=; a=1; keycloak_auth=ours', 'keycloak_auth')).toBeUndefined();
+    expect(readCookie('keycloak_auth=ours; keycloak_auth=ours', 'keycloak_auth')).toBe('ours');
   });
 });

@@ -4,6 +4,12 @@ import { currentContext } from '@slipway/telemetry';
 import { readCookie, SESSION_COOKIE, type SessionCookie } from './session-cookie.js';
 import type { Sessions, SignedIn } from './sessions.js';
 
+/** What a browser says of the page that asks. */
+interface FetchHeaders {
+  readonly origin?: string | undefined;
+  readonly 'sec-fetch-site'?: string | string[] | undefined;
+}
+
 /** Proof → who is asking. Requests and sockets come through here. */
 export class PrincipalService {
   private readonly origin: string;
@@ -39,9 +45,13 @@ export class PrincipalService {
     return { orgId: member.id, actor: { kind: 'user', id: person.userId, label: person.name }, permissions: new Set(member.permissions) };
   }
 
-  /** Whether a page of this origin may use the cookie. A client without an `Origin` is no browser page, or an old browser's own-origin request. */
-  isAllowedOrigin(origin: string | undefined): boolean {
-    return origin === undefined || origin === this.origin;
+  /**
+   * Whether this socket may use the cookie: its page is of our origin. A client without an `Origin` is no browser page (a page names its origin when it opens a
+   * WebSocket), unless the browser says that it comes from elsewhere.
+   */
+  mayOpenSocket(headers: FetchHeaders): boolean {
+    const { origin, 'sec-fetch-site': site } = headers;
+    return origin === undefined ? site === undefined || site === 'same-origin' || site === 'none' : origin === this.origin;
   }
 
   /**
@@ -49,7 +59,7 @@ export class PrincipalService {
    * the browser must say `Sec-Fetch-Site: same-origin`.
    * @throws SlipwayError `request.cross-site`
    */
-  assertSameSite(headers: { readonly origin?: string | undefined; readonly 'sec-fetch-site'?: string | string[] | undefined }): void {
+  assertSameSite(headers: FetchHeaders): void {
     if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin')) return;
     throw new SlipwayError('request.cross-site', `A request that changes something and is made with the cookie must come from ${this.origin}.`);
   }

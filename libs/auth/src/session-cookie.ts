@@ -28,11 +28,18 @@ export class SessionCookie {
   }
 }
 
-/** One cookie of a `Cookie` header, or `undefined`. Of two with the same name the first counts. */
+/**
+ * One cookie of a `Cookie` header, or `undefined`. Two of the same name with different values count as none: a page of a neighbouring host can
+ * put a cookie of its own before ours, and nothing in the header tells which is whose.
+ */
 export function readCookie(header: string | undefined, name: string): string | undefined {
+  let found: string | undefined;
   for (const part of header?.split(';') ?? []) {
     const at = part.indexOf('=');
-    if (at > 0 && part.slice(0, at).trim() === name) return part.slice(at + 1).trim();
+    if (at <= 0 || part.slice(0, at).trim() !== name) continue;
+    const value = part.slice(at + 1).trim();
+    if (found !== undefined && found !== value) return undefined;
+    found = value;
   }
-  return undefined;
+  return found;
 }

@@ -18,7 +18,7 @@ export interface SignedIn {
 /** A sign-in lasts this long, whatever happens in between. Milliseconds. */
 export const SESSION_LIFE_MS = 30 * 86_400_000;
 /** Longest that a sign-out in another replica, or a changed membership, goes unnoticed. Milliseconds. */
-const CACHE_MS = 5_000;
+const CACHE_MS = 1_000;
 const CACHE_SIZE = 10_000;
 /** A refresh that failed for want of an answer is tried again after this. Milliseconds; longer than one try may take. */
 const REFRESH_CLAIM_MS = 15_000;
@@ -68,7 +68,7 @@ export class Sessions {
     return { sessionId, userId, expiresAt };
   }
 
-  /** Who holds this session, or `null`. One query at most every five seconds; a refresh of the tokens when they are due. */
+  /** Who holds this session, or `null`. One query at most every second; a refresh of the tokens when they are due. */
   async find(sessionId: string): Promise<SignedIn | null> {
     const entry = await this.read(sessionId);
     if (entry === null) return null;
@@ -78,7 +78,7 @@ export class Sessions {
     return (await (running ?? this.refreshOnce(sessionId, entry.accessExpiresAt))) ? entry.person : null;
   }
 
-  /** Ends the session at once in this process, within five seconds in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
+  /** Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
   async end(sessionId: string): Promise<string | null> {
     const { rows } = await this.pool.query<{ tokens: Buffer }>('DELETE FROM app.session WHERE id = $1 RETURNING tokens', [sessionId]);
     this.endings += 1;

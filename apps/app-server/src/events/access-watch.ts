@@ -8,7 +8,8 @@ const NEEDED: Permission = 'conversation:read';
 
 interface Watched {
   readonly sessionId: string;
-  readonly orgId: string;
+  /** `null`: the session alone. */
+  readonly orgId: string | null;
   readonly revoked: () => void;
 }
 
@@ -28,7 +29,15 @@ export class AccessWatch {
 
   /** Calls `revoked` once, when this session may no longer read the organization's conversations. The answer ends the watch. */
   watch(sessionId: string, orgId: string, revoked: () => void): () => void {
-    const watched = { sessionId, orgId, revoked };
+    return this.add({ sessionId, orgId, revoked });
+  }
+
+  /** Calls `revoked` once, when this session has ended. The answer ends the watch. */
+  watchSession(sessionId: string, revoked: () => void): () => void {
+    return this.add({ sessionId, orgId: null, revoked });
+  }
+
+  private add(watched: Watched): () => void {
     this.watched.add(watched);
     return () => void this.watched.delete(watched);
   }
@@ -45,16 +54,16 @@ export class AccessWatch {
       const asked = [...this.watched];
       const pairs = [...new Map(asked.map((each) => [pairOf(each), each])).values()];
       const { rows } = await asSystem(this.pool, 'slipway_app_system', 'may open readers still read', (client) =>
-        client.query<{ session: string; org: string; role: Role }>({
+        client.query<{ session: string; org: string | null; role: Role | null }>({
           name: 'check-access',
           text: `SELECT w.session, w.org, m.role FROM unnest($1::text[], $2::text[]) AS w(session, org)
-                 JOIN app.session s ON s.id = w.session AND s.expires_at > now() JOIN app.membership m ON m.user_id = s.user_id AND m.org_id = w.org`,
+                 JOIN app.session s ON s.id = w.session AND s.expires_at > now() LEFT JOIN app.membership m ON m.user_id = s.user_id AND m.org_id = w.org`,
           values: [pairs.map(({ sessionId }) => sessionId), pairs.map(({ orgId }) => orgId)],
         }),
       );
       const allowed = new Set(
         rows
-          .filter(({ role }) => (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(NEEDED))
+          .filter(({ org, role }) => org === null || (role !== null && (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(NEEDED)))
           .map(({ session, org }) => pairOf({ sessionId: session, orgId: org })),
       );
       for (const each of asked) if (!allowed.has(pairOf(each)) && this.watched.delete(each)) each.revoked();
@@ -66,6 +75,6 @@ export class AccessWatch {
   }
 }
 
-function pairOf({ sessionId, orgId }: { sessionId: string; orgId: string }): string {
-  return `${sessionId} ${orgId}`;
+function pairOf({ sessionId, orgId }: { sessionId: string; orgId: string | null }): string {
+  return `${sessionId} ${orgId ?? ''}`;
 }

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PrincipalService, SignedIn } from '@slipway/auth';
 import { Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
-import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
+import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 import { Server, type Socket } from 'socket.io';
@@ -55,11 +55,17 @@ export class RealtimeGateway {
       serveClient: false,
       maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES,
       parser: { Encoder: FrameEncoder, Decoder },
-      allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.isAllowedOrigin(request.headers.origin)),
+      allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.mayOpenSocket(request.headers)),
     });
     this.io.use((socket, next) => {
       principals.authenticateCookie(socket.handshake.headers.cookie).then(
-        (person) => next(person === null ? connectError('auth.missing', 'You are not signed in, or your session has ended.') : undefined),
+        (person) => {
+          if (person === null) return next(connectError('auth.missing', 'You are not signed in, or your session has ended.'));
+          // Also one that reads nothing ends with its session.
+          const stopWatch = access.watchSession(person.sessionId, () => socket.disconnect(true));
+          socket.conn.once('close', stopWatch);
+          next();
+        },
         (error: unknown) => {
           logger.warn({ err: error }, 'a socket could not be proved');
           next(connectError('service.unavailable', 'Try again in a moment.'));
@@ -191,7 +197,7 @@ export class RealtimeGateway {
     } catch (error) {
       const mine = this.subscriptions.get(socket);
       if (conversationId !== undefined && mine?.get(conversationId) === subscription) mine.delete(conversationId);
-      const problem = toProblem(error, { docsUrl: '' });
+      const problem = toProblem(storeUnavailable(error) ?? error, { docsUrl: '' });
       if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'a subscription failed');
       answer({ ok: false, code: problem.body.code, detail: problem.body.detail });
     }

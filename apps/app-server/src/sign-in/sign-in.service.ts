@@ -5,7 +5,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../config.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
 import { returnUrl } from './return-path.js';
-import { openTransaction, sealTransaction, TRANSACTION_SECONDS, transactionCookieName } from './transaction-cookie.js';
+import { openTransaction, sealTransaction, TRANSACTION_SECONDS, transactionCookie } from './transaction-cookie.js';
 
 /** Begins, finishes and ends the sign-in of a browser. Answers `Set-Cookie` values beside what they belong to. */
 @Injectable()
@@ -31,10 +31,8 @@ export class SignInService {
       redirect: returnUrl(redirect, this.config.PUBLIC_URL),
       expiresAtMs: this.clock.now().getTime() + TRANSACTION_SECONDS * 1000,
     });
-    return {
-      location: url,
-      cookies: [`${transactionCookieName(transaction.state)}=${sealed}; Path=/oauth; Max-Age=${TRANSACTION_SECONDS}; ${this.attributes}`],
-    };
+    const { name, attributes } = transactionCookie(transaction.state, this.config.PUBLIC_URL);
+    return { location: url, cookies: [`${name}=${sealed}; ${attributes}; Max-Age=${TRANSACTION_SECONDS}; ${this.attributes}`] };
   }
 
   /**
@@ -43,7 +41,7 @@ export class SignInService {
    */
   async finish(query: string, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
     const state = new URLSearchParams(query).get('state') ?? '';
-    const name = transactionCookieName(state);
+    const { name, attributes } = transactionCookie(state, this.config.PUBLIC_URL);
     const transaction = openTransaction(this.box, readCookie(cookieHeader, name), this.clock.now());
     if (transaction === null || transaction.state !== state) {
       throw new SlipwayError('auth.sign-in-failed', 'This sign-in was not begun in this browser, or it took longer than ten minutes.');
@@ -57,7 +55,7 @@ export class SignInService {
       location: transaction.redirect,
       cookies: [
         `${SESSION_COOKIE}=${await this.cookie.sign(sessionId, expiresAt)}; Path=/; Max-Age=${maxAge}; ${this.attributes}`,
-        `${name}=; Path=/oauth; Max-Age=0; ${this.attributes}`,
+        `${name}=; ${attributes}; Max-Age=0; ${this.attributes}`,
       ],
     };
   }

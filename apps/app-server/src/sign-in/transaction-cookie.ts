@@ -7,9 +7,13 @@ export const TRANSACTION_SECONDS = 600;
 const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
 export type Transaction = z.infer<typeof Transaction>;
 
-/** A cookie for each sign-in that was begun, so that two tabs do not end each other's. */
-export function transactionCookieName(state: string): string {
-  return `slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`;
+/**
+ * The cookie of one sign-in (each has its own, so that two tabs do not end each other's). Over https its name has the prefix that makes browsers take it from this
+ * host only: a page of a neighbouring host cannot plant the one of its own sign-in, and so sign somebody in as somebody else.
+ */
+export function transactionCookie(state: string, publicUrl: string): { readonly name: string; readonly attributes: string } {
+  const own = `slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`;
+  return new URL(publicUrl).protocol === 'https:' ? { name: `__Host-${own}`, attributes: 'Path=/' } : { name: own, attributes: 'Path=/oauth' };
 }
 
 export function sealTransaction(box: SecretBox, transaction: Transaction): string {

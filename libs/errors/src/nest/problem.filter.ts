@@ -2,6 +2,7 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '
 import { currentContext, type Logger } from '@slipway/telemetry';
 import type { FastifyReply } from 'fastify';
 import { notFound, SlipwayError, toProblem } from '../slipway-error.js';
+import { storeUnavailable } from '../store-unavailable.js';
 
 /** The one place that turns a thrown value into a response. 5xx are logged with their cause. */
 @Catch()
@@ -40,5 +41,5 @@ function fromFramework(thrown: unknown): unknown {
   if (status === 404) return notFound();
   if (typeof status === 'number' && status >= 400 && status < 500)
     return new SlipwayError('request.invalid', 'The request could not be read.', { cause: thrown });
-  return thrown;
+  return storeUnavailable(thrown) ?? thrown;
 }

@@ -52,6 +52,8 @@ export interface RuntimeApiOptions {
 /** Problem types are paths of the documentation. */
 const DOCS_URL = '';
 const LEASE_SECONDS = 15;
+/** Longest wait for one answer of the database: somebody waits for ours. Milliseconds. */
+const QUERY_TIMEOUT_MS = 10_000;
 /** Longest a claim may stay bound before the reaper takes its slot back. Milliseconds; more than one request can take. */
 const ACTIVATION_DEADLINE_MS = 30_000;
 /** How often those who wait are served, beside whenever a sandbox becomes ready, and owners are noted on sandboxes. Milliseconds. */
@@ -78,6 +80,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     url: options.databaseUrl,
     max: 20,
     applicationName: `slipway-runtime-api ${options.replicaId}`.slice(0, 63),
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
     // The error carries the whole client; its sentence is enough.
     onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
   });

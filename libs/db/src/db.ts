@@ -1,6 +1,9 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.js';
 
+/** Longest wait for one answer. Milliseconds; the connection is then given up. */
+const QUERY_TIMEOUT_MS = 10_000;
+
 /** Prisma inside one transaction that sees one organization. */
 export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
 
@@ -14,7 +17,14 @@ export class Db {
   constructor(options: { url: string; max: number; applicationName: string }) {
     this.prisma = new PrismaClient({
       adapter: new PrismaPg(
-        { connectionString: options.url, max: options.max, application_name: options.applicationName, connectionTimeoutMillis: 5_000 },
+        {
+          connectionString: options.url,
+          max: options.max,
+          application_name: options.applicationName,
+          connectionTimeoutMillis: 5_000,
+          query_timeout: QUERY_TIMEOUT_MS,
+          keepAlive: true,
+        },
         { schema: 'app' },
       ),
       transactionOptions: { maxWait: 5_000, timeout: 15_000 },

@@ -17,5 +17,6 @@ export { type ModelServer, type ModelServerOptions, startModelServer } from './m
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
 export { type SignedInClient, signIn, submitForm } from './sign-in.js';
+export { SilentProxy } from './silent-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

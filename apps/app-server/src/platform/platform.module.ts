@@ -12,6 +12,8 @@ import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from './tokens.js';
 /** Connections of one process: `Db` for ordinary queries, the pool for hot paths. */
 const DB_CONNECTIONS = 10;
 const SQL_CONNECTIONS = 20;
+/** Longest wait for one answer of the database: somebody waits for ours. Milliseconds. */
+const QUERY_TIMEOUT_MS = 10_000;
 
 export interface Platform {
   readonly config: Config;
@@ -46,6 +48,7 @@ export class PlatformModule implements OnApplicationShutdown {
             url: config.DATABASE_URL,
             max: SQL_CONNECTIONS,
             applicationName: 'app-server sql',
+            queryTimeoutMs: QUERY_TIMEOUT_MS,
             onError: (error) => logger.warn({ reason: error.message }, 'an idle database connection broke'),
           }),
       },

@@ -55,7 +55,10 @@ export class ConversationApp {
     );
   }
 
-  static async start(options: { replicas?: number; env?: Readonly<Record<string, string>> } = {}): Promise<ConversationApp> {
+  /** @param options.through what stands between the servers and their database: its URL for the one that it is given. What the test itself asks goes straight there. */
+  static async start(
+    options: { replicas?: number; env?: Readonly<Record<string, string>>; through?: (url: string) => Promise<string> } = {},
+  ): Promise<ConversationApp> {
     const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
     const gateway = createServer((_request, response) => {
       const models = GatewayModelList.parse({
@@ -66,7 +69,11 @@ export class ConversationApp {
     });
     await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
     const issuer = { issuerUrl: 'http://127.0.0.1:9/realms/none', clientId: 'none', clientSecret: 'none' };
-    const env = { LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, ...options.env };
+    const env = {
+      LLM_GATEWAY_URL: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
+      ...(options.through === undefined ? {} : { DATABASE_URL: await options.through(database.urls.app) }),
+      ...options.env,
+    };
     const replicas: TestApp[] = [];
     for (let index = 0; index < (options.replicas ?? 1); index += 1) replicas.push(await startTestApp(testConfig(await freePort(), database, issuer, env)));
     const config = testConfig(0, database, issuer, env);

@@ -5,14 +5,21 @@ export type PoolClient = pg.PoolClient;
 
 /** Longest wait for a free connection. Milliseconds; then the caller gets an error instead of an endless queue. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Longest wait for one answer, unless the connection string names another `query_timeout`. Milliseconds; the connection is then given up. */
+/** Longest wait for one answer when nothing else is said. Milliseconds; the connection is then given up. */
 const QUERY_TIMEOUT_MS = 30_000;
 
 /**
  * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
  * `bigint` columns arrive as numbers; every one of ours stays far below 2^53.
  */
-export function createPool(options: { url: string; max: number; applicationName: string; onError: (error: Error) => void }): SqlPool {
+export function createPool(options: {
+  url: string;
+  max: number;
+  applicationName: string;
+  /** Longest wait for one answer [30 000]; for a service whose callers wait, less. Milliseconds. */
+  queryTimeoutMs?: number;
+  onError: (error: Error) => void;
+}): SqlPool {
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, Number);
   const pool = new pg.Pool({
@@ -20,7 +27,7 @@ export function createPool(options: { url: string; max: number; applicationName:
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     types,
@@ -63,12 +70,19 @@ async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Pro
     client.release();
     return result;
   } catch (error) {
-    // A connection whose rollback fails is not given to anybody else.
-    const broken = await client.query('ROLLBACK').then(
-      () => false,
-      () => true,
-    );
+    // A connection that does not answer would not answer this either, and whoever waits would wait twice. One whose rollback fails is not given to anybody else.
+    const broken =
+      isSilent(error) ||
+      (await client.query('ROLLBACK').then(
+        () => false,
+        () => true,
+      ));
     client.release(broken);
     throw error;
   }
+}
+
+/** What the client says when an answer did not come in time. */
+function isSilent(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Query read timeout';
 }

@@ -21,7 +21,7 @@ const VALUES: Readonly<Record<string, string>> = {
   __PLATFORM__: '{{ .Release.Namespace }}',
   __SANDBOXES__: '{{ .Values.sandboxes.namespace }}',
   __ACCOUNT__: '{{ include "slipway.runtimeApiAccount" . }}',
-  __SCHEDULERS__: "['{{ join \"', '\" .Values.sandboxes.schedulers }}']",
+  __SCHEDULERS__: `"['{{ join "', '" .Values.sandboxes.schedulers }}']"`,
   __DNS_NAMESPACE__: '{{ .Values.sandboxes.network.dns.namespace }}',
   __LARGEST_CPU__: '{{ .Values.sandboxes.largest.cpu | quote }}',
   __LARGEST_MEMORY__: '{{ .Values.sandboxes.largest.memory }}',

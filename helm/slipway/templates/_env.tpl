@@ -83,6 +83,7 @@
 - { name: WEB_URL, value: {{ include "slipway.url" (dict "root" . "app" "web") | quote }} }
 - { name: LLM_GATEWAY_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
+{{ include "slipway.env.sandboxAccess" . }}
 {{- end -}}
 
 {{- define "slipway.env.worker" -}}
@@ -146,8 +147,20 @@
 {{- end -}}
 
 {{- define "slipway.env.sandboxGateway" -}}
+- { name: SANDBOX_BACKEND, value: kubernetes }
+- { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
+{{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
+{{ include "slipway.env.sandboxAccess" . }}
 - { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
+{{- end -}}
+
+{{/* What app-server and sandbox-gateway must have the same. */}}
+{{- define "slipway.env.sandboxAccess" -}}
+{{- with .Values.sandboxGateway.publicUrl -}}
+- { name: SANDBOX_GATEWAY_URL, value: {{ . | trimSuffix "/" | quote }} }
+{{ end -}}
+{{ include "slipway.ownVariable" (dict "root" . "name" "SANDBOX_ACCESS_SECRET" "key" "sandboxGateway") }}
 {{- end -}}
 
 {{- define "slipway.env.web" -}}

@@ -1,0 +1,18 @@
+import { describe, it } from 'node:test';
+import { lackForHelm, openHelm } from '@slipway/testing/helm';
+import { expect } from 'expect';
+import { CHART, helm, run } from './chart.ts';
+
+describe('the chart', { skip: lackForHelm() ?? false }, () => {
+  it('has nothing that helm lint finds wrong', async () => {
+    const { code, said } = await helm(['lint', '--strict', CHART]);
+    expect([code, code === 0 ? '' : said]).toEqual([0, '']);
+    expect(said).not.toContain('[WARNING]');
+  });
+
+  it('is what its unit tests say', async () => {
+    const { code, said } = await run((await openHelm()).unittest, ['--strict', CHART]);
+    expect([code, code === 0 ? '' : said]).toEqual([0, '']);
+    expect(said).toMatch(/Tests: +[1-9]\d* passed/);
+  });
+});

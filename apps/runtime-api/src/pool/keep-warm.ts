@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { inParallel } from './in-parallel.js';
 import { doomSlot, type Slot, takeDueChecks } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
@@ -7,10 +8,14 @@ import { sandboxHealth } from './slot-provisioning.js';
 const CHECK_SECONDS = 60;
 /** One that was silent is asked again after this long; silent then too, it is doomed. Milliseconds; a collector's pause or a lost packet is over by then. */
 const SECOND_ASK_MS = 5_000;
-/** Most looks begun in one pass: ten thousand in a minute, at a pass every two seconds. */
-const LOOKS_A_PASS = 500;
-/** Looks at the same time. */
+/** Most looks begun in one pass: ten thousand in a minute, at a pass every two seconds that takes another one. */
+const LOOKS_A_PASS = 600;
+/** Looks at the same time. As many as let a pass end in half a minute when nobody answers. */
 const LOOKS_AT_ONCE = 32;
+/** The looks of a large pass are spread over about this long: whoever claims meanwhile shares the processor with them. Milliseconds. */
+const SPREAD_MS = 1_000;
+/** A pass of fewer is over in a moment. */
+const SPREAD_FROM = 32;
 /** When at least this many of one pass are silent, and more than half of them, it is the way to them that is broken. */
 const DOUBTFUL = 8;
 
@@ -31,7 +36,11 @@ export class KeepWarm {
     const again = [...this.silent.values()].filter(({ askAt }) => askAt <= now).map(({ slot }) => slot);
     const due = await takeDueChecks(this.context.db, this.poolId, CHECK_SECONDS, LOOKS_A_PASS);
     const asked = [...again, ...due.filter((slot) => !this.silent.has(slot.slotId))];
-    const health = await inParallel(asked, LOOKS_AT_ONCE, (slot) => (slot.address === null ? 'silent' : sandboxHealth(slot, slot.address, signal)));
+    const pauseMs = asked.length < SPREAD_FROM ? 0 : (SPREAD_MS * LOOKS_AT_ONCE) / asked.length;
+    const health = await inParallel(asked, LOOKS_AT_ONCE, async (slot) => {
+      if (pauseMs > 0) await wait(Math.random() * 2 * pauseMs);
+      return slot.address === null ? 'silent' : sandboxHealth(slot, slot.address, signal);
+    });
     if (signal.aborted) return 0;
     const silent = health.filter((answer) => answer === 'silent').length;
     const doubtful = silent >= DOUBTFUL && silent * 2 > asked.length;

@@ -283,9 +283,13 @@ describe('422', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.unknown-template', detail: expect.stringContaining('1, 2, 4, 8') } });
   });
 
-  it('refuses a label that says whose a sandbox is', async () => {
-    const answer = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', 'slipway.dev/org': 'another' } });
-    expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.reserved-label', detail: expect.stringContaining('slipway.dev/org') } });
+  it('refuses a label that says whose a sandbox is, however it is written, and takes others', async () => {
+    for (const label of ['slipway.dev/org', 'SLIPWAY.dev/org', ' slipway.dev/slot', 'slipway.dev/', 'egress.slipway.dev/class', '\uff53lipway.dev/org']) {
+      const answer = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', [label]: 'another' } });
+      expect(answer).toMatchObject({ status: 422, body: { code: 'sandbox.reserved-label', detail: expect.stringContaining(label) } });
+    }
+    const taken = await api.call('POST', '/start', { session_id: newSession(), labels: { team: 'a', 'notslipway.dev/org': 'mine' } });
+    expect(taken.body.code).not.toBe('sandbox.reserved-label');
   });
 
   it('refuses another body under a session id that runs, and changes nothing', async () => {

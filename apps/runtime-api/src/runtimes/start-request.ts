@@ -27,7 +27,7 @@ export interface StartRequest {
 export function readStartRequest(body: unknown, pools: readonly [PoolSpec, ...PoolSpec[]]): StartRequest {
   const request = parseOrThrow(StartRuntime, body);
   const pool = choosePool(request, pools);
-  const reserved = Object.keys(request.labels ?? {}).find((label) => label.startsWith(RESERVED_LABELS));
+  const reserved = Object.keys(request.labels ?? {}).find(isReserved);
   if (reserved !== undefined)
     throw new SlipwayError(
       'sandbox.reserved-label',
@@ -46,6 +46,12 @@ export function readStartRequest(body: unknown, pools: readonly [PoolSpec, ...Po
   const identity = JSON.stringify([image, command, working_dir, resource_factor, runtime_class, run_as_user, run_as_group, fs_group, environment]);
   const hash = createHash('sha256').update(identity).digest('base64url');
   return { sessionId: request.session_id, pool, lane: request.priority ?? 'interactive', hash, environment };
+}
+
+/** Of Slipway's own prefix or one below it, however it is written: what Kubernetes would not take is no way around. */
+function isReserved(label: string): boolean {
+  const name = label.normalize('NFKC').trim().toLowerCase();
+  return name.startsWith(RESERVED_LABELS) || name.split('/', 1)[0]?.endsWith(`.${RESERVED_LABELS.slice(0, -1)}`) === true;
 }
 
 /** The pool that has what is asked for; the first of them when more than one does. Where sandboxes have no image, as on one's own machine, sizes and classes mean nothing. */

@@ -35,13 +35,19 @@ export interface TestRuntimeApi {
   close(): Promise<void>;
 }
 
-/** runtime-api on a real Postgres, over a farm of sandboxes in which nothing runs. */
-export async function startTestRuntimeApi(change: Partial<RuntimeApiOptions> = {}): Promise<TestRuntimeApi> {
+/**
+ * runtime-api on a real Postgres, over a farm of sandboxes in which nothing runs.
+ * @param through what stands between it and its database: its URL for the one that it is given.
+ */
+export async function startTestRuntimeApi(
+  change: Partial<RuntimeApiOptions> = {},
+  through: (url: string) => Promise<string> = async (url) => url,
+): Promise<TestRuntimeApi> {
   const database = await createTestDatabase();
   const keys = generateKeyPairSync('ed25519');
   const farm = await new SandboxFarm(keys.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')).start();
   const options: RuntimeApiOptions = {
-    databaseUrl: database.urls.runtime,
+    databaseUrl: await through(database.urls.runtime),
     apiKey: TEST_API_KEY,
     encryptionKey: randomBytes(32).toString('hex'),
     activationKey: keys.privateKey,

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -67,7 +67,66 @@ describe('the activation latch', () => {
   });
 });
 
+/** A token as somebody without the platform's key would make it: with a header and a signature of his choice. */
+function forge(sandbox: TestSandbox, body: string, header: object, signature: (head: string) => string, more: object = {}): string {
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const claims = {
+    aud: 'slipway-activation',
+    iat: Math.floor(Date.now() / 1000),
+    slot_id: sandbox.slotId,
+    pod_uid: sandbox.podUid,
+    claim_id: 'clm_forged',
+    epoch: 1,
+    org: 'org_1',
+    body_sha256: createHash('sha256').update(body).digest('base64url'),
+    ...more,
+  };
+  const head = `${encode(header)}.${encode(claims)}`;
+  return `${head}.${signature(head)}`;
+}
+
 describe('POST /api/init', () => {
+  it('takes no token without a signature, with one of another algorithm or with a key of its own, and no repetition that says something else', async () => {
+    const sandbox = await TestSandbox.create();
+    try {
+      await sandbox.startActionServer();
+      await sandbox.startAgentServer();
+      const body = JSON.stringify({ session_api_keys: ['key-of-an-attacker-0123456789'], env: {} });
+      const send = async (token: string): Promise<number> =>
+        (await fetch(`${sandbox.url}/api/init`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body }))
+          .status;
+      const own = generateKeyPairSync('ed25519');
+      const bySecret = (secret: string | Buffer) => (head: string) => createHmac('sha256', secret).update(head).digest('base64url');
+      const forged = [
+        forge(sandbox, body, { alg: 'none' }, () => ''),
+        forge(sandbox, body, { alg: 'None' }, () => 'AAAA'),
+        forge(sandbox, body, { alg: 'EdDSA' }, () => ''),
+        forge(sandbox, body, { alg: 'HS256' }, bySecret(sandbox.publicKey)),
+        forge(sandbox, body, { alg: 'HS256' }, bySecret(Buffer.from(sandbox.publicKey, 'base64'))),
+        forge(sandbox, body, { alg: 'EdDSA', jwk: own.publicKey.export({ format: 'jwk' }), kid: '/dev/null' }, (head) =>
+          sign(null, Buffer.from(head), own.privateKey).toString('base64url'),
+        ),
+        `${forge(sandbox, body, { alg: 'EdDSA' }, () => 'AAAA')}.AAAA`,
+        'a.b.c',
+        '',
+      ];
+      for (const [index, token] of forged.entries()) expect([index, await send(token)]).toEqual([index, 401]);
+      for (const claim of [{ epoch: 'latest' }, { epoch: undefined }, { exp: Math.floor(Date.now() / 1000) - 1 }])
+        expect([claim, (await sandbox.activate({ claim })).status]).toEqual([claim, 401]);
+      expect(((await (await fetch(`${sandbox.url}/api/init`)).json()) as { state: string }).state).toBe('dormant');
+
+      expect((await sandbox.activate({})).status).toBe(200);
+      // The same claim again is heard and changes nothing; with other keys it is another claim.
+      const stolen = await sandbox.activate({ body: { session_api_keys: ['key-of-an-attacker-0123456789'] } });
+      expect([stolen.status, ((await stolen.json()) as { code: string }).code]).toEqual([409, 'sandbox.already-activated']);
+      const answer = await fetch(`${sandbox.url}/api/conversations/count`, { headers: { 'x-session-api-key': 'key-of-an-attacker-0123456789' } });
+      expect(answer.status).toBe(401);
+      expect((await sandbox.call('GET', '/api/conversations/count')).status).toBe(200);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
   it('accepts one signed claim and its repetition, and nothing forged, foreign, old or second, before, after and over a restart', async () => {
     const sandbox = await TestSandbox.create();
     try {

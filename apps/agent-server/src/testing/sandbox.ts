@@ -45,6 +45,11 @@ export class TestSandbox {
     return sandbox;
   }
 
+  /** As its environment has it: SPKI DER, base64. */
+  get publicKey(): string {
+    return this.keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+  }
+
   get workspace(): string {
     return path.join(this.directory, 'workspace');
   }
@@ -79,7 +84,7 @@ export class TestSandbox {
       POD_UID: this.podUid,
       STATE_DIR: this.stateDir,
       WORKSPACE_DIR: this.workspace,
-      ACTIVATION_PUBLIC_KEY: this.keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+      ACTIVATION_PUBLIC_KEY: this.publicKey,
       ACTION_SERVER_URL: `http://127.0.0.1:${this.actionPort}`,
       ACTION_SERVER_TOKEN: this.token,
     });

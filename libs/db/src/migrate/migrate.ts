@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
+import { markOf, refuseDowngrade } from './downgrade.js';
 
 /** One schema a service; each has its own role, its own folder in prisma/ and its own history. */
 export const SCHEMAS = ['app', 'runtime', 'gateway'] as const;
@@ -24,7 +25,7 @@ const LOCK_KEY = 7_215_309;
  * Brings every schema to the newest migration, under an advisory lock so that several replicas may start at once.
  * Each migration is one transaction. The history is Prisma's own table, so `prisma migrate deploy` goes on from it.
  *
- * @throws Error when a migration that was applied has been edited, or one fails; nothing of that one stays.
+ * @throws Error when a newer version has migrated the database past what this one knows, a migration that was applied has been edited, or one fails; nothing of that one stays.
  */
 export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
   const client = new pg.Client({ connectionString: options.ownerUrl, application_name: 'slipway-migrate' });
@@ -32,6 +33,7 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
   const applied: string[] = [];
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    await refuseDowngrade(client, SCHEMAS, options.directory, options.log);
     for (const schema of SCHEMAS) {
       await ensureRoles(client, schema, options.passwords[schema]);
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
@@ -72,8 +74,8 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
     try {
       await client.query(sql);
       await client.query(
-        `INSERT INTO ${schema}._prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES ($1, $2, $3, now(), now(), 1)`,
-        [randomUUID(), checksum, name],
+        `INSERT INTO ${schema}._prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs) VALUES ($1, $2, $3, now(), now(), 1, $4)`,
+        [randomUUID(), checksum, name, markOf(sql)],
       );
       await client.query('COMMIT');
     } catch (error) {

@@ -1,1 +1,1 @@
-export { SANDBOX_TOKEN_PREFIX, SANDBOX_TOKEN_SECONDS, SandboxTokens } from './sandbox-token.js';
+export { SANDBOX_TOKEN_PREFIX, SANDBOX_TOKEN_SECONDS, SandboxTokens, type VerifiedToken } from './sandbox-token.js';

@@ -1,0 +1,45 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+const secret = z.string().min(32, 'needs at least 32 characters');
+const httpUrl = z.url({ protocol: /^https?$/ });
+
+export const ConfigSchema = z
+  .object({
+    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    HOST: z.string().default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3006),
+    /** Where browsers reach Slipway itself: tickets are taken from its pages only, and it alone may show a sandbox in a frame. The same as app-server's. */
+    PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
+    /** This gateway as browsers and clients reach it, an origin of its own; a sandbox's port is `{port}-{conversation}.` before its host (a wildcard name and certificate), and `/{conversation}/{port}/` on it. The same as app-server's. */
+    SANDBOX_GATEWAY_URL: httpUrl.default('http://localhost:3006'),
+    /** Signs what lets people into sandboxes; the same in app-server. Secret. */
+    SANDBOX_ACCESS_SECRET: secret,
+    /** Postgres, as the role slipway_app: whether access still holds. Secret. */
+    DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+    RUNTIME_API_URL: httpUrl,
+    RUNTIME_API_KEY: secret,
+    /** As runtime-api's. On `process` only a sandbox's agent-server is reached: every other port is this machine's. */
+    SANDBOX_BACKEND: z.enum(['process', 'kubernetes']).default('process'),
+    /** How long open sockets and downloads go on while it cannot be learnt whether their access still holds. Seconds; new requests are refused after one. */
+    SANDBOX_GATEWAY_GRACE_SECONDS: z.coerce.number().min(1).max(60).default(5),
+    /** Longest silence of a client or a sandbox in the middle of a request, and longest wait for the first byte of an answer. Seconds; a command may run for an hour. */
+    SANDBOX_GATEWAY_SILENCE_SECONDS: z.coerce.number().min(1).max(86_400).default(3_600),
+  })
+  .refine((env) => env.NODE_ENV !== 'production' || env.SANDBOX_BACKEND === 'kubernetes', {
+    path: ['SANDBOX_BACKEND'],
+    message: 'process is for a developer’s own machine; use kubernetes in production',
+  })
+  .refine((env) => new URL(env.SANDBOX_GATEWAY_URL).origin !== new URL(env.PUBLIC_URL).origin, {
+    path: ['SANDBOX_GATEWAY_URL'],
+    message: 'must be another origin than PUBLIC_URL: what runs in a sandbox must not share the origin of Slipway',
+  })
+  .refine((env) => new URL(env.SANDBOX_GATEWAY_URL).pathname === '/', { path: ['SANDBOX_GATEWAY_URL'], message: 'must be an origin, without a path' });
+
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  return parseConfig(ConfigSchema, source);
+}

@@ -1,0 +1,235 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { SandboxTokens, VerifiedToken } from '@slipway/auth/sandbox-access';
+import { ENTER_PATH } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import type { Agent } from 'undici';
+import { accessCookieName, assertOwnOrigin, type Credential, credentialOf } from './access/credentials.js';
+import type { Entrance } from './access/entrance.js';
+import type { EndOfUse, GrantWatch } from './access/grant-watch.js';
+import type { LiveGrant } from './access/grants.queries.js';
+import type { GatewayMetrics } from './metrics.js';
+import { answerProblem, type ProblemAnswers, refuseUpgrade } from './problem-answer.js';
+import { isFirstFrameSocket, relayAfterFirstFrame } from './proxy/first-frame.js';
+import { forward } from './proxy/http-forward.js';
+import { requestHeaders } from './proxy/request-headers.js';
+import { responseHeaders } from './proxy/response-headers.js';
+import { openTunnel } from './proxy/upgrade.js';
+import type { Addresses, SandboxAddress } from './routing/address.js';
+import type { Locator, Target } from './sandboxes/locator.js';
+
+export interface DoorOptions {
+  readonly addresses: Addresses;
+  readonly tokens: SandboxTokens;
+  readonly grants: GrantWatch;
+  readonly entrance: Entrance;
+  readonly locator: Locator;
+  readonly agent: Agent;
+  readonly metrics: GatewayMetrics;
+  readonly logger: Logger;
+  readonly publicUrl: string;
+  readonly gatewayUrl: string;
+}
+
+/** Close codes of a first-frame socket whose access is over: 4001 is fatal to its client, 1013 makes it come back. */
+const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = { ended: [4001, 'access has ended'], unknown: [1013, 'access cannot be checked now'] };
+
+/** Who comes in, and to which port of which sandbox. Everything that is let in is ended again when its access is. */
+export class Door {
+  private readonly scheme: 'http' | 'https';
+  private readonly cookieName: string;
+  private readonly frameOrigin: string;
+  private readonly answers: ProblemAnswers;
+  private readonly sockets = new Set<() => void>();
+
+  constructor(private readonly options: DoorOptions) {
+    this.scheme = new URL(options.gatewayUrl).protocol === 'https:' ? 'https' : 'http';
+    this.cookieName = accessCookieName(this.scheme === 'https');
+    this.frameOrigin = new URL(options.publicUrl).origin;
+    this.answers = options;
+  }
+
+  /** False: the request is not for a sandbox. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean {
+    let address: SandboxAddress | null;
+    try {
+      address = this.options.addresses.read(request.headers.host, request.url ?? '');
+    } catch (error) {
+      this.count('http', answerProblem(request, response, error, this.answers));
+      return true;
+    }
+    if (address === null) return false;
+    void this.proxy(request, response, address);
+    return true;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    void this.tunnel(request, socket as Socket, head).catch((error: unknown) => this.count('socket', refuseUpgrade(socket, error, this.answers)));
+  }
+
+  /** Ends every open socket: they carry no sign that could say "come back", so clients see a lost connection and connect again. */
+  endSockets(): void {
+    for (const end of this.sockets) end();
+  }
+
+  get openSockets(): number {
+    return this.sockets.size;
+  }
+
+  private async proxy(request: IncomingMessage, response: ServerResponse, address: SandboxAddress): Promise<void> {
+    const { metrics, entrance, locator, grants } = this.options;
+    const seconds = metrics.seconds.startTimer({ kind: 'http' });
+    metrics.open.inc({ kind: 'http' });
+    let done = (): void => {};
+    let outcome = 'ok';
+    try {
+      if (address.way === 'host' && address.path.startsWith('/.slipway/')) {
+        if (address.path.split('?', 1)[0] !== ENTER_PATH) throw new SlipwayError('resource.not-found', 'There is no such address.');
+        await entrance.enter(request, response, address, this.ownOrigin(request));
+        return;
+      }
+      const { credential, verified, grant } = await this.admit(request, address, 'request');
+      const found = locator.find(grant.orgId, address.conversation, address.port);
+      const target = found instanceof Promise ? await found : found;
+      const renewedCookie = credential.from === 'cookie' ? await entrance.renewed(verified, grant) : null;
+      const ended = new AbortController();
+      done = grants.use(grant, (why) => {
+        metrics.cut.inc({ why });
+        ended.abort(endOf(why));
+        // An answer under way is broken off; one that has not begun says why.
+        if (response.headersSent) response.destroy();
+      });
+      await forward(
+        this.options.agent,
+        request,
+        response,
+        { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, this.scheme), signal: ended.signal },
+        (_status, headers) => responseHeaders(headers, { frameOrigin: this.frameOrigin, address, renewedCookie }),
+      ).catch((error: unknown) => {
+        locator.forget(grant.orgId, address.conversation);
+        throw error;
+      });
+    } catch (error) {
+      outcome = answerProblem(request, response, error, this.answers);
+    } finally {
+      done();
+      metrics.open.dec({ kind: 'http' });
+      seconds();
+      this.count('http', outcome);
+    }
+  }
+
+  private async tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const { addresses, locator } = this.options;
+    const address = addresses.read(request.headers.host, request.url ?? '');
+    if (address === null) throw new SlipwayError('resource.not-found', 'There is no socket at this address.');
+    const upgrade = request.headers.upgrade ?? '';
+    if (request.method !== 'GET' || upgrade.toLowerCase() !== 'websocket') throw new SlipwayError('request.invalid', 'Only WebSockets are upgraded.');
+    if (credentialOf(request, address, this.cookieName) === null && isFirstFrameSocket(address.path)) return this.firstFrame(request, socket, head, address);
+    const seconds = this.options.metrics.seconds.startTimer({ kind: 'socket' });
+    const { grant } = await this.admit(request, address, 'upgrade');
+    const target = await locator.find(grant.orgId, address.conversation, address.port);
+    if (socket.destroyed) return;
+    const rules = { frameOrigin: this.frameOrigin, address, renewedCookie: null };
+    const tunnel = await openTunnel(
+      socket,
+      head,
+      { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, this.scheme), upgrade },
+      (headers) => responseHeaders(headers, rules),
+    ).catch((error: unknown) => {
+      locator.forget(grant.orgId, address.conversation);
+      throw error;
+    });
+    seconds();
+    this.count('socket', 'ok');
+    if (tunnel === null) return;
+    const over = this.opened(
+      grant,
+      () => tunnel.destroy(),
+      () => tunnel.destroy(),
+    );
+    void tunnel.closed.then(over);
+  }
+
+  private firstFrame(request: IncomingMessage, socket: Socket, head: Buffer, address: SandboxAddress): Promise<void> {
+    return relayAfterFirstFrame(request, socket, head, async (token) => {
+      const grant = await this.grantOf(await this.options.tokens.verify(token), address);
+      const target = await this.options.locator.find(grant.orgId, address.conversation, address.port);
+      this.count('socket', 'ok');
+      return {
+        url: `${target.origin.replace(/^http/, 'ws')}${address.path}`,
+        headers: keyOf(target),
+        use: (end) =>
+          this.opened(
+            grant,
+            (why) => end(...CLOSED_BY[why]),
+            () => end(1012, 'the gateway is restarting; connect again'),
+          ),
+      };
+    });
+  }
+
+  /** Counts a socket among the open ones until the answer is called; ends it with its access. */
+  private opened(grant: LiveGrant, end: (why: EndOfUse) => void, leave: () => void): () => void {
+    const { metrics, grants } = this.options;
+    metrics.open.inc({ kind: 'socket' });
+    this.sockets.add(leave);
+    const done = grants.use(grant, (why) => {
+      metrics.cut.inc({ why });
+      end(why);
+    });
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      done();
+      this.sockets.delete(leave);
+      metrics.open.dec({ kind: 'socket' });
+    };
+  }
+
+  private async admit(
+    request: IncomingMessage,
+    address: SandboxAddress,
+    kind: 'request' | 'upgrade',
+  ): Promise<{ credential: Credential; verified: VerifiedToken; grant: LiveGrant }> {
+    const credential = credentialOf(request, address, this.cookieName);
+    if (credential === null)
+      throw new SlipwayError(
+        'auth.missing',
+        'Open the sandbox from Slipway, or send a token of this conversation and port as Authorization: Bearer or X-Session-API-Key.',
+      );
+    if (credential.from === 'cookie') assertOwnOrigin(request, this.ownOrigin(request), kind);
+    const verified = this.options.tokens.remembered(credential.token) ?? (await this.options.tokens.verify(credential.token));
+    const grant = this.grantOf(verified, address);
+    return { credential, verified, grant: grant instanceof Promise ? await grant : grant };
+  }
+
+  /** One token opens one port of one conversation, and nothing beside it. */
+  private grantOf({ claims }: VerifiedToken, address: SandboxAddress): LiveGrant | Promise<LiveGrant> {
+    if (claims.conversation !== address.conversation || claims.port !== address.port)
+      throw new SlipwayError('auth.missing', 'This token is for another conversation or another port.');
+    return this.options.grants.admit(claims);
+  }
+
+  private ownOrigin(request: IncomingMessage): string {
+    return `${this.scheme}://${(request.headers.host ?? '').toLowerCase()}`;
+  }
+
+  private count(kind: 'http' | 'socket', outcome: string): void {
+    this.options.metrics.requests.inc({ kind, outcome });
+  }
+}
+
+function keyOf(target: Target): Record<string, string> {
+  return target.sessionKey === null ? {} : { 'x-session-api-key': target.sessionKey };
+}
+
+function endOf(why: EndOfUse): SlipwayError {
+  return why === 'ended'
+    ? new SlipwayError('auth.missing', 'This access has ended.')
+    : new SlipwayError('service.unavailable', 'Whether your access still holds cannot be checked now.', { retryAfterSeconds: 1 });
+}

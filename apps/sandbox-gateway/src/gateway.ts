@@ -1,0 +1,119 @@
+import { createServer, type Server } from 'node:http';
+import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import { createPool } from '@slipway/db/sql';
+import type { Logger } from '@slipway/telemetry';
+import { installTelemetry } from '@slipway/telemetry/http';
+import fastify from 'fastify';
+import { ChangeListener } from './access/change-listener.js';
+import { Entrance } from './access/entrance.js';
+import { GrantWatch } from './access/grant-watch.js';
+import { liveGrants, redeemTicket } from './access/grants.queries.js';
+import type { Config } from './config.js';
+import { Door } from './door.js';
+import { createGatewayMetrics } from './metrics.js';
+import { createSandboxAgent } from './proxy/http-forward.js';
+import { Addresses } from './routing/address.js';
+import { Locator } from './sandboxes/locator.js';
+
+export interface Gateway {
+  /** `http://host:port`. */
+  readonly url: string;
+  /** Takes no new connection, lets requests under way and sockets go on for `graceMs`, then ends the rest. Milliseconds. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database that hangs is one that is away. */
+const QUERY_TIMEOUT_MS = 900;
+
+/** The whole gateway in this process. */
+export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+  const url = new URL(config.DATABASE_URL);
+  url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
+  const pool = createPool({ url: url.href, max: 6, applicationName: 'sandbox-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
+  const silenceMs = config.SANDBOX_GATEWAY_SILENCE_SECONDS * 1000;
+  const tokens = new SandboxTokens(config.SANDBOX_ACCESS_SECRET);
+  const metrics = createGatewayMetrics();
+  const grants = new GrantWatch({ look: (ids) => within(liveGrants(pool, ids)), graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000, logger });
+  const listener = new ChangeListener(pool, () => grants.changed(), logger);
+  const locator = new Locator({
+    runtimeApiUrl: config.RUNTIME_API_URL,
+    apiKey: config.RUNTIME_API_KEY,
+    appPorts: config.SANDBOX_BACKEND === 'kubernetes' ? 'open' : 'closed',
+  });
+  const agent = createSandboxAgent(silenceMs);
+  const entrance = new Entrance({
+    tokens,
+    redeem: (hash, conversation, port) => redeemTicket(pool, hash, conversation, port),
+    find: (id) => grants.find(id),
+    platformOrigin: new URL(config.PUBLIC_URL).origin,
+    secure: config.SANDBOX_GATEWAY_URL.startsWith('https:'),
+  });
+  const door = new Door({
+    addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
+    tokens,
+    grants,
+    entrance,
+    locator,
+    agent,
+    metrics,
+    logger,
+    publicUrl: config.PUBLIC_URL,
+    gatewayUrl: config.SANDBOX_GATEWAY_URL,
+  });
+  const app = fastify({
+    serverFactory: (handler): Server => {
+      // Uploads may take as long as they like while bytes come; what is silent is cut off.
+      const server = createServer(
+        { noDelay: true, keepAlive: true, keepAliveInitialDelay: 15_000, requestTimeout: 0, headersTimeout: 20_000 },
+        (request, response) => {
+          if (!door.serve(request, response)) handler(request, response);
+        },
+      );
+      // Longer than any client's or load balancer's own, so that it is never this side that closes under a request.
+      server.keepAliveTimeout = 75_000;
+      server.timeout = silenceMs;
+      server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head));
+      return server;
+    },
+  });
+  // Ready is who can learn whether access holds; runtime-api's health is its own affair.
+  installTelemetry(app, { registry: metrics.registry, logger, ready: async () => void (await liveGrants(pool, [])) });
+  const address = await app.listen({ host: config.HOST, port: config.PORT });
+  return {
+    url: address,
+    stop: async (graceMs) => {
+      const closed = app.close();
+      const end = performance.now() + graceMs;
+      const idle = setInterval(() => {
+        app.server.closeIdleConnections();
+        if (performance.now() < end) return;
+        door.endSockets();
+        app.server.closeAllConnections();
+      }, 25);
+      await closed;
+      // An upgraded connection is no longer the server's: it would not wait for it.
+      await new Promise<void>((resolve) => {
+        const look = setInterval(() => {
+          if (door.openSockets > 0 && performance.now() < end) return;
+          clearInterval(look);
+          door.endSockets();
+          resolve();
+        }, 25);
+      });
+      clearInterval(idle);
+      listener.close();
+      grants.close();
+      await Promise.all([agent.destroy(), locator.close()]);
+      await pool.end();
+    },
+  };
+}
+
+/** As the pool's own limit, with the wait for a free connection in it. */
+async function within<T>(answer: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`the database did not answer within ${QUERY_TIMEOUT_MS} ms`)), QUERY_TIMEOUT_MS);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

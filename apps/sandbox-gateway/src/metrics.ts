@@ -1,0 +1,39 @@
+import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@slipway/telemetry/http';
+
+export interface GatewayMetrics {
+  readonly registry: Registry;
+  /** Requests and upgrades by how they ended: `ok`, or the code of the problem that was answered. */
+  readonly requests: Counter<'kind' | 'outcome'>;
+  readonly seconds: Histogram<'kind'>;
+  readonly open: Gauge<'kind'>;
+  /** What was open and was ended by us: its access has ended, or nothing could be learnt of it. */
+  readonly cut: Counter<'why'>;
+}
+
+export function createGatewayMetrics(): GatewayMetrics {
+  const registry = createMetrics('sandbox-gateway');
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: 'sandbox_gateway_requests_total',
+      help: 'Requests for a sandbox; outcome is ok or the code of the refusal',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'sandbox_gateway_request_duration_seconds',
+      help: 'From the request to the end of its answer; of a socket until it is open',
+      labelNames: ['kind'],
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+      registers,
+    }),
+    open: new Gauge({ name: 'sandbox_gateway_open', help: 'Requests under way and open sockets', labelNames: ['kind'], registers }),
+    cut: new Counter({
+      name: 'sandbox_gateway_cut_total',
+      help: 'What was open and was ended here: its access ended, or could not be checked for the grace',
+      labelNames: ['why'],
+      registers,
+    }),
+  };
+}

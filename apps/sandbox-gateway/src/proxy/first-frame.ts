@@ -1,0 +1,129 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+
+/** OpenHands' clients send no key when they connect, but as their first frame, and within this. Milliseconds. */
+const FIRST_FRAME_MS = 10_000;
+/** Close codes as agent-server's own. */
+const CLOSE_AUTH = 4001;
+const CLOSE_LATER = 1013;
+/** Longest message either way. Bytes; agent-server's own limit is lower. */
+const MAX_MESSAGE = 64 * 1024 * 1024;
+/** What may wait for an end that reads slowly before the other end is no longer read. Bytes. */
+const HIGH_WATER = 1024 * 1024;
+const PING_MS = 20_000;
+
+const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE, clientTracking: false });
+
+/** An agent-server socket that says who it is only after it is open: `/sockets/…`, as OpenHands' clients open it. */
+export function isFirstFrameSocket(path: string): boolean {
+  return path.startsWith('/sockets/');
+}
+
+/**
+ * Accepts the socket, reads `{"type":"auth","session_api_key":…}`, and opens the same one at the sandbox once `letIn` has found that token good.
+ * Messages go through one by one from then on; an end that does not answer pings is gone after two of them.
+ *
+ * @param letIn where to go on with this token; throws what the client is then told as close code 4001 (never come back so) or 1013 (try later).
+ */
+export async function relayAfterFirstFrame(
+  request: IncomingMessage,
+  stream: Duplex,
+  head: Buffer,
+  letIn: (token: string) => Promise<{ url: string; headers: Record<string, string>; use: (end: (code: number, reason: string) => void) => () => void }>,
+): Promise<void> {
+  const client = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, stream, head, resolve));
+  client.on('error', () => client.terminate());
+  // A client need not wait between its first frame and the next; what is here before it is paused is kept.
+  const early: Array<readonly [RawData, boolean]> = [];
+  const token = await firstFrameToken(client, early);
+  if (token === null) return close(client, CLOSE_AUTH, 'send {"type":"auth","session_api_key":TOKEN} first');
+  try {
+    const { url, headers, use } = await letIn(token);
+    const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
+    await new Promise((resolve, reject) => {
+      sandbox.once('open', resolve);
+      sandbox.once('error', reject);
+      client.once('close', () => sandbox.terminate());
+    });
+    const done = use((code, reason) => {
+      close(client, code, reason);
+      close(sandbox, 1001, 'access has ended');
+    });
+    sandbox.once('close', done);
+    client.removeAllListeners('message');
+    for (const [data, binary] of early) sandbox.send(data as Buffer, { binary });
+    join(client, sandbox);
+    client.resume();
+  } catch (error) {
+    const later = (error as { code?: unknown } | null)?.code !== 'auth.missing';
+    close(client, later ? CLOSE_LATER : CLOSE_AUTH, String((error as { detail?: unknown } | null)?.detail ?? 'the sandbox does not answer').slice(0, 120));
+  }
+}
+
+/** Says goodbye, and does not wait for an answer. */
+function close(socket: WebSocket, code: number, reason: string): void {
+  socket.resume();
+  socket.close(code, reason);
+  void wait(200, undefined, { ref: false }).then(() => socket.terminate());
+}
+
+function join(client: WebSocket, sandbox: WebSocket): void {
+  for (const [from, to] of [
+    [client, sandbox],
+    [sandbox, client],
+  ] as const) {
+    let answered = true;
+    const ping = setInterval(() => {
+      if (!answered) return from.terminate();
+      answered = false;
+      from.ping();
+    }, PING_MS).unref();
+    from.on('pong', () => {
+      answered = true;
+    });
+    from.on('error', () => from.terminate());
+    from.on('message', (data: RawData, binary: boolean) => {
+      answered = true;
+      if (to.readyState !== WebSocket.OPEN) return;
+      to.send(data as Buffer, { binary }, () => {
+        if (to.bufferedAmount <= HIGH_WATER) from.resume();
+      });
+      if (to.bufferedAmount > HIGH_WATER) from.pause();
+    });
+    from.once('close', (code, reason) => {
+      clearInterval(ping);
+      // 1005 and 1006 are never sent: they say that nothing was.
+      if (code === 1005 || code === 1006 || code === 1015) to.close();
+      else to.close(code, reason);
+    });
+  }
+}
+
+/** The token of the first frame, or `null` when it is something else or does not come. What follows it goes into `early`, until nobody listens any more. */
+function firstFrameToken(socket: WebSocket, early: Array<readonly [RawData, boolean]>): Promise<string | null> {
+  return new Promise((resolve) => {
+    const end = (token: string | null): void => {
+      clearTimeout(timer);
+      socket.off('message', read);
+      socket.off('close', gone);
+      socket.on('message', (data, binary) => void early.push([data, binary]));
+      // Before anything else is read.
+      socket.pause();
+      resolve(token);
+    };
+    const gone = (): void => end(null);
+    const read = (data: RawData, binary: boolean): void => {
+      try {
+        const frame = JSON.parse(binary ? '' : data.toString()) as { type?: unknown; session_api_key?: unknown };
+        end(frame.type === 'auth' && typeof frame.session_api_key === 'string' ? frame.session_api_key : null);
+      } catch {
+        end(null);
+      }
+    };
+    const timer = setTimeout(gone, FIRST_FRAME_MS);
+    socket.on('message', read);
+    socket.once('close', gone);
+  });
+}

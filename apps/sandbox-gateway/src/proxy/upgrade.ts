@@ -1,0 +1,99 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { SlipwayError } from '@slipway/errors';
+import { CONNECT_TIMEOUT_MS } from './http-forward.js';
+
+/** A peer that is gone without a word is noticed after this and ten seconds of probes. Milliseconds. */
+const KEEP_ALIVE_MS = 15_000;
+/** Longest wait for the sandbox's answer to an upgrade. Milliseconds. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Both ends of an upgraded connection, joined byte by byte. */
+export interface Tunnel {
+  /** Ends both at once. */
+  destroy(): void;
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Asks the sandbox for the same upgrade and joins the two connections: raw bytes, each way no faster than the other end reads, so that extensions and
+ * subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by TCP keep-alive. Half a connection is closed with the other.
+ * A sandbox that answers with something else than an upgrade has its answer passed on.
+ *
+ * @throws SlipwayError `sandbox.unreachable`, `sandbox.timeout`
+ */
+export function openTunnel(
+  client: Duplex,
+  head: Buffer,
+  to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly upgrade: string },
+  answer: (headers: IncomingMessage['headers']) => string[],
+): Promise<Tunnel | null> {
+  return new Promise((resolve, reject) => {
+    const url = new URL(to.origin);
+    const options: RequestOptions = {
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? 80 : url.port,
+      path: to.path,
+      method: 'GET',
+      agent: false,
+      headers: [...to.headers, 'connection', 'Upgrade', 'upgrade', to.upgrade],
+      timeout: ANSWER_TIMEOUT_MS,
+    };
+    const outgoing = httpRequest(options);
+    const gone = (): void => void outgoing.destroy();
+    const connecting = setTimeout(() => outgoing.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
+    outgoing.once('socket', (socket) => socket.once('connect', () => clearTimeout(connecting)));
+    outgoing.once('timeout', () => outgoing.destroy(new SlipwayError('sandbox.timeout', 'The sandbox did not answer the upgrade.')));
+    client.once('close', gone);
+    outgoing.once('error', (error) => {
+      clearTimeout(connecting);
+      reject(
+        error instanceof SlipwayError
+          ? error
+          : new SlipwayError('sandbox.unreachable', 'Nothing answers on this port of the sandbox.', { cause: error, retryAfterSeconds: 1 }),
+      );
+    });
+    outgoing.once('upgrade', (response, sandbox, sandboxHead) => {
+      client.off('close', gone);
+      client.write(`${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`);
+      if (sandboxHead.length > 0) client.write(sandboxHead);
+      if (head.length > 0) sandbox.write(head);
+      resolve(join(client as Socket, sandbox as Socket));
+    });
+    outgoing.once('response', (response) => {
+      client.write(headText(response.statusCode ?? 502, ['connection', 'close', ...answer(response.headers)]));
+      response.pipe(client);
+      response.once('error', () => client.destroy());
+      resolve(null);
+    });
+    outgoing.end();
+  });
+}
+
+function join(client: Socket, sandbox: Socket): Tunnel {
+  for (const socket of [client, sandbox]) {
+    socket.setTimeout(0);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  }
+  const destroy = (): void => {
+    client.destroy();
+    sandbox.destroy();
+  };
+  client.on('error', destroy);
+  sandbox.on('error', destroy);
+  // What was written is still delivered to an end that reads; then that is closed too.
+  client.once('close', () => sandbox.destroySoon());
+  sandbox.once('close', () => client.destroySoon());
+  client.pipe(sandbox);
+  sandbox.pipe(client);
+  const closed = Promise.all([client, sandbox].map((socket) => new Promise<void>((done) => (socket.destroyed ? done() : socket.once('close', () => done())))));
+  return { destroy, closed: closed.then(() => {}) };
+}
+
+function headText(status: number, headers: readonly string[]): string {
+  let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+  for (let index = 0; index < headers.length; index += 2) text += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  return `${text}\r\n`;
+}

@@ -16,8 +16,6 @@ import { digestOf } from './tags.ts';
 
 /** Of the one user of every app's image, and of its group. Charts and volumes name the number. */
 export const APP_UID = 10_001;
-/** containerd's full name of `slipway/…`, which is how a pod finds an imported image. */
-const NAME_PREFIX = 'docker.io/slipway';
 
 export interface AppImage {
   /** What a pod names: `slipway/app-server:0.1.0`. */
@@ -49,7 +47,17 @@ export interface AppImageOptions {
  *
  * @throws Error that says what to install or build.
  */
-export async function buildAppImage(app: AppName, { signal, cache: folder = imageCacheFolder() }: AppImageOptions): Promise<AppImage> {
+export function buildAppImage(app: AppName, options: AppImageOptions): Promise<AppImage> {
+  return buildNodeImage('slipway', app, APPS[app], options);
+}
+
+/** Any image of that kind: `NAMESPACE/NAME`. */
+export async function buildNodeImage(
+  namespace: string,
+  app: string,
+  planned: AppPlan,
+  { signal, cache: folder = imageCacheFolder() }: AppImageOptions,
+): Promise<AppImage> {
   const lock = parseLock(readFileSync(LOCK_FILE, 'utf8'));
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const cache = new LayerCache(folder);
@@ -61,7 +69,7 @@ export async function buildAppImage(app: AppName, { signal, cache: folder = imag
     writeLayer(nodeFiles(node.file), file, signal),
   );
 
-  const contents = await appContents(app, version);
+  const contents = await appContents(app, planned, version);
   const debian = basePackages(lock).map((one) => ({ ...one, copyright: base.copyrights[one.name] ?? '' }));
   const bill = billOfMaterials({ app, version, created, suite: lock.suite, node: { version: node.version, sha256: nodeSum }, debian, npm: contents.npm });
   const entries = appLayerEntries(contents, bill);
@@ -71,16 +79,17 @@ export async function buildAppImage(app: AppName, { signal, cache: folder = imag
     { note: `Node ${node.version}`, ...nodeLayer },
     { note: app, ...(await cache.layer(`app-${app}-${own}`, (file) => writeLayer(entries, file, signal))) },
   ];
-  const plan = { architecture: lock.architecture, created, config: appConfig(app, version), layers };
+  const plan = { architecture: lock.architecture, created, config: appConfig(app, planned, version), layers };
   const source = `source-${digestOf({ layers: layers.map(({ digest }) => digest).join(' '), config: JSON.stringify(plan.config) }).slice(0, 20)}`;
-  const archive = await cache.archive(`app-${app}-${version}-${source}`, async (target) => {
+  const archive = await cache.archive(`${namespace}-${app}-${version}-${source}`, async (target) => {
     await writeFile(beside(target, 'sbom.cdx.json'), bill);
     await writeFile(beside(target, 'LICENSES.txt'), contents.licences);
-    return writeOciArchive(plan, `${NAME_PREFIX}/${app}`, [version, source], target, signal);
+    // containerd's full name of it, which is how a pod finds an imported image.
+    return writeOciArchive(plan, `docker.io/${namespace}/${app}`, [version, source], target, signal);
   });
   await cache.prune();
   return {
-    reference: `slipway/${app}:${version}`,
+    reference: `${namespace}/${app}:${version}`,
     digest: archive.digest,
     archivePath: archive.file,
     billPath: beside(archive.file, 'sbom.cdx.json'),
@@ -92,12 +101,11 @@ export async function buildAppImage(app: AppName, { signal, cache: folder = imag
 }
 
 /** How a container starts when nobody says otherwise. The Dockerfile says the same; a test compares. */
-export function appConfig(app: AppName, version: string): ImageConfig {
-  const { description, port, entry }: AppPlan = APPS[app];
+export function appConfig(app: string, { description, port, entry, next }: AppPlan, version: string): ImageConfig {
   return {
     User: `${APP_UID}:${APP_UID}`,
     WorkingDir: '/opt/slipway',
-    Env: ['PATH=/usr/local/bin', 'NODE_ENV=production', `PORT=${port}`, app === 'web' ? 'HOSTNAME=0.0.0.0' : 'HOST=0.0.0.0'],
+    Env: ['PATH=/usr/local/bin', 'NODE_ENV=production', `PORT=${port}`, next ? 'HOSTNAME=0.0.0.0' : 'HOST=0.0.0.0'],
     Entrypoint: ['node', `/opt/slipway/${entry}`],
     ExposedPorts: { [`${port}/tcp`]: {} },
     StopSignal: 'SIGTERM',

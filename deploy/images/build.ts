@@ -1,7 +1,10 @@
-// `npm run image [-- lock]`: makes the sandbox image of this checkout and says where it is; `lock` first asks Debian and npm for what is newest and writes packages.lock.
+// `npm run image [-- APP… | all | lock]`: makes the sandbox image of this checkout, or those of the named apps, and says where they are; `lock` asks Debian and npm for what
+// is newest and writes packages.lock.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { buildAppImage } from './app-image.ts';
+import { APP_NAMES, type AppName, isApp } from './apps/app-list.ts';
 import { DebianArchive } from './debian-archive.ts';
 import { formatLock } from './image-lock.ts';
 import { ROOT } from './image-parts.ts';
@@ -14,28 +17,52 @@ const NPM_RANGE = '11';
 
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
-const [command = 'build'] = process.argv.slice(2);
+const names = process.argv.slice(2);
+const [command = 'build'] = names;
 const began = performance.now();
 
 try {
   if (command === 'lock') await writeLock();
   else if (command === 'build') await build();
-  else throw new Error(`\`${command}\` is no command: npm run image, or npm run image -- lock.`);
+  else if (command === 'all') await buildApps(APP_NAMES);
+  else if (names.every(isApp)) await buildApps(names);
+  else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, or names of ${APP_NAMES.join(', ')}.`);
 } catch (error) {
-  console.error(`The sandbox image was not made: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`The image was not made: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
 }
 
-async function build(): Promise<void> {
+/** Hoisted, because the commands run above. */
+function mb(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(0)} MB`;
+}
+
+function buildProjects(names: readonly string[]): void {
   const nx = path.join(ROOT, 'node_modules/nx/dist/bin/nx.js');
-  const built = spawnSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', '@slipway/agent-server,@slipway/action-server', '--outputStyle=static'], {
+  const projects = names.map((name) => `@slipway/${name}`).join(',');
+  const built = spawnSync(process.execPath, [nx, 'run-many', '-t', 'build', '-p', projects, '--outputStyle=static'], {
     cwd: ROOT,
     encoding: 'utf8',
     maxBuffer: 2 ** 26,
   });
-  if (built.status !== 0) throw new Error(`the build of the bundles failed:\n${built.stdout}${built.stderr}`);
+  if (built.status !== 0) throw new Error(`the build of ${names.join(', ')} failed:\n${built.stdout}${built.stderr}`);
+}
+
+async function buildApps(names: readonly AppName[]): Promise<void> {
+  buildProjects(names);
+  for (const name of names) {
+    const image = await buildAppImage(name, { signal: stop.signal });
+    console.log(`${image.reference}@${image.digest}
+  archive  ${image.archivePath} (${mb(image.size)}, unpacked ${mb(image.unpacked)})
+  beside   ${path.basename(image.billPath)}, ${path.basename(image.licencesPath)}
+  import   ctr -n k8s.io images import ${image.archivePath}
+  made     ${image.made.join('; ') || 'nothing: no input changed'}`);
+  }
+}
+
+async function build(): Promise<void> {
+  buildProjects(['agent-server', 'action-server']);
   const image = await buildSandboxImage({ signal: stop.signal, say: console.log });
-  const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
   console.log(`${image.name}
   tags     ${image.tags.source} ${image.tags.lock} ${image.tags.versioned}
   archive  ${image.archive} (${mb(image.size)}, unpacked ${mb(image.unpacked)})

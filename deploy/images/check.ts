@@ -1,4 +1,5 @@
-// `node_modules/.bin/node deploy/images/check.ts ARCHIVE` says what a custom image lacks to be a sandbox. Ends with 1 when it lacks something.
+// `node_modules/.bin/node deploy/images/check.ts [--app] ARCHIVE` says what a custom image lacks to be a sandbox, or to be an app's. Ends with 1 when it lacks something.
+import { appFindingsOf, isOurs } from './apps/app-requirements.ts';
 import { readImageArchive } from './image-archive-reader.ts';
 import { type Findings, findingsOf } from './image-requirements.ts';
 
@@ -7,18 +8,28 @@ export async function checkArchive(archive: string, architecture: string, signal
   return findingsOf(await readImageArchive(archive, architecture, signal));
 }
 
+/** The same of an app's image. */
+export async function checkAppArchive(archive: string, architecture: string, signal: AbortSignal): Promise<Findings> {
+  return appFindingsOf(await readImageArchive(archive, architecture, signal, isOurs));
+}
+
 if (import.meta.main) {
-  const [archive] = process.argv.slice(2);
+  const app = process.argv.includes('--app');
+  const [archive] = process.argv.slice(2).filter((argument) => argument !== '--app');
   if (archive === undefined) {
-    console.error('usage: check.ts ARCHIVE.tar');
+    console.error('usage: check.ts [--app] ARCHIVE.tar');
     process.exit(2);
   }
-  const found = await checkArchive(archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(15 * 60_000)).catch((error: unknown) => {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exit(2);
-  });
+  const found = await (app ? checkAppArchive : checkArchive)(archive, process.arch === 'arm64' ? 'arm64' : 'amd64', AbortSignal.timeout(15 * 60_000)).catch(
+    (error: unknown) => {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exit(2);
+    },
+  );
   for (const sentence of found.lacks) console.log(`lacks    ${sentence}`);
   for (const sentence of found.differs) console.log(`differs  ${sentence}`);
-  console.log(found.lacks.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.lacks.length} things are missing.`);
+  if (app)
+    console.log(found.lacks.length === 0 ? 'This image is as an app’s must be.' : `This image is not as an app’s must be: ${found.lacks.length} things.`);
+  else console.log(found.lacks.length === 0 ? 'A sandbox can run this image.' : `A sandbox cannot run this image: ${found.lacks.length} things are missing.`);
   process.exit(found.lacks.length === 0 ? 0 : 1);
 }

@@ -19,13 +19,18 @@ export interface ImageFile {
   readonly target: string;
   /** Of a file. */
   readonly sha256: string;
-  /** The first 64 KiB of a file. */
+  /** The first 64 KiB of a file; all of one that was asked for whole. */
   readonly head: Buffer;
 }
 
 export interface ReadImage {
   readonly architecture: string;
-  readonly config: { readonly User?: string; readonly Env?: readonly string[]; readonly Volumes?: Readonly<Record<string, unknown>> };
+  readonly config: {
+    readonly User?: string;
+    readonly Entrypoint?: readonly string[];
+    readonly Env?: readonly string[];
+    readonly Volumes?: Readonly<Record<string, unknown>>;
+  };
   /** By path without a leading slash. */
   readonly files: ReadonlyMap<string, ImageFile>;
 }
@@ -40,7 +45,12 @@ const HEAD_BYTES = 64 << 10;
 const MINUTES = 60_000;
 
 /** Reads an OCI archive, whoever wrote it: ours, `docker save` (from 25 on), `ctr images export`, buildah. @throws Error that says what about it is not one. */
-export async function readImageArchive(archive: string, architecture: string, signal: AbortSignal): Promise<ReadImage> {
+export async function readImageArchive(
+  archive: string,
+  architecture: string,
+  signal: AbortSignal,
+  keepWhole: (path: string) => boolean = () => false,
+): Promise<ReadImage> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-image-'));
   try {
     await runCommand('tar', ['-xf', path.resolve(archive), '-C', folder], { timeout: 10 * MINUTES, signal });
@@ -60,7 +70,7 @@ export async function readImageArchive(archive: string, architecture: string, si
     }
     const { architecture: made, config } = JSON.parse(await readFile(blob(body.config), 'utf8')) as { architecture: string; config?: ReadImage['config'] };
     const files = new Map<string, ImageFile>();
-    for (const layer of body.layers) await layOver(files, blob(layer), signal);
+    for (const layer of body.layers) await layOver(files, blob(layer), signal, keepWhole);
     return { architecture: made, config: config ?? {}, files };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -94,7 +104,7 @@ function chosen(manifests: readonly Descriptor[], architecture: string, archive:
   return found;
 }
 
-async function layOver(files: Map<string, ImageFile>, blob: string, signal: AbortSignal): Promise<void> {
+async function layOver(files: Map<string, ImageFile>, blob: string, signal: AbortSignal, keepWhole: (path: string) => boolean): Promise<void> {
   const magic = await firstBytes(blob);
   const decompress = magic.readUInt16BE(0) === 0x1f8b ? createGunzip() : magic.readUInt32LE(0) === 0xfd2fb528 ? createZstdDecompress() : new PassThrough();
   const reader = extract();
@@ -107,7 +117,7 @@ async function layOver(files: Map<string, ImageFile>, blob: string, signal: Abor
       if (name === '.wh..wh..opq') remove(files, folder, fresh, false);
       else if (name.startsWith('.wh.')) remove(files, path.posix.join(folder, name.slice(4)), fresh, true);
       else {
-        const file = await fileOf(entry, files);
+        const file = await fileOf(entry, files, keepWhole(at) ? Number.POSITIVE_INFINITY : HEAD_BYTES);
         if (file.kind !== 'directory') remove(files, at, fresh, true);
         if (at !== '') files.set(at, file);
         fresh.add(at);
@@ -126,7 +136,7 @@ function remove(files: Map<string, ImageFile>, at: string, fresh: ReadonlySet<st
   if (!itself || files.get(at) === undefined) for (const name of files.keys()) if (name.startsWith(below) && !fresh.has(name)) files.delete(name);
 }
 
-async function fileOf(entry: ExtractEvents['entry'][1], files: ReadonlyMap<string, ImageFile>): Promise<ImageFile> {
+async function fileOf(entry: ExtractEvents['entry'][1], files: ReadonlyMap<string, ImageFile>, kept: number): Promise<ImageFile> {
   const { type, mode, uid, gid, linkname } = entry.header;
   const common = { mode: mode & 0o7777, uid, gid, target: '', sha256: '', head: Buffer.alloc(0) };
   if (type === 'directory') return { ...common, kind: 'directory' };
@@ -136,11 +146,11 @@ async function fileOf(entry: ExtractEvents['entry'][1], files: ReadonlyMap<strin
   if (type !== 'file' && type !== 'contiguous-file') return { ...common, kind: 'other' };
   const hash = createHash('sha256');
   const head: Buffer[] = [];
-  let kept = 0;
+  let length = 0;
   for await (const chunk of entry as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    if (kept < HEAD_BYTES) head.push(chunk.subarray(0, HEAD_BYTES - kept));
-    kept += chunk.length;
+    if (length < kept) head.push(chunk.subarray(0, Math.min(chunk.length, kept - length)));
+    length += chunk.length;
   }
   return { ...common, kind: 'file', sha256: hash.digest('hex'), head: Buffer.concat(head) };
 }

@@ -36,8 +36,10 @@ mkdir "$root/dev/pts"; mount -t devpts -o newinstance,ptmxmode=0666,mode=0620 de
 ln -s /proc/self/fd "$root/dev/fd"; for n in 0:stdin 1:stdout 2:stderr; do ln -s "/proc/self/fd/\${n%%:*}" "$root/dev/\${n#*:}"; done
 mkdir "$root/dev/shm"; mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
 for pair in $mounts; do mount --bind "\${pair%%:*}" "$root/\${pair#*:}"; done
+# Not by exec: a change of user takes from a process that it ends with its parent, and this one keeps it. The end of the first process is the end of all.
 setpriv=$(command -v setpriv) chroot=$(command -v chroot)
-PATH=$path exec "$setpriv" --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid --inh-caps=-all "$chroot" --userspec="$owner" --groups= "$root" "$@"`;
+PATH=$path "$setpriv" --no-new-privs --bounding-set=-all,+sys_chroot,+setuid,+setgid --inh-caps=-all "$chroot" --userspec="$owner" --groups= "$root" "$@" || exit $?
+exit 0`;
 
 export function startContainer({ root, uid, gid = 10_000, volumes, env, command }: ContainerPlan): RunningContainer {
   for (const folder of Object.keys(volumes)) mkdirSync(folder, { recursive: true });

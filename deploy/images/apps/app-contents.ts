@@ -3,7 +3,7 @@ import path from 'node:path';
 import { ROOT, withFolders } from '../image-parts.ts';
 import type { LayerEntry } from '../layer.ts';
 import { bundleProgram } from './app-bundle.ts';
-import { APPS, type AppName, type AppPlan } from './app-list.ts';
+import type { AppPlan } from './app-list.ts';
 import { npmClosure } from './npm-closure.ts';
 import { licenceTexts, type NpmPart, npmParts } from './npm-licences.ts';
 import { webEntries } from './web-files.ts';
@@ -20,8 +20,7 @@ export const APP_FOLDER = 'opt/slipway';
 export const DOC_FOLDER = 'usr/share/doc/slipway';
 
 /** What is the app's own in its image, from the built files of this checkout. @throws Error that says what to build. */
-export async function appContents(app: AppName, version: string): Promise<AppContents> {
-  const plan: AppPlan = APPS[app];
+export async function appContents(app: string, plan: AppPlan, version: string): Promise<AppContents> {
   const files: LayerEntry[] = [];
   const packages = new Set<string>();
   for (const [name, entry] of Object.entries({ ...plan.programs, ...builtOnes(plan.optional) })) {

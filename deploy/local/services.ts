@@ -31,6 +31,8 @@ const PASSED_ON = [
 export function planServices(addresses: StackAddresses, secrets: Secrets, caller: Readonly<Record<string, string | undefined>>): ServicePlan[] {
   const at = (service: LocalService): string => `http://127.0.0.1:${addresses.port + PORT_OFFSETS[service]}`;
   const publicUrl = `http://localhost:${addresses.port}`;
+  // Browsers take every name below localhost for this machine.
+  const gatewayUrl = at('sandbox-gateway').replace('127.0.0.1', 'localhost');
   const issuer = addresses.oidcIssuerUrl ?? `${at('embedded-identity').replace('127.0.0.1', 'localhost')}/realms/slipway`;
   const shared: Record<string, string> = { NODE_ENV: 'development', HOST: '127.0.0.1' };
   for (const name of PASSED_ON) {
@@ -97,6 +99,8 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       SESSION_SECRET: secrets.session,
       ENCRYPTION_KEY: secrets.encryption,
       INGEST_SECRET: secrets.ingest,
+      SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
+      SANDBOX_GATEWAY_URL: gatewayUrl,
       WEB_URL: at('web'),
       LLM_GATEWAY_URL: at('llm-gateway'),
       LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
@@ -112,6 +116,15 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
       SANDBOX_INGEST_URL: fromSandbox('app-server'),
       SANDBOX_LLM_URL: fromSandbox('llm-gateway'),
+    }),
+    service('sandbox-gateway', {
+      PUBLIC_URL: publicUrl,
+      SANDBOX_GATEWAY_URL: gatewayUrl,
+      SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
+      DATABASE_URL: addresses.databaseUrls.app,
+      RUNTIME_API_URL: at('runtime-api'),
+      RUNTIME_API_KEY: secrets.runtimeApiKey,
+      SANDBOX_BACKEND: place['SANDBOX_BACKEND'] ?? 'process',
     }),
     service('web', { HOSTNAME: '127.0.0.1' }, path.join(ROOT, 'apps/web/.next/standalone/apps/web/server.js')),
   ];

@@ -7,13 +7,23 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Each service's port, counted from the one that people open. */
-export const PORT_OFFSETS = { 'app-server': 0, worker: 1, 'runtime-api': 2, 'llm-gateway': 3, web: 4, 'embedded-identity': 5, postgres: 6 } as const;
+export const PORT_OFFSETS = {
+  'app-server': 0,
+  worker: 1,
+  'runtime-api': 2,
+  'llm-gateway': 3,
+  web: 4,
+  'embedded-identity': 5,
+  'sandbox-gateway': 6,
+  postgres: 7,
+} as const;
 export type LocalService = keyof typeof PORT_OFFSETS;
 
 export interface Secrets {
   readonly session: string;
   readonly encryption: string;
   readonly ingest: string;
+  readonly sandboxAccess: string;
   readonly oidcClient: string;
   readonly runtimeApiKey: string;
   readonly gatewayMasterKey: string;
@@ -26,17 +36,21 @@ export interface Secrets {
 export function loadSecrets(dataDirectory: string): Secrets {
   mkdirSync(dataDirectory, { recursive: true });
   const file = path.join(dataDirectory, 'secrets.json');
-  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
   const secret = (): string => randomBytes(32).toString('base64url');
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>) : null;
+  // An installation that is older than one of its secrets gets that one now, and keeps the others.
+  if (known?.sandboxAccess !== undefined) return known as Secrets;
   const secrets: Secrets = {
     session: secret(),
     encryption: secret(),
     ingest: secret(),
+    sandboxAccess: secret(),
     oidcClient: secret(),
     runtimeApiKey: secret(),
     gatewayMasterKey: secret(),
     database: { app: secret(), runtime: secret(), gateway: secret() },
     activationPrivateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+    ...known,
   };
   writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
   return secrets;

@@ -54,7 +54,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const stop = async (): Promise<void> => {
     const end = (names: readonly LocalService[]): Promise<unknown> => Promise.all(names.map((name) => running.get(name)?.stop()));
     // First those that would heal what ends after them; the sandboxes while app-server still takes their last events; the database last.
-    await end(['web', 'worker', 'runtime-api']);
+    await end(['web', 'sandbox-gateway', 'worker', 'runtime-api']);
     await endSandboxes(directory);
     await end(['app-server', 'llm-gateway', 'embedded-identity']);
     await database?.stop();

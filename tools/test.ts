@@ -12,6 +12,7 @@ import { findSuites, type Suite } from './test/suites.ts';
 const AT_ONCE = 2;
 
 const CLUSTER_SUITE = 'tests/cluster';
+const HELM_SUITE = 'tests/helm';
 
 const root = path.resolve(import.meta.dirname, '..');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
@@ -49,6 +50,13 @@ if (suites.some(({ name }) => name === CLUSTER_SUITE)) {
   // Minutes on a machine that has never built one: not within a test's own time. What could be built and is not makes the suite fail.
   const lack = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
   if (lack !== null) console.log(`${lack} What needs a cluster is not run.`);
+}
+
+if (suites.some(({ name }) => name === HELM_SUITE)) {
+  const { lackForHelm, openHelm } = await import('@slipway/testing/helm');
+  // Minutes too. What could be built and is not makes the suite fail.
+  const lack = lackForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
+  if (lack !== null) console.log(`${lack} The chart is not tested.`);
 }
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));

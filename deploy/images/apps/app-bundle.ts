@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -54,11 +53,4 @@ export async function bundleProgram(entry: string): Promise<Bundle> {
     if (folder !== undefined) packages.add(folder);
   }
   return { content: Buffer.from(result.outputFiles[0]!.contents), packages: [...packages].sort() };
-}
-
-/** How programs are bundled, for whoever caches what comes of it. */
-export function bundleRecipe(): string {
-  return createHash('sha256')
-    .update(JSON.stringify([NOT_INSTALLED, BANNER]))
-    .digest('hex');
 }

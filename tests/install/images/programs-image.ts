@@ -22,7 +22,8 @@ export async function programsImage(name: string, files: readonly LayerEntry[], 
     (at): LayerEntry => ({ kind: 'directory', path: at, mode: at === 'tmp' ? 0o1777 : 0o755, uid: 0, gid: 0, mtime: 0 }),
   );
   const entries = withFolders([...onePerPath(files), ...folders]);
-  const key = digestOf({ ...(await digestsOf(entries)), config: JSON.stringify(config), format: LAYER_FORMAT });
+  const empty = entries.filter(({ kind }) => kind === 'directory').map(({ path: at, mode }) => `${at} ${mode}`);
+  const key = digestOf({ ...(await digestsOf(entries)), folders: empty.sort().join('\n'), config: JSON.stringify(config), format: LAYER_FORMAT });
   const layer = await cache.layer(`test-${name}-${key}`, (file) => writeLayer(entries, file, signal));
   const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const plan = { architecture, created: new Date(0).toISOString(), config, layers: [{ note: name, ...layer }] };

@@ -10,11 +10,10 @@ const TIMEOUT_MS = 10_000;
 const POSTGRES_AT_LEAST = 160_000;
 const CERTIFICATE = /certificate|self.signed|issuer|CERT_|altname/i;
 
-/** Each check answers what is wrong, as a sentence that says what to do; `null`: nothing. None throws. */
-export type Check = () => Promise<string | null>;
+// Each check answers what is wrong, as a sentence that says what to do; `null`: nothing. None throws.
 
 /** Variables that Kubernetes leaves as they are when the Secret behind them is missing. */
-export const isUnfilled = (value: string): boolean => /\$\([A-Z_]+\)/.test(value);
+const isUnfilled = (value: string): boolean => /\$\([A-Z_]+\)/.test(value);
 
 export async function postgres(url: string): Promise<string | null> {
   if (isUnfilled(url)) return 'Postgres: the Secret with the password of the owner (postgresql.owner.existingSecret), or its key, is not there.';

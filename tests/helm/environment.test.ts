@@ -1,0 +1,55 @@
+import path from 'node:path';
+import { before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { lackForHelm } from '@slipway/testing/helm';
+import { expect } from 'expect';
+import { EVERYTHING, type Manifest, MINIMUM, ofKind, ROOT, render, type Values } from './chart.ts';
+
+type Environment = Readonly<Record<string, string>>;
+interface Config {
+  loadConfig?(source: Environment): unknown;
+  loadMigrateConfig?(source: Environment): unknown;
+}
+
+/** What a kubelet gives the first container of a pod: secrets filled in, `$(NAME)` expanded. */
+function environmentOf(workload: Manifest, secrets: ReadonlyMap<string, Environment>): Environment {
+  const env: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+  for (const { name, value, valueFrom } of workload.spec.template.spec.containers[0].env) {
+    const reference = valueFrom?.secretKeyRef;
+    if (reference === undefined) env[name] = (value ?? 'a-name').replaceAll(/\$\(([A-Z_]+)\)/g, (_: string, of: string) => env[of] ?? '');
+    else env[name] = Buffer.from(secrets.get(reference.name)?.[reference.key] ?? '', 'base64').toString() || 'of-a-secret-that-is-there-before-the-chart';
+  }
+  return env;
+}
+const load = async (file: string): Promise<Config> => (await import(pathToFileURL(path.join(ROOT, file)).href)) as Config;
+
+for (const [name, values] of [
+  ['the least values', [MINIMUM]],
+  ['everything on', [MINIMUM, EVERYTHING]],
+] as const satisfies readonly (readonly [string, readonly Values[]])[])
+  describe(`the environment that the chart gives with ${name}`, { skip: lackForHelm() ?? false }, () => {
+    let objects: readonly Manifest[];
+    let secrets: ReadonlyMap<string, Environment>;
+    before(async () => {
+      ({ objects } = await render(values));
+      secrets = new Map(ofKind(objects, 'Secret').map(({ metadata, data }) => [metadata.name, data]));
+    });
+    const workload = (kind: string, component: string): Manifest =>
+      ofKind(objects, kind).find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component);
+
+    for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway'].filter((one) =>
+      existsSync(path.join(ROOT, `apps/${one}/src/config.ts`)),
+    ))
+      it(`is one that ${app} starts with`, async () => {
+        const env = environmentOf(workload('Deployment', app), secrets);
+        const { loadConfig } = await load(`apps/${app}/dist/config.js`);
+        expect(loadConfig?.(env)).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0' });
+      });
+
+    it('is one that migrations start with', async () => {
+      const { loadMigrateConfig } = await load('apps/app-server/dist/migrate/config.js');
+      expect(loadMigrateConfig?.(environmentOf(workload('Job', 'migrations'), secrets))).toMatchObject({
+        DATABASE_OWNER_URL: expect.stringContaining('//slipway:'),
+      });
+    });
+  });

@@ -50,6 +50,7 @@ export async function openGivenCluster(kubeconfig: string): Promise<TestCluster>
     get hostAddress(): string {
       return cannot('reaching this machine from a pod');
     },
+    hostCertificate: null,
     get kwokRange(): string {
       return cannot('adding fake nodes');
     },

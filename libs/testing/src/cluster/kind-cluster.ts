@@ -47,6 +47,7 @@ export async function openKindCluster(): Promise<TestCluster> {
       kubectlProgram: 'kubectl',
       hostAddress: await gateway(),
       realNode: await findRealNode(ask),
+      hostCertificate: null,
       get kwokRange(): string {
         return cannot('adding fake nodes');
       },

@@ -11,6 +11,10 @@ export interface TestClusterOptions {
   readonly audit?: boolean;
   /** Cluster addresses of services work on the real node [false]. Needs the program `nft`. */
   readonly kubeProxy?: boolean;
+  /** Pods of the real node find services by their names [false]. */
+  readonly dns?: boolean;
+  /** With `dns`: names beside those of services, such as `slipway.test`, that lead pods to `hostAddress`; `hostCertificate` is for them, and may have wildcards. */
+  readonly hostNames?: readonly string[];
   /** Seconds without a word from a kubelet until its node is NotReady [40]. A short one takes a slow machine for a dead node. */
   readonly nodeGraceSeconds?: number;
   /** Further flags of the API server, such as `--max-mutating-requests-inflight=20`. */
@@ -52,6 +56,13 @@ export interface ComponentUsage {
   readonly rssBytes: number;
 }
 
+/** PEM texts. They last a month. */
+export interface HostCertificate {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
 export interface TestCluster {
   readonly kind: 'built' | 'kind' | 'given';
   readonly name: string;
@@ -62,6 +73,8 @@ export interface TestCluster {
   readonly kubectlProgram: string;
   /** Where pods find services that this machine offers on all its addresses. */
   readonly hostAddress: string;
+  /** Of a server that listens there under the names of `hostNames`, and who signed it; `null` when none were asked for. */
+  readonly hostCertificate: HostCertificate | null;
   /** Name of the node that runs containers. */
   readonly realNode: string;
   /** Addresses that fake pods get, such as `198.18.0.0/18`. Connections to them arrive at whoever listens inside on all addresses. */

@@ -1,4 +1,5 @@
-// The certificates of a test cluster: `pki DIRECTORY NODE-NAME NODE-ADDRESS SERVICE-ADDRESS`. They last a month and protect nothing but tests.
+// The certificates of a test cluster: `pki DIRECTORY NODE-NAME NODE-ADDRESS SERVICE-ADDRESS [FILE NAME…]`. They last a month and protect nothing but tests.
+// The last ones ask for one more, FILE.crt, of a server with these host names.
 package main
 
 import (
@@ -24,8 +25,8 @@ type authority struct {
 var directory string
 
 func main() {
-	if len(os.Args) != 5 {
-		fmt.Fprintln(os.Stderr, "usage: pki DIRECTORY NODE-NAME NODE-ADDRESS SERVICE-ADDRESS")
+	if len(os.Args) < 5 || len(os.Args) == 6 {
+		fmt.Fprintln(os.Stderr, "usage: pki DIRECTORY NODE-NAME NODE-ADDRESS SERVICE-ADDRESS [FILE NAME…]")
 		os.Exit(2)
 	}
 	directory = os.Args[1]
@@ -43,6 +44,10 @@ func main() {
 	cluster.server("apiserver", "kube-apiserver", []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
 		"kubernetes.default.svc.cluster.local"}, []net.IP{loopback, address, service})
 	cluster.server("kubelet-server", "system:node:"+node, []string{node}, []net.IP{loopback, address})
+
+	if len(os.Args) > 6 {
+		cluster.server(os.Args[5], os.Args[6], os.Args[6:], nil)
+	}
 
 	account := newKey()
 	writeKey("service-account", account)

@@ -50,6 +50,7 @@ export const BUILD_STEPS: readonly BuildStep[] = [
     packages: ['main/bridge', 'main/loopback', 'ipam/host-local'].map((name) => `${CNI}/${name}@v1.9.1`),
     into: 'bin/cni',
   },
+  { what: 'CoreDNS 1.15.0', module: 'dns', packages: ['.'], into: 'bin', program: 'coredns' },
 ];
 
 /** Names that the one Kubernetes program is called by. */

@@ -124,7 +124,7 @@ function kubeconfigFlags(file: string): string[] {
 }
 
 /** @throws Error when the address does not answer with 200 within two seconds. Health checks carry no secret: their certificates are not looked at. */
-function answers(url: string): Promise<void> {
+export function answers(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const options = { timeout: 2_000, rejectUnauthorized: false, agent: false } as const;
     const request = (url.startsWith('https') ? https : http).get(url, options, (answer) => {

@@ -4,11 +4,12 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { kubectl } from '../kubectl.js';
-import type { ComponentUsage, TestCluster, TestClusterOptions } from '../test-cluster.js';
+import type { ComponentUsage, HostCertificate, TestCluster, TestClusterOptions } from '../test-cluster.js';
 import { ApiClient } from './api-client.js';
 import { makeCgroup } from './cgroups.js';
 import { Component, type ComponentSpec } from './component.js';
 import { AUDIT_LOG, apiServer, controllerManager, etcd, type LabPlace, scheduler } from './control-plane.js';
+import { dns, HOST_CERTIFICATE, readHostCertificate } from './dns.js';
 import { importImage } from './import-image.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { addKwokNodes, kwok } from './kwok.js';
@@ -51,7 +52,9 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
     await Promise.all([writeRecord(record), makeCgroup(cgroupOf(id))]);
     const network = await joinNetwork(namespaces.pid, { services: options.kubeProxy === true });
     const pki = path.join(directory, 'pki');
-    await run(path.join(bin, 'pki'), [pki, REAL_NODE, network.nodeAddress, SERVICE_ADDRESS]);
+    const hostNames = options.hostNames ?? [];
+    const forHost = hostNames.length === 0 ? [] : [HOST_CERTIFICATE, ...hostNames];
+    await run(path.join(bin, 'pki'), [pki, REAL_NODE, network.nodeAddress, SERVICE_ADDRESS, ...forHost]);
     const server = `https://${network.nodeAddress}:6443`;
     const users = ['admin', 'controller-manager', 'scheduler', 'kubelet', 'proxy'];
     await Promise.all(users.map((user) => writeKubeconfig(path.join(directory, `${user}.kubeconfig`), server, pki, user)));
@@ -59,7 +62,16 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
     closing.push(async () => api.close());
     const place: LabPlace = { bin, directory, network, api };
     const components = await startAll(place, namespaces.pid, programs, cgroupOf(id), options);
-    const cluster = new LabCluster(place, record, components, namespaces.pid, options.audit === true, close, closing);
+    const cluster = new LabCluster(
+      place,
+      record,
+      components,
+      namespaces.pid,
+      options.audit === true,
+      hostNames.length === 0 ? null : await readHostCertificate(pki),
+      close,
+      closing,
+    );
     if ((options.kwokNodes ?? 0) > 0) await cluster.addKwokNodes(options.kwokNodes ?? 0);
     return cluster;
   } catch (error) {
@@ -68,7 +80,9 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
   }
 }
 
-type Components = Readonly<Record<'etcd' | 'apiServer' | 'controllerManager' | 'scheduler' | 'kwok' | 'containerd' | 'kubelet' | 'kubeProxy', Component>>;
+type Components = Readonly<
+  Record<'etcd' | 'apiServer' | 'controllerManager' | 'scheduler' | 'kwok' | 'containerd' | 'kubelet' | 'kubeProxy' | 'dns', Component>
+>;
 
 /** What does not wait for another starts at once: the control plane comes up while containerd takes in its image. */
 async function startAll(place: LabPlace, pid: number, programs: string, cgroup: string, options: TestClusterOptions): Promise<Components> {
@@ -82,8 +96,9 @@ async function startAll(place: LabPlace, pid: number, programs: string, cgroup: 
     scheduler: component(scheduler(place)),
     kwok: component(await kwok(place, path.join(programs, 'stages.yaml'))),
     containerd: component(await containerd(place)),
-    kubelet: component(await kubelet(place, cgroup, grace)),
+    kubelet: component(await kubelet(place, cgroup, grace, options.dns === true)),
     kubeProxy: component(kubeProxy(place)),
+    dns: component(await dns(place, options.hostNames ?? [])),
   };
   const realNode = options.realNode ?? true;
   const runtime = async (): Promise<void> => {
@@ -96,6 +111,7 @@ async function startAll(place: LabPlace, pid: number, programs: string, cgroup: 
     const others = [components.controllerManager.start(), components.scheduler.start()];
     if (realNode) others.push(runtimeReady.then(() => components.kubelet.start()));
     if (realNode && options.kubeProxy === true) others.push(startProxy(components.kubeProxy, api));
+    if (realNode && options.dns === true) others.push(components.dns.start());
     if ((options.kwokNodes ?? 0) > 0) others.push(components.kwok.start());
     await Promise.all(others);
   };
@@ -127,6 +143,7 @@ class LabCluster implements TestCluster {
     private readonly components: Components,
     private readonly pid: number,
     audit: boolean,
+    readonly hostCertificate: HostCertificate | null,
     readonly close: () => Promise<void>,
     private readonly closing: (() => Promise<void>)[],
   ) {

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { PAUSE_IMAGE } from '../build/build.js';
 import type { ComponentSpec } from './component.js';
 import type { LabPlace } from './control-plane.js';
+import { CLUSTER_DOMAIN } from './dns.js';
 import { PLAIN_ENVIRONMENT } from './namespaces.js';
 
 const run = promisify(execFile);
@@ -78,7 +79,7 @@ interface Node {
   readonly spec: { readonly taints?: readonly { readonly key: string }[] };
 }
 
-export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup: string, nodeGraceSeconds: number): Promise<ComponentSpec> {
+export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup: string, nodeGraceSeconds: number, dns: boolean): Promise<ComponentSpec> {
   const pki = path.join(directory, 'pki');
   const config = path.join(directory, 'kubelet.json');
   await writeFile(
@@ -96,6 +97,7 @@ export async function kubelet({ bin, directory, network, api }: LabPlace, cgroup
       tlsPrivateKeyFile: `${pki}/kubelet-server.key`,
       failSwapOn: false,
       resolvConf: '',
+      ...(dns ? { clusterDNS: [network.nodeAddress], clusterDomain: CLUSTER_DOMAIN } : {}),
       podLogsDir: `${directory}/pod-logs`,
       volumePluginDir: `${directory}/volume-plugins`,
       serializeImagePulls: false,

@@ -4,6 +4,7 @@ import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { until } from '@slipway/testing';
+import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { endSandboxes } from '../../deploy/local/leftovers.ts';
 import { planServices, type ServicePlan } from '../../deploy/local/services.ts';
@@ -20,8 +21,6 @@ export interface FleetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly drainSeconds: number;
   readonly redisUrl?: string | undefined;
-  /** The repository's `prisma/` folder when not given. */
-  readonly migrations?: string;
 }
 
 const REPLICAS = 2;
@@ -37,7 +36,7 @@ export class Fleet {
   private readonly balancers: ReadonlyMap<LocalService, Balancer>;
   private readonly replicas = new Map<LocalService, Replica[]>();
   private readonly passwords: Parameters<typeof migrate>[0]['passwords'];
-  private postgres: PostgresServer;
+  private readonly postgres: PostgresServer;
   private started = 0;
 
   private constructor(
@@ -67,12 +66,12 @@ export class Fleet {
     const port = await freePortRange();
     const postgres = await startPostgresServer(path.join(directory, 'postgres'), 0, POSTGRES_FLAGS);
     const database = await Balancer.open(port + PORT_OFFSETS.postgres, null);
-    database.add(Number(new URL(postgres.url).port));
+    database.add(portOf(postgres));
     const owner = new URL(postgres.url);
     owner.port = String(port + PORT_OFFSETS.postgres);
     const ownerUrl = owner.href;
     const passwords = secrets.database;
-    await migrate({ ownerUrl, directory: options.migrations ?? path.join(ROOT, 'prisma'), passwords, log: () => {} });
+    await migrate({ ownerUrl, directory: path.join(ROOT, 'prisma'), passwords, log: () => {} });
     await migrateQueue(ownerUrl, 'slipway_app');
     const databaseUrls = {
       app: serviceUrl(ownerUrl, 'app', passwords.app),
@@ -130,21 +129,20 @@ export class Fleet {
     return exits;
   }
 
-  async migrate(): Promise<string[]> {
-    return (await migrate({ ownerUrl: this.ownerUrl, directory: path.join(ROOT, 'prisma'), passwords: this.passwords, log: () => {} })).applied;
+  /** Brings the schemas to what a `prisma/` folder holds, while everything runs. @returns what was applied. */
+  async migrate(directory: string): Promise<string[]> {
+    return (await migrate({ ownerUrl: this.ownerUrl, directory, passwords: this.passwords, log: () => {} })).applied;
   }
 
-  /** A clean switch to another server: the old one is shut down, `next` makes or promotes the new one, connections go there from then on. */
-  async replaceDatabase(next: () => Promise<PostgresServer>): Promise<void> {
-    this.database.remove(Number(new URL(this.postgres.url).port));
-    await this.postgres.stop();
-    this.database.cut();
-    this.postgres = await next();
-    this.database.add(Number(new URL(this.postgres.url).port));
-  }
-
-  get postgresDirectory(): string {
-    return path.join(this.directory, 'postgres');
+  /** Looks into the database as its owner. */
+  async query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async close(): Promise<void> {
@@ -159,4 +157,9 @@ export class Fleet {
   }
 }
 
-export const POSTGRES_FLAGS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+function portOf(server: PostgresServer): number {
+  return Number(new URL(server.url).port);
+}
+
+/** What a crash of the machine would lose is lost with the folder anyway. */
+const POSTGRES_FLAGS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];

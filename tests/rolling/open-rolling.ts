@@ -69,7 +69,6 @@ export class OpenRolling {
         POOL_TARGET: String(POOL_TARGET),
         ...options.env,
       },
-      ...(options.migrations === undefined ? {} : { migrations: options.migrations }),
     });
     const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);

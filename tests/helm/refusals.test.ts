@@ -36,7 +36,7 @@ const UNFIT: readonly Refusal[] = [
   { name: 'sandboxes in the namespace of the platform', values: { sandboxes: { namespace: 'slipway' } }, says: ["sandboxes.namespace: slipway is the release's own"] },
   { name: 'sandboxes on the host of Slipway', values: { sandboxGateway: { publicUrl: 'https://slipway.example.com:8443' } }, says: ['sandboxGateway.publicUrl: needs a host of its own'] },
   { name: 'a wildcard of nothing', values: { ingress: { sandboxGateway: { wildcard: true } } }, says: ['ingress.sandboxGateway.wildcard: set sandboxGateway.publicUrl'] },
-  { name: 'an end in the middle of the drain', values: { worker: { pod: { drainSeconds: 50 } } }, says: ['worker: terminationGracePeriodSeconds (60) must be at least 20 more than drainSeconds (50)'] },
+  { name: 'an end in the middle of the drain', values: { worker: { pod: { drainSeconds: 50 } } }, says: ['worker: terminationGracePeriodSeconds (60) must be at least 32 more than drainSeconds (50)'] },
   { name: 'fewer at most than at least', values: { web: { autoscaling: { enabled: true, minReplicas: 9 } } }, says: ['web.autoscaling: minReplicas is more than maxReplicas'] },
   { name: 'two templates of one name', values: { sandboxes: { templates: [1, 2].map(() => ({ name: 'twin', resources: { requests: ENOUGH, limits: ENOUGH } })) } }, says: ['two of them are called twin'] },
 ]; // biome-ignore format: a table reads better in lines

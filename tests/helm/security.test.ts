@@ -91,7 +91,7 @@ for (const { name, values, files = [] } of KINDS)
         const drain = Number(container.env.find((one: Manifest) => one.name === 'DRAIN_SECONDS')?.value ?? container.lifecycle?.preStop.sleep.seconds);
         expect([app, drain]).toEqual([app, expect.any(Number)]);
         expect(drain).toBeGreaterThan(0);
-        expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 20);
+        expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 32);
         expect(spec.template.spec.topologySpreadConstraints.length).toBeGreaterThan(0);
       }
     });

@@ -22,7 +22,8 @@ export function findChromium(): string | null {
   return null;
 }
 
-export function launchChromium(executablePath: string): Promise<Browser> {
+/** @param more further flags of Chromium. */
+export function launchChromium(executablePath: string, more: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath,
     args: [
@@ -33,6 +34,7 @@ export function launchChromium(executablePath: string): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...more,
     ],
   });
 }

@@ -1,0 +1,127 @@
+import { after, before, describe, it } from 'node:test';
+import { expect } from 'expect';
+import { chartCommand } from './helm-client.ts';
+import { lackForInstall, type OpenInstall, openInstall } from './open-install.ts';
+import { Person } from './person.ts';
+import { ofRelease, podNames } from './release-objects.ts';
+
+const lack = await lackForInstall();
+const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
+/** Upgrades are rolled out while it counts this far, one number a second. */
+const COUNT = 40;
+
+describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 420_000 }, () => {
+  let on: OpenInstall;
+  let person: Person;
+  before(async () => {
+    on = await openInstall();
+    person = await Person.open(on);
+  });
+  after(async () => {
+    await person?.close();
+    await on?.close();
+  });
+
+  /** One after the other: after a step that failed the next ones would only wait. */
+  let broken = false;
+  const step = (name: string, work: () => Promise<void>): void => {
+    it(name, async (test) => {
+      if (broken) return test.skip('an earlier step failed');
+      try {
+        await work();
+      } catch (error) {
+        broken = true;
+        throw error;
+      }
+    });
+  };
+  const leavesNothing = async (release: string, namespace: string): Promise<void> => {
+    expect(await ofRelease(on.cluster, release)).toEqual([]);
+    expect((await on.helm.try(['status', release, '--namespace', namespace])).said).toContain('release: not found');
+  };
+
+  step('a Secret that is not there is named before anything is made', async () => {
+    const { code, said } = await on.helm.try(chartCommand('install', [...on.flags, '--set', 'oidc.existingSecret=nowhere']));
+    expect(code).not.toBe(0);
+    expect(said).toContain('oidc.existingSecret: there is no Secret nowhere in namespace slipway');
+    await leavesNothing('slipway', 'slipway');
+  });
+
+  step('an installer without rights is told which, and leaves nothing half-installed', async () => {
+    await on.cluster.kubectl(['-n', 'slipway', 'create', 'serviceaccount', 'installer']);
+    const asInstaller = ['--kube-as-user', 'system:serviceaccount:slipway:installer'];
+    const none = await on.helm.try(chartCommand('install', [...on.flags, ...asInstaller]));
+    expect([none.code === 0, none.said]).toEqual([false, expect.stringMatching(/is forbidden: User "system:serviceaccount:slipway:installer" cannot/)]);
+    await leavesNothing('slipway', 'slipway');
+    // All of its own namespace, as many a team has, and nothing of the cluster.
+    await on.cluster.kubectl(['-n', 'slipway', 'create', 'rolebinding', 'installer', '--clusterrole=admin', '--serviceaccount=slipway:installer']);
+    const own = await on.helm.try(chartCommand('install', [...on.flags, ...asInstaller]));
+    expect([own.code === 0, own.said]).toEqual([false, expect.stringMatching(/is forbidden: User "system:serviceaccount:slipway:installer" cannot/)]);
+    await leavesNothing('slipway', 'slipway');
+  });
+
+  step('one command installs it, two replicas of everything are ready', async () => {
+    await on.helm.run(chartCommand('install', on.flags));
+    const ready = JSON.parse(await on.cluster.kubectl(['-n', 'slipway', 'get', 'deployments', '-o', 'json'])) as {
+      items: { metadata: { name: string }; status: { readyReplicas?: number } }[];
+    };
+    expect(ready.items.map(({ metadata, status }) => [metadata.name, status.readyReplicas])).toEqual(DEPLOYMENTS.map((app) => [`slipway-${app}`, 2]));
+  });
+
+  step('a person signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
+    await person.signIn();
+    await person.giveTask('Look around and leave a short note', on.repositoryUrl);
+    await person.sees(/^Started: 7 steps/);
+    await person.sees('First I look around, with a real shell.');
+    await person.statusIs('Finished');
+    expect(await person.opensDiff(/SLIPWAY_DEMO\.md/)).toContain('Slipway');
+    expect(await person.wholeLog()).toEqual(['Look around and leave a short note']);
+  });
+
+  step('helm test passes', async () => {
+    expect(await on.helm.run(['test', 'slipway', '--namespace', 'slipway', '--timeout', '120s'])).toMatch(/Phase:\s+Succeeded/);
+  });
+
+  step('a second release on the same sandboxes is refused in words, and the first has what it had', async () => {
+    const before = await ofRelease(on.cluster, 'slipway');
+    const { code, said } = await on.helm.try(chartCommand('install', [...on.flags, '--create-namespace'], 'other', 'other'));
+    expect(code).not.toBe(0);
+    expect(said).toContain('slipway-sandboxes belongs to release slipway in namespace slipway');
+    await leavesNothing('other', 'other');
+    expect(await ofRelease(on.cluster, 'slipway')).toEqual(before);
+  });
+
+  step('an upgrade that restarts everything in the middle of a run loses no message, and the page goes on by itself', async () => {
+    await person.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
+    await person.sees(/a good moment to try Stop/);
+    await person.page.evaluate(() => Object.assign(globalThis, { stillTheSamePage: true }));
+    const old = await podNames(on.cluster, 'slipway');
+    const upgrade = on.helm.run(chartCommand('upgrade', [...on.flags, '--set', 'pods.annotations.restarted=once']));
+    upgrade.catch(() => {});
+    const sent: string[] = [];
+    const sendsOne = async (text: string): Promise<void> => {
+      sent.push(text);
+      await person.send(text);
+      await person.sees(text);
+    };
+    const ask = (args: readonly string[]): Promise<string> => on.cluster.kubectl(['-n', 'slipway', ...args]);
+    for (const app of DEPLOYMENTS) {
+      await ask(['wait', `deployment/slipway-${app}`, '--for=jsonpath={.spec.template.metadata.annotations.restarted}=once', '--timeout=55s']);
+      await sendsOne(`While ${app} is replaced`);
+      await ask(['rollout', 'status', `deployment/slipway-${app}`, '--timeout=55s']);
+    }
+    await upgrade;
+    const now = await podNames(on.cluster, 'slipway');
+    expect(now.filter((name) => old.includes(name))).toEqual([]);
+    await sendsOne('After the upgrade');
+    await person.allTaken([`Count to ${COUNT}`, ...sent], 90_000);
+    await person.statusIs('Finished');
+    expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, ...sent]);
+    expect(await person.page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
+  });
+
+  step('an uninstall leaves the kept Secret and the namespace of the sandboxes, and nothing else', async () => {
+    await on.helm.run(['uninstall', 'slipway', '--namespace', 'slipway', '--wait', '--timeout', '120s']);
+    expect(await ofRelease(on.cluster, 'slipway')).toEqual(['Namespace slipway-sandboxes', 'Secret slipway/slipway-secrets']);
+  });
+});

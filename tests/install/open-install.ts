@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
+import { lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
+import { lackForHelm } from '@slipway/testing/helm';
+import { buildAppImage } from '../../deploy/images/app-image.ts';
+import { APP_NAMES } from '../../deploy/images/apps/app-list.ts';
+import { buildSandboxImage } from '../../deploy/images/sandbox-image.ts';
+import { findChromium } from '../e2e/browser.ts';
+import { FrontDoor } from './front-door.ts';
+import { HelmClient } from './helm-client.ts';
+import { identityImage } from './images/identity-image.ts';
+import { postgresImage } from './images/postgres-image.ts';
+import { redisImage } from './images/redis-image.ts';
+
+/** By name, the node's port of the Service behind it (beside.yaml). Every other name is a sandbox's. */
+const NODE_PORTS: Readonly<Record<string, number>> = { 'slipway.test': 30_000, 'id.slipway.test': 30_005 };
+const SANDBOXES_PORT = 30_006;
+const HOST_NAMES = [...Object.keys(NODE_PORTS), 'sandboxes.slipway.test'];
+/** Longest that images may take when nothing of them is in the cache. Milliseconds. */
+const IMAGES_MS = 600_000;
+export const REPOSITORY = 'sample.git';
+
+/** Why the chart cannot be installed on a cluster of this machine's own, as one sentence; `null` when it can. Builds nothing. */
+export async function lackForInstall(): Promise<string | null> {
+  return (
+    (await lackForBuiltCluster()) ??
+    lackForHelm() ??
+    (findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null) ??
+    missing('redis-server', 'redis-server') ??
+    missing('nft', 'nftables')
+  );
+}
+
+function missing(program: string, debianPackage: string): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(path.delimiter), '/usr/sbin', '/sbin'];
+  return folders.some((folder) => existsSync(path.join(folder, program))) ? null : `${program} is not on the PATH: apt-get install ${debianPackage}.`;
+}
+
+/** A cluster of one node with everything that an operator has before Slipway, the images on the node, and a front door; nothing of Slipway itself is installed. */
+export interface OpenInstall {
+  readonly cluster: TestCluster;
+  readonly helm: HelmClient;
+  /** What values.yaml cannot know: flags of Helm. */
+  readonly flags: readonly string[];
+  /** Where a browser finds all names of the front door. */
+  readonly doorAddress: string;
+  readonly repositoryUrl: string;
+  close(): Promise<void>;
+}
+
+export async function openInstall(): Promise<OpenInstall> {
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let step = closing.pop(); step !== undefined; step = closing.pop()) await step();
+  };
+  try {
+    const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-install-'));
+    closing.push(() => rm(folder, { recursive: true, force: true }));
+    const images = buildImages();
+    images.catch(() => {});
+    const cluster = await openBuiltCluster({ kubeProxy: true, dns: true, hostNames: [...HOST_NAMES, `*.${HOST_NAMES[2]}`] });
+    closing.push(() => cluster.close());
+    const built = await images;
+    await importAll(cluster, built.archives);
+    const workspaces = path.join(folder, 'workspaces');
+    await mkdir(workspaces);
+    // The volume is a folder of this machine; who writes there is somebody of the pods.
+    await chmod(folder, 0o755);
+    await chmod(workspaces, 0o777);
+    const { hostCertificate } = cluster;
+    if (hostCertificate === null) throw new Error('the cluster has made no certificate');
+    const secret = (): string => randomBytes(24).toString('base64url');
+    const variables = {
+      POSTGRES_PASSWORD: secret(),
+      REDIS_PASSWORD: secret(),
+      CLIENT_SECRET: secret(),
+      CA: hostCertificate.ca,
+      WORKSPACES: workspaces,
+      POSTGRES_IMAGE: built.postgres,
+      REDIS_IMAGE: built.redis,
+      IDENTITY_IMAGE: built.identity,
+    };
+    await cluster.kubectl(['apply', '-f', '-'], await fill(variables));
+    const nodeAddress = await cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}']);
+    const door = await FrontDoor.open({
+      address: cluster.hostAddress,
+      port: 443,
+      tls: hostCertificate,
+      route: (host) => ({ address: nodeAddress, port: NODE_PORTS[host] ?? SANDBOXES_PORT }),
+    });
+    closing.push(() => door.close());
+    const git = await serveRepository(folder, cluster.hostAddress);
+    closing.push(() => git.close());
+    await cluster.kubectl(['-n', 'slipway-beside', 'wait', 'deployment', '--all', '--for=condition=Available', '--timeout=50s']);
+    return {
+      cluster,
+      helm: await HelmClient.open(cluster.kubeconfig),
+      flags: ['--set', `sandboxes.image.digest=${built.sandboxDigest}`],
+      doorAddress: cluster.hostAddress,
+      repositoryUrl: `${git.url}/${REPOSITORY}`,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Images {
+  readonly archives: readonly string[];
+  readonly postgres: string;
+  readonly redis: string;
+  readonly identity: string;
+  readonly sandboxDigest: string;
+}
+
+/** One after the other: two at once would both make the layers that they share. */
+async function buildImages(): Promise<Images> {
+  const signal = AbortSignal.timeout(IMAGES_MS);
+  const archives: string[] = [];
+  for (const app of APP_NAMES) archives.push((await buildAppImage(app, { signal })).archivePath);
+  const [postgres, redis, identity] = [await postgresImage(signal), await redisImage(signal), await identityImage(signal)];
+  const sandbox = await buildSandboxImage({ signal });
+  archives.push(postgres.archivePath, redis.archivePath, identity.archivePath, sandbox.archive);
+  return { archives, postgres: postgres.reference, redis: redis.reference, identity: identity.reference, sandboxDigest: sandbox.digest };
+}
+
+async function importAll(cluster: TestCluster, archives: readonly string[]): Promise<void> {
+  for (const archive of archives) await cluster.importImage(archive);
+}
+
+async function serveRepository(folder: string, address: string): Promise<GitServer> {
+  const repositories = path.join(folder, 'repositories');
+  await createSampleRepository(repositories, REPOSITORY, {
+    'README.md': '# Sample\n\nA small project.\n',
+    'src/sum.js': 'export const sum = (a, b) => a + b;\n',
+  });
+  return startGitServer(repositories, { address });
+}
+
+/** beside.yaml with its variables: as JSON strings, which are YAML. @throws Error when it names one that is not there. */
+async function fill(variables: Readonly<Record<string, string>>): Promise<string> {
+  const text = await readFile(path.join(import.meta.dirname, 'beside.yaml'), 'utf8');
+  return text.replace(/\$\{([A-Z_]+)\}/g, (_, name: string) => {
+    const value = variables[name];
+    if (value === undefined) throw new Error(`beside.yaml: there is no variable ${name}`);
+    return JSON.stringify(value);
+  });
+}

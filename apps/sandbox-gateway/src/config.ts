@@ -10,6 +10,8 @@ export const ConfigSchema = z
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3006),
+    /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Where browsers reach Slipway itself: tickets are taken from its pages only, and it alone may show a sandbox in a frame. The same as app-server's. */
     PUBLIC_URL: httpUrl.default('http://127.0.0.1:3000'),
     /** This gateway as browsers and clients reach it, an origin of its own; a sandbox's port is `{port}-{conversation}.` before its host (a wildcard name and certificate), and `/{conversation}/{port}/` on it. The same as app-server's. */

@@ -19,6 +19,7 @@ import { responseHeaders } from './proxy/response-headers.js';
 import { openTunnel } from './proxy/upgrade.js';
 import type { Addresses, SandboxAddress } from './routing/address.js';
 import type { Locator, Target } from './sandboxes/locator.js';
+import type { Visitors } from './visitors.js';
 
 export interface DoorOptions {
   readonly addresses: Addresses;
@@ -27,6 +28,7 @@ export interface DoorOptions {
   readonly entrance: Entrance;
   readonly locator: Locator;
   readonly agent: Agent;
+  readonly visitors: Visitors;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
   readonly publicUrl: string;
@@ -35,6 +37,8 @@ export interface DoorOptions {
 
 /** Close codes of a first-frame socket whose access is over: 4001 is fatal to its client, 1013 makes it come back. */
 const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = { ended: [4001, 'access has ended'], unknown: [1013, 'access cannot be checked now'] };
+/** Close code of every socket of a replica that goes: its client comes back, to another one. */
+const RESTART = [1012, 'the gateway is restarting; connect again'] as const;
 
 /** Who comes in, and to which port of which sandbox. Everything that is let in is ended again when its access is. */
 export class Door {
@@ -42,7 +46,6 @@ export class Door {
   private readonly cookieName: string;
   private readonly frameOrigin: string;
   private readonly answers: ProblemAnswers;
-  private readonly sockets = new Set<() => void>();
 
   constructor(private readonly options: DoorOptions) {
     this.scheme = new URL(options.gatewayUrl).protocol === 'https:' ? 'https' : 'http';
@@ -70,21 +73,19 @@ export class Door {
     void this.tunnel(request, socket as Socket, head).catch((error: unknown) => this.count('socket', refuseUpgrade(socket, error, this.answers)));
   }
 
-  /** Ends every open socket: they carry no sign that could say "come back", so clients see a lost connection and connect again. */
-  endSockets(): void {
-    for (const end of this.sockets) end();
-  }
-
-  get openSockets(): number {
-    return this.sockets.size;
-  }
-
   private async proxy(request: IncomingMessage, response: ServerResponse, address: SandboxAddress): Promise<void> {
     const { metrics, entrance, locator, grants } = this.options;
     const seconds = metrics.seconds.startTimer({ kind: 'http' });
     metrics.open.inc({ kind: 'http' });
     let done = (): void => {};
     let outcome = 'ok';
+    const ended = new AbortController();
+    // An answer under way is broken off; one that has not begun says why.
+    const end = (why: SlipwayError): void => {
+      ended.abort(why);
+      if (response.headersSent) response.destroy();
+    };
+    const over = this.options.visitors.request(() => end(leaving()));
     try {
       if (address.way === 'host' && address.path.startsWith('/.slipway/')) {
         if (address.path.split('?', 1)[0] !== ENTER_PATH) throw new SlipwayError('resource.not-found', 'There is no such address.');
@@ -95,12 +96,9 @@ export class Door {
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
       const renewedCookie = credential.from === 'cookie' ? await entrance.renewed(verified, grant) : null;
-      const ended = new AbortController();
       done = grants.use(grant, (why) => {
         metrics.cut.inc({ why });
-        ended.abort(endOf(why));
-        // An answer under way is broken off; one that has not begun says why.
-        if (response.headersSent) response.destroy();
+        end(endOf(why));
       });
       await forward(
         this.options.agent,
@@ -116,6 +114,7 @@ export class Door {
       outcome = answerProblem(request, response, error, this.answers);
     } finally {
       done();
+      over();
       metrics.open.dec({ kind: 'http' });
       seconds();
       this.count('http', outcome);
@@ -128,6 +127,7 @@ export class Door {
     if (address === null) throw new SlipwayError('resource.not-found', 'There is no socket at this address.');
     const upgrade = request.headers.upgrade ?? '';
     if (request.method !== 'GET' || upgrade.toLowerCase() !== 'websocket') throw new SlipwayError('request.invalid', 'Only WebSockets are upgraded.');
+    if (this.options.visitors.leaving) throw leaving();
     if (credentialOf(request, address, this.cookieName) === null && isFirstFrameSocket(address.path)) return this.firstFrame(request, socket, head, address);
     const seconds = this.options.metrics.seconds.startTimer({ kind: 'socket' });
     const { grant } = await this.admit(request, address, 'upgrade');
@@ -149,7 +149,7 @@ export class Door {
     const over = this.opened(
       grant,
       () => tunnel.destroy(),
-      () => tunnel.destroy(),
+      () => tunnel.leave(...RESTART),
     );
     void tunnel.closed.then(over);
   }
@@ -166,7 +166,7 @@ export class Door {
           this.opened(
             grant,
             (why) => end(...CLOSED_BY[why]),
-            () => end(1012, 'the gateway is restarting; connect again'),
+            () => end(...RESTART),
           ),
       };
     });
@@ -174,9 +174,9 @@ export class Door {
 
   /** Counts a socket among the open ones until the answer is called; ends it with its access. */
   private opened(grant: LiveGrant, end: (why: EndOfUse) => void, leave: () => void): () => void {
-    const { metrics, grants } = this.options;
+    const { metrics, grants, visitors } = this.options;
     metrics.open.inc({ kind: 'socket' });
-    this.sockets.add(leave);
+    const left = visitors.socket(leave);
     const done = grants.use(grant, (why) => {
       metrics.cut.inc({ why });
       end(why);
@@ -186,7 +186,7 @@ export class Door {
       if (over) return;
       over = true;
       done();
-      this.sockets.delete(leave);
+      left();
       metrics.open.dec({ kind: 'socket' });
     };
   }
@@ -226,6 +226,10 @@ export class Door {
 
 function keyOf(target: Target): Record<string, string> {
   return target.sessionKey === null ? {} : { 'x-session-api-key': target.sessionKey };
+}
+
+function leaving(): SlipwayError {
+  return new SlipwayError('service.unavailable', 'This replica of the gateway is about to end. Send it again.', { retryAfterSeconds: 1 });
 }
 
 function endOf(why: EndOfUse): SlipwayError {

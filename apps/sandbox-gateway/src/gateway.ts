@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { createPool } from '@slipway/db/sql';
-import type { Logger } from '@slipway/telemetry';
+import type { GracefulStop, Logger } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
 import { ChangeListener } from './access/change-listener.js';
@@ -14,19 +14,24 @@ import { createGatewayMetrics } from './metrics.js';
 import { createSandboxAgent } from './proxy/http-forward.js';
 import { Addresses } from './routing/address.js';
 import { Locator } from './sandboxes/locator.js';
+import { Visitors } from './visitors.js';
 
 export interface Gateway {
   /** `http://host:port`. */
   readonly url: string;
-  /** Takes no new connection, lets requests under way and sockets go on for `graceMs`, then ends the rest. Milliseconds. */
-  stop(graceMs: number): Promise<void>;
+  /** Tells the sockets to come back elsewhere, spread over this time. Milliseconds; 0: at once. */
+  drain(overMs: number): Promise<void>;
+  /** Ends the requests that are under way. */
+  breakOff(): void;
+  /** Gives up the connections, after the last request. */
+  close(): Promise<void>;
 }
 
 /** Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database that hangs is one that is away. */
 const QUERY_TIMEOUT_MS = 900;
 
-/** The whole gateway in this process. */
-export async function startGateway(config: Config, logger: Logger): Promise<Gateway> {
+/** The whole gateway in this process. It leaves by `stop`, whose steps are the caller's. */
+export async function startGateway(config: Config, logger: Logger, stop: GracefulStop): Promise<Gateway> {
   const url = new URL(config.DATABASE_URL);
   url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
   const pool = createPool({ url: url.href, max: 6, applicationName: 'sandbox-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
@@ -48,6 +53,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
     platformOrigin: new URL(config.PUBLIC_URL).origin,
     secure: config.SANDBOX_GATEWAY_URL.startsWith('https:'),
   });
+  const visitors = new Visitors();
   const door = new Door({
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
     tokens,
@@ -55,6 +61,7 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
     entrance,
     locator,
     agent,
+    visitors,
     metrics,
     logger,
     publicUrl: config.PUBLIC_URL,
@@ -77,30 +84,18 @@ export async function startGateway(config: Config, logger: Logger): Promise<Gate
     },
   });
   // Ready is who can learn whether access holds; runtime-api's health is its own affair.
-  installTelemetry(app, { registry: metrics.registry, logger, ready: async () => void (await liveGrants(pool, [])) });
+  installTelemetry(app, { registry: metrics.registry, logger, stopping: stop.stopping, ready: async () => void (await liveGrants(pool, [])) });
+  stop.serve(app.server);
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   return {
     url: address,
-    stop: async (graceMs) => {
-      const closed = app.close();
-      const end = performance.now() + graceMs;
-      const idle = setInterval(() => {
-        app.server.closeIdleConnections();
-        if (performance.now() < end) return;
-        door.endSockets();
-        app.server.closeAllConnections();
-      }, 25);
-      await closed;
-      // An upgraded connection is no longer the server's: it would not wait for it.
-      await new Promise<void>((resolve) => {
-        const look = setInterval(() => {
-          if (door.openSockets > 0 && performance.now() < end) return;
-          clearInterval(look);
-          door.endSockets();
-          resolve();
-        }, 25);
-      });
-      clearInterval(idle);
+    drain: async (overMs) => {
+      const sockets = await visitors.drain(overMs);
+      logger.info({ sockets }, 'sockets were told to come back elsewhere');
+    },
+    breakOff: () => visitors.breakOff(),
+    close: async () => {
+      await app.close();
       listener.close();
       grants.close();
       await Promise.all([agent.destroy(), locator.close()]);

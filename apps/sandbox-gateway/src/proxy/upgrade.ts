@@ -2,17 +2,22 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions, STAT
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
+import { closeFrame, FrameBoundary } from './frame-boundary.js';
 import { CONNECT_TIMEOUT_MS } from './http-forward.js';
 
 /** A peer that is gone without a word is noticed after this and ten seconds of probes. Milliseconds. */
 const KEEP_ALIVE_MS = 15_000;
 /** Longest wait for the sandbox's answer to an upgrade. Milliseconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
+/** Longest wait for the end of a frame under way, and for a client to close what it was told to. Milliseconds. */
+const LEAVE_MS = 1_000;
 
 /** Both ends of an upgraded connection, joined byte by byte. */
 export interface Tunnel {
   /** Ends both at once. */
   destroy(): void;
+  /** Tells the client with a close code, after the frame that is under way to it, and ends both. A client that does not read is cut off after a second. */
+  leave(code: number, reason: string): void;
   readonly closed: Promise<void>;
 }
 
@@ -59,7 +64,7 @@ export function openTunnel(
       client.write(`${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`);
       if (sandboxHead.length > 0) client.write(sandboxHead);
       if (head.length > 0) sandbox.write(head);
-      resolve(join(client as Socket, sandbox as Socket));
+      resolve(join(client as Socket, sandbox as Socket, sandboxHead));
     });
     outgoing.once('response', (response) => {
       client.write(headText(response.statusCode ?? 502, ['connection', 'close', ...answer(response.headers)]));
@@ -71,7 +76,7 @@ export function openTunnel(
   });
 }
 
-function join(client: Socket, sandbox: Socket): Tunnel {
+function join(client: Socket, sandbox: Socket, sandboxHead: Buffer): Tunnel {
   for (const socket of [client, sandbox]) {
     socket.setTimeout(0);
     socket.setNoDelay(true);
@@ -88,8 +93,28 @@ function join(client: Socket, sandbox: Socket): Tunnel {
   sandbox.once('close', () => client.destroySoon());
   client.pipe(sandbox);
   sandbox.pipe(client);
+  const toClient = new FrameBoundary();
+  toClient.push(sandboxHead);
+  let goodbye: Buffer | null = null;
+  const sayGoodbye = (): void => {
+    if (goodbye === null || !toClient.between || client.writableEnded) return;
+    sandbox.unpipe(client);
+    if (toClient.closed) client.end();
+    else client.end(goodbye);
+  };
+  // After the pipe's own listener: what is counted here is written already.
+  sandbox.on('data', (chunk: Buffer) => {
+    if (client.writableEnded) return;
+    toClient.push(chunk);
+    sayGoodbye();
+  });
+  const leave = (code: number, reason: string): void => {
+    goodbye ??= closeFrame(code, reason);
+    sayGoodbye();
+    setTimeout(destroy, LEAVE_MS).unref();
+  };
   const closed = Promise.all([client, sandbox].map((socket) => new Promise<void>((done) => (socket.destroyed ? done() : socket.once('close', () => done())))));
-  return { destroy, closed: closed.then(() => {}) };
+  return { destroy, leave, closed: closed.then(() => {}) };
 }
 
 function headText(status: number, headers: readonly string[]): string {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { Runtime } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
-import { createLogger } from '@slipway/telemetry';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { Agent, type Dispatcher } from 'undici';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -41,9 +41,12 @@ export interface Upstream {
 /** The real gateway on a real Postgres. runtime-api and the sandbox are other programs' servers on loopback: what matters of them is what they answer. */
 export class TestGateway {
   private constructor(
+    /** What the gateway was started with; another process that is started so serves the same sandboxes. */
+    readonly env: Readonly<Record<string, string>>,
     readonly database: TestDatabase,
     readonly owner: SqlPool,
     readonly gateway: Gateway,
+    private readonly stop: GracefulStop,
     readonly upstream: Upstream,
     readonly runtimeApi: { server: Server; asked: number; answer: (session: string) => Partial<Runtime> | null | 'fail' },
     readonly http: Agent,
@@ -74,7 +77,7 @@ export class TestGateway {
       response.end(JSON.stringify(Runtime.parse({ ...runtime, ...answer })));
     });
     await listen(runtimeApi.server);
-    const config = loadConfig({
+    const source = {
       NODE_ENV: 'test',
       PORT: '0',
       PUBLIC_URL: PLATFORM,
@@ -84,10 +87,13 @@ export class TestGateway {
       RUNTIME_API_URL: urlOf(runtimeApi.server),
       RUNTIME_API_KEY: RUNTIME_KEY,
       ...env,
-    });
-    const gateway = await startGateway(config, createLogger('sandbox-gateway', process.env['TEST_LOG_LEVEL'] ?? 'silent'));
+    };
+    const config = loadConfig(source);
+    const logger = createLogger('sandbox-gateway', process.env['TEST_LOG_LEVEL'] ?? 'silent');
+    const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
+    const gateway = await startGateway(config, logger, stop);
     const owner = createPool({ url: database.ownerUrl, max: 3, applicationName: 'test', onError: () => {} });
-    return new TestGateway(database, owner, gateway, upstream, runtimeApi, new Agent());
+    return new TestGateway(source, database, owner, gateway, stop, upstream, runtimeApi, new Agent());
   }
 
   /** Somebody with a right to a port of a conversation of their own. */
@@ -173,7 +179,9 @@ export class TestGateway {
   }
 
   async close(): Promise<void> {
-    await this.gateway.stop(0);
+    const { gateway, stop } = this;
+    const steps = [stop.requests(0, () => gateway.breakOff()), { name: 'gateway', withinMs: 5_000, run: () => gateway.close() }];
+    await stop.stop('the end of the test', steps, [{ name: 'sockets', run: (drainMs) => gateway.drain(drainMs) }]);
     for (const { server } of [this.upstream, this.runtimeApi]) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

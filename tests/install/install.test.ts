@@ -7,8 +7,8 @@ import { ofRelease, podNames } from './release-objects.ts';
 
 const lack = await lackForInstall();
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
-/** Upgrades are rolled out while it counts this far, one number a second. */
-const COUNT = 40;
+/** How far the agent counts while everything around it is replaced, one number a second. */
+const COUNT = 30;
 
 describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 420_000 }, () => {
   let on: OpenInstall;

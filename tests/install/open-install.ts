@@ -14,6 +14,7 @@ import { FrontDoor } from './front-door.ts';
 import { HelmClient } from './helm-client.ts';
 import { identityImage } from './images/identity-image.ts';
 import { postgresImage } from './images/postgres-image.ts';
+import type { TestImage } from './images/programs-image.ts';
 import { redisImage } from './images/redis-image.ts';
 
 /** By name, the node's port of the Service behind it (beside.yaml). Every other name is a sandbox's. */
@@ -60,12 +61,18 @@ export async function openInstall(): Promise<OpenInstall> {
   try {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-install-'));
     closing.push(() => rm(folder, { recursive: true, force: true }));
-    const images = buildImages();
-    images.catch(() => {});
-    const cluster = await openBuiltCluster({ kubeProxy: true, dns: true, hostNames: [...HOST_NAMES, `*.${HOST_NAMES[2]}`] });
-    closing.push(() => cluster.close());
-    const built = await images;
-    await importAll(cluster, built.archives);
+    const opening = openBuiltCluster({ kubeProxy: true, dns: true, hostNames: [...HOST_NAMES, `*.${HOST_NAMES[2]}`] });
+    opening.catch(() => {});
+    closing.push(() =>
+      opening.then(
+        (cluster) => cluster.close(),
+        () => {},
+      ),
+    );
+    const signal = AbortSignal.timeout(IMAGES_MS);
+    const besides = await inTurn([postgresImage, redisImage, identityImage], signal);
+    const cluster = await opening;
+    for (const { archivePath } of besides) await cluster.importImage(archivePath);
     const workspaces = path.join(folder, 'workspaces');
     await mkdir(workspaces);
     // The volume is a folder of this machine; who writes there is somebody of the pods.
@@ -80,11 +87,10 @@ export async function openInstall(): Promise<OpenInstall> {
       CLIENT_SECRET: secret(),
       CA: hostCertificate.ca,
       WORKSPACES: workspaces,
-      POSTGRES_IMAGE: built.postgres,
-      REDIS_IMAGE: built.redis,
-      IDENTITY_IMAGE: built.identity,
+      ...Object.fromEntries(besides.map(({ reference }) => [`${/\/(\w+):/.exec(reference)?.[1]?.toUpperCase()}_IMAGE`, reference])),
     };
     await cluster.kubectl(['apply', '-f', '-'], await fill(variables));
+    const sandbox = await importPlatform(cluster, signal);
     const nodeAddress = await cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}']);
     const door = await FrontDoor.open({
       address: cluster.hostAddress,
@@ -99,7 +105,7 @@ export async function openInstall(): Promise<OpenInstall> {
     return {
       cluster,
       helm: await HelmClient.open(cluster.kubeconfig),
-      flags: ['--set', `sandboxes.image.digest=${built.sandboxDigest}`],
+      flags: ['--set', `sandboxes.image.digest=${sandbox}`],
       doorAddress: cluster.hostAddress,
       repositoryUrl: `${git.url}/${REPOSITORY}`,
       close,
@@ -110,27 +116,25 @@ export async function openInstall(): Promise<OpenInstall> {
   }
 }
 
-interface Images {
-  readonly archives: readonly string[];
-  readonly postgres: string;
-  readonly redis: string;
-  readonly identity: string;
-  readonly sandboxDigest: string;
-}
-
 /** One after the other: two at once would both make the layers that they share. */
-async function buildImages(): Promise<Images> {
-  const signal = AbortSignal.timeout(IMAGES_MS);
-  const archives: string[] = [];
-  for (const app of APP_NAMES) archives.push((await buildAppImage(app, { signal })).archivePath);
-  const [postgres, redis, identity] = [await postgresImage(signal), await redisImage(signal), await identityImage(signal)];
-  const sandbox = await buildSandboxImage({ signal });
-  archives.push(postgres.archivePath, redis.archivePath, identity.archivePath, sandbox.archive);
-  return { archives, postgres: postgres.reference, redis: redis.reference, identity: identity.reference, sandboxDigest: sandbox.digest };
+async function inTurn(makers: readonly ((signal: AbortSignal) => Promise<TestImage>)[], signal: AbortSignal): Promise<TestImage[]> {
+  const images: TestImage[] = [];
+  for (const make of makers) images.push(await make(signal));
+  return images;
 }
 
-async function importAll(cluster: TestCluster, archives: readonly string[]): Promise<void> {
-  for (const archive of archives) await cluster.importImage(archive);
+/** Images of the platform and of the sandbox, each imported while the next is built. @returns the digest of the sandbox image. */
+async function importPlatform(cluster: TestCluster, signal: AbortSignal): Promise<string> {
+  let imported = Promise.resolve();
+  const take = (archive: string): void => {
+    imported = imported.then(() => cluster.importImage(archive));
+    imported.catch(() => {});
+  };
+  const sandbox = await buildSandboxImage({ signal });
+  take(sandbox.archive);
+  for (const app of APP_NAMES) take((await buildAppImage(app, { signal })).archivePath);
+  await imported;
+  return sandbox.digest;
 }
 
 async function serveRepository(folder: string, address: string): Promise<GitServer> {

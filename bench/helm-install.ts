@@ -1,0 +1,34 @@
+// From `helm install` to the first finished conversation, on a cluster of one node that has the images, with two replicas of everything; the target is 90 s.
+import { chartCommand } from '../tests/install/helm-client.ts';
+import { lackForInstall, openInstall } from '../tests/install/open-install.ts';
+import { Person } from '../tests/install/person.ts';
+import type { Report } from './measure/report.ts';
+
+/** Each on a cluster of its own. */
+const N = Number(process.env['HELM_INSTALL_N'] ?? 3);
+
+export default async function run(report: Report): Promise<void> {
+  const lack = await lackForInstall();
+  if (lack !== null) return report.note(`not measured: ${lack}`);
+  for (let n = 1; n <= N; n += 1) {
+    const on = await openInstall();
+    const person = await Person.open(on);
+    try {
+      const began = performance.now();
+      const since = (): number => (performance.now() - began) / 1_000;
+      await on.helm.run(chartCommand('install', on.flags));
+      report.figure({ figure: 'installed', value: since(), unit: 's', n: 1 });
+      await person.signIn();
+      report.figure({ figure: 'signed-in', value: since(), unit: 's', n: 1 });
+      await person.giveTask('Look around and leave a short note', on.repositoryUrl);
+      await person.statusIs('Finished');
+      report.figure({ figure: 'first-conversation-finished', value: since(), unit: 's', floor: 90, n: 1 });
+    } finally {
+      await person.close();
+      await on.close();
+    }
+  }
+  report.note(
+    'Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished. The floor beside it is the target of 90 s.',
+  );
+}

@@ -22,13 +22,13 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: 'signed-in', value: since(), unit: 's', n: 1 });
       await person.giveTask('Look around and leave a short note', on.repositoryUrl);
       await person.statusIs('Finished');
-      report.figure({ figure: 'first-conversation-finished', value: since(), unit: 's', floor: 90, n: 1 });
+      report.figure({ figure: 'first-conversation-finished', value: since(), unit: 's', n: 1 });
     } finally {
       await person.close();
       await on.close();
     }
   }
   report.note(
-    'Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished. The floor beside it is the target of 90 s.',
+    'Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished..',
   );
 }

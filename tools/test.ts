@@ -11,8 +11,9 @@ import { findSuites, type Suite } from './test/suites.ts';
 /** Suites that run beside each other: each starts processes of its own, and this is written for two cores. */
 const AT_ONCE = 2;
 
-const CLUSTER_SUITE = 'tests/cluster';
-const HELM_SUITE = 'tests/helm';
+/** What takes minutes to build once, and the suites that want it. */
+const CLUSTER_SUITES = ['tests/cluster', 'tests/install'];
+const HELM_SUITES = ['tests/helm', 'tests/install'];
 
 const root = path.resolve(import.meta.dirname, '..');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
@@ -45,14 +46,14 @@ if (!options.includes('--no-build')) {
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-if (suites.some(({ name }) => name === CLUSTER_SUITE)) {
+if (suites.some(({ name }) => CLUSTER_SUITES.includes(name))) {
   const { prepareTestCluster } = await import('@slipway/testing/cluster');
   // Minutes on a machine that has never built one: not within a test's own time. What could be built and is not makes the suite fail.
   const lack = await prepareTestCluster(console.log, stop.signal).catch((error: unknown) => String(error));
   if (lack !== null) console.log(`${lack} What needs a cluster is not run.`);
 }
 
-if (suites.some(({ name }) => name === HELM_SUITE)) {
+if (suites.some(({ name }) => HELM_SUITES.includes(name))) {
   const { lackForHelm, openHelm } = await import('@slipway/testing/helm');
   // Minutes too. What could be built and is not makes the suite fail.
   const lack = lackForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));

@@ -28,7 +28,5 @@ export default async function run(report: Report): Promise<void> {
       await on.close();
     }
   }
-  report.note(
-    'Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished..',
-  );
+  report.note('Seconds since `helm install` was called: every pod ready; the demo person signed in; the demo model has finished.');
 }

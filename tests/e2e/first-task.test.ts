@@ -186,6 +186,10 @@ describe('a person in a browser', {
     await page.getByRole('button', { name: 'Pause and give the sandbox back' }).click();
     await status('Pausing…').waitFor({ timeout: 1_000 });
     await status('Paused').waitFor({ timeout: 20_000 });
+    await page.getByRole('tab', { name: 'Ports' }).click();
+    await page.getByText('The sandbox is paused. Resume it first.').waitFor();
+    expect(await page.getByRole('button', { name: 'Open', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('tab', { name: /^Changes/ }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     await status('Finished').waitFor({ timeout: 60_000 });
   });
@@ -260,6 +264,34 @@ describe('a person in a browser', {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 1440, height: 900 });
+  });
+
+  step('opens a port of the sandbox in a tab of its own, is told in words what cannot be opened, and ends it', async () => {
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitem', { name: 'Open a port' }).click();
+    await page.getByText('Nobody has a port of this sandbox open.').waitFor();
+    const field = page.getByRole('textbox', { name: 'Port of the sandbox' });
+    await field.fill('8001');
+    await field.press('Enter');
+    await page.getByText('Port 8001 belongs to the sandbox itself.').waitFor();
+    await axeClean('a port that is the sandbox’s own');
+    const opened = async (press: () => Promise<void>): Promise<Page> => (await Promise.all([page.context().waitForEvent('page'), press()]))[0];
+    await field.fill('localhost:8000/health');
+    const tab = await opened(() => field.press('Enter'));
+    await tab.waitForURL(/^http:\/\/8000-[0-9a-f-]{36}\.localhost:\d+\/health$/);
+    expect(await tab.evaluate(() => globalThis.opener)).toBeNull();
+    const refused = await opened(() => page.getByRole('button', { name: 'Open port 3000' }).click());
+    await refused.getByText(/only their agent-server \(port 8000\) can be reached/).waitFor();
+    await refused.close();
+    const lines = page.getByRole('region', { name: 'Open ports' }).getByRole('listitem');
+    await until('both are listed', async () => (await lines.count()) === 2);
+    await axeClean('ports that are open');
+    await page.getByRole('button', { name: 'End your access to port 8000' }).click();
+    await until('one is left', async () => (await lines.count()) === 1);
+    await tab.reload();
+    await tab.getByText('auth.missing').waitFor();
+    await tab.close();
+    await page.getByRole('tab', { name: /^Changes/ }).click();
   });
 
   step('can do all of it on a phone: nothing is wider than the screen', async () => {

@@ -30,7 +30,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     if (route.url.startsWith('/ingest/')) route.bodyLimit = MAX_INGEST_BYTES;
   });
   installJsonBody(fastify);
-  installSecurityHeaders(fastify, config.PUBLIC_URL);
+  installSecurityHeaders(fastify, config.PUBLIC_URL, config.SANDBOX_GATEWAY_URL);
   let pool: SqlPool | undefined;
   installTelemetry(fastify, {
     registry: metrics,

@@ -37,6 +37,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Go on: a sandbox with the same workspace, and the run. Fails with `request.cross-site` besides the common codes. */
     resumeConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/resume', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeConversation'>>,
+    /** Every access to the sandbox of the conversation that holds, newest first, whoever has it. Fails with `sandbox.no-gateway` besides the common codes. */
+    listSandboxAccess: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSandboxAccess'>>,
     /** A way into one port of the sandbox for a while: a token for clients, a ticket for a browser. Fails with `request.not-json`, `request.cross-site`, `sandbox.port-closed`, `sandbox.no-gateway` besides the common codes. */
     grantSandboxAccess: (request: { org: string; conversation: string; body: OperationBody<'grantSandboxAccess'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'grantSandboxAccess'>>,

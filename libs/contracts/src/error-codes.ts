@@ -152,7 +152,7 @@ export const ERRORS = {
     status: 403,
     title: 'This port of the sandbox cannot be reached',
     retry: 'never',
-    nextStep: 'Use a port from 1024 to 65535 that is not one of the sandbox’s own; the detail says which.',
+    nextStep: 'Use a port that can be reached; the detail says which.',
   },
   'sandbox.no-gateway': {
     status: 501,

@@ -107,10 +107,13 @@ export {
   CLOSED_SANDBOX_PORTS,
   ENTER_PATH,
   GrantSandboxAccess,
+  MAX_LISTED_SANDBOX_ACCESS,
   MIN_SANDBOX_PORT,
+  OpenSandboxAccess,
   SANDBOX_PORTS,
   SandboxAccess,
   SandboxAccessClaims,
+  SandboxAccessList,
   SandboxTicketForm,
   sandboxPortOf,
 } from './sandbox-access.js';

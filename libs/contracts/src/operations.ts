@@ -14,7 +14,7 @@ import {
 import type { ErrorCode } from './error-codes.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
-import { GrantSandboxAccess, SandboxAccess } from './sandbox-access.js';
+import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
 
 /** One REST operation. Controllers, OpenAPI, the client and the reference page are made from this. */
 export interface Operation {
@@ -183,6 +183,17 @@ export const operations = {
     response: Conversation,
     idempotency: 'idempotent',
     errors: ['request.cross-site'],
+  },
+  listSandboxAccess: {
+    id: 'conversations.sandbox-access.list',
+    method: 'GET',
+    path: `${CONVERSATION}/sandbox-access`,
+    summary: 'Every access to the sandbox of the conversation that holds, newest first, whoever has it',
+    permission: 'sandbox:access',
+    status: 200,
+    response: SandboxAccessList,
+    idempotency: 'idempotent',
+    errors: ['sandbox.no-gateway'],
   },
   grantSandboxAccess: {
     id: 'conversations.sandbox-access.create',

@@ -49,6 +49,20 @@ export const SandboxAccess = z.object({
 });
 export type SandboxAccess = z.infer<typeof SandboxAccess>;
 
+/** An access that holds, as it is listed: without token and ticket, which are in the answer of its grant alone. */
+export const OpenSandboxAccess = SandboxAccess.pick({ id: true, port: true, url: true, endsAt: true }).extend({
+  person: z.object({ id: z.string(), label: z.string() }),
+  createdAt: z.iso.datetime(),
+});
+export type OpenSandboxAccess = z.infer<typeof OpenSandboxAccess>;
+
+/** Most that the list holds; older ones are left out, and end with `DELETE …/sandbox-access` as all do. */
+export const MAX_LISTED_SANDBOX_ACCESS = 200;
+
+/** `GET …/sandbox-access`: newest first, whoever has them. */
+export const SandboxAccessList = z.object({ data: z.array(OpenSandboxAccess) });
+export type SandboxAccessList = z.infer<typeof SandboxAccessList>;
+
 /** What a token says (a JWT, HS256 with SANDBOX_ACCESS_SECRET, audience `slipway-sandbox-access`). `jti` is the access, `sub` the person. */
 export const SandboxAccessClaims = z.object({ jti: z.string(), org: z.string(), sub: z.string(), conversation: z.uuid(), port: z.int().min(1).max(65_535) });
 export type SandboxAccessClaims = z.infer<typeof SandboxAccessClaims>;

@@ -1,9 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Headers of every answer. Scripts and styles may be inline, because Next.js writes its page data so; everything else is our own origin. */
-export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: string): void {
+/**
+ * Headers of every answer. Scripts and styles may be inline, because Next.js writes its page data so; everything else is our own origin.
+ * With a gateway a page may also hand a ticket in at a sandbox's own origin: by a form, and nowhere else.
+ */
+export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: string, sandboxGatewayUrl: string | undefined): void {
   const { host, protocol } = new URL(publicUrl);
   const socket = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}`;
+  const gateway = sandboxGatewayUrl === undefined ? null : new URL(sandboxGatewayUrl);
   const headers = {
     'content-security-policy': [
       "default-src 'self'",
@@ -14,12 +18,13 @@ export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: stri
       `connect-src 'self' ${socket}`,
       "object-src 'none'",
       "base-uri 'none'",
-      "form-action 'self'",
+      `form-action 'self'${gateway === null ? '' : ` ${gateway.protocol}//*.${gateway.host}`}`,
       "frame-ancestors 'none'",
     ].join('; '),
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'DENY',
-    'referrer-policy': 'same-origin',
+    // The origin and no path. Not `same-origin`: a browser would send the form with the ticket as of the origin `null`, which the gateway refuses.
+    'referrer-policy': 'strict-origin-when-cross-origin',
     'cross-origin-opener-policy': 'same-origin',
     ...(protocol === 'https:' ? { 'strict-transport-security': 'max-age=31536000' } : {}),
   };

@@ -1,6 +1,6 @@
 import { Controller, Header, Param } from '@nestjs/common';
 import type { SignedIn } from '@slipway/auth';
-import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess } from '@slipway/contracts';
+import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess, type SandboxAccessList } from '@slipway/contracts';
 import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, Person } from '../http/params.js';
 import { Serves } from '../http/serves.js';
@@ -9,6 +9,11 @@ import { SandboxAccessService } from './sandbox-access.service.js';
 @Controller()
 export class SandboxAccessController {
   constructor(private readonly access: SandboxAccessService) {}
+
+  @Serves(operations.listSandboxAccess)
+  list(@Caller() caller: Principal, @Param('conversation') id: string): Promise<SandboxAccessList> {
+    return this.access.list(caller, conversationId(id));
+  }
 
   @Serves(operations.grantSandboxAccess)
   @Header('cache-control', 'no-store')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { SandboxAccess } from '@slipway/contracts';
+import { SandboxAccess, SandboxAccessList } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 
@@ -61,6 +61,13 @@ describe('access to sandboxes', () => {
       for (const secret of [access.token, access.ticket.value]) expect(url).not.toContain(secret);
   });
 
+  it('lets a page hand a ticket in at the origins of sandboxes and nowhere else, as a page of its own origin', async () => {
+    const { headers } = await app.http(person, 'GET', path());
+    expect(headers.get('content-security-policy')).toContain("form-action 'self' https://*.sandboxes.example;");
+    // What it sends must bear an `Origin`, which stricter policies make `null`.
+    expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin');
+  });
+
   it('is refused for ports that belong to the sandbox or the machine, for viewers, strangers and those who are not signed in', async () => {
     for (const port of [8001, 22, 1023])
       expect(await app.http(person, 'POST', path(), { port })).toMatchObject({ status: 403, body: { code: 'sandbox.port-closed' } });
@@ -109,6 +116,50 @@ describe('access to sandboxes', () => {
     expect(await live(second.id)).toBeNull();
   });
 
+  it('is listed for whoever may use it while it holds, with its person and without its token', async () => {
+    const other = (await app.conversation(person)).id;
+    const list = async (of = person): Promise<SandboxAccessList['data']> => {
+      const answer = await app.http(of, 'GET', path('', { ...of, orgId: person.orgId }, other));
+      expect(answer.status).toBe(200);
+      return SandboxAccessList.parse(answer.body).data;
+    };
+    const grantHere = async (port: number, of = person): Promise<SandboxAccess> =>
+      SandboxAccess.parse((await app.http(of, 'POST', path('', { ...of, orgId: person.orgId }, other), { port })).body);
+    expect(await list()).toEqual([]);
+    const mine = await grantHere(3000);
+    const member = await app.person();
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
+    const theirs = await grantHere(5173, member);
+    const expected = [
+      {
+        id: theirs.id,
+        port: 5173,
+        url: theirs.url,
+        endsAt: theirs.endsAt,
+        person: { id: member.userId, label: expect.stringMatching(/^Person \d+$/) },
+        createdAt: expect.any(String),
+      },
+      {
+        id: mine.id,
+        port: 3000,
+        url: mine.url,
+        endsAt: mine.endsAt,
+        person: { id: person.userId, label: expect.stringMatching(/^Person \d+$/) },
+        createdAt: expect.any(String),
+      },
+    ];
+    expect([await list(), await list(member)]).toEqual([expected, expected]);
+    await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [person.orgId, member.userId]);
+    expect((await list()).map(({ id }) => id)).toEqual([mine.id]);
+    const viewer = await app.person();
+    await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [person.orgId, viewer.userId]);
+    expect(await app.http(viewer, 'GET', path('', person, other))).toMatchObject({ status: 403, body: { code: 'permission.denied' } });
+    expect((await app.http(await app.person(), 'GET', path('', person, other))).status).toBe(404);
+    expect((await app.http(person, 'GET', path('', person, '0198c0de-0000-7000-8000-000000000001'))).status).toBe(404);
+    expect((await app.http(person, 'DELETE', path(`/${mine.id}`, person, other))).status).toBe(204);
+    expect(await list()).toEqual([]);
+  });
+
   it('ends with the sign-in, with the membership and with the role of its person', async () => {
     const member = await app.person();
     const join = () => app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
@@ -134,6 +185,7 @@ describe('access to sandboxes without a gateway', () => {
       const { id } = await app.conversation(person);
       const answer = await app.http(person, 'POST', app.path(person, id, '/sandbox-access'), { port: 'vscode' });
       expect(answer).toMatchObject({ status: 501, body: { code: 'sandbox.no-gateway' } });
+      expect(await app.http(person, 'GET', app.path(person, id, '/sandbox-access'))).toMatchObject({ status: 501, body: { code: 'sandbox.no-gateway' } });
     } finally {
       await app.close();
     }

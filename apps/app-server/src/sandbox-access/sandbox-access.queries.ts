@@ -1,3 +1,4 @@
+import { MAX_LISTED_SANDBOX_ACCESS, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 
 export interface NewGrant {
@@ -21,6 +22,33 @@ export async function insertGrant(client: PoolClient, grant: NewGrant): Promise<
     [grant.id, grant.orgId, grant.userId, grant.sessionId, grant.conversationId, grant.port, grant.ticketHash, grant.ticketExpiresAt, grant.expiresAt],
   );
   return rowCount === 1;
+}
+
+export interface OpenGrant {
+  readonly id: string;
+  readonly user_id: string;
+  readonly label: string;
+  readonly port: number;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+/**
+ * The grants of a conversation that sandbox-gateway lets in now, newest first; `null` when there is no such conversation.
+ * The client's transaction is the system's afterwards (`app.live_sandbox_grants`): this is the last that is asked in it.
+ */
+export async function openGrants(client: PoolClient, orgId: string, conversationId: string): Promise<OpenGrant[] | null> {
+  const known = await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, conversationId]);
+  if (known.rowCount === 0) return null;
+  const { rows } = await client.query<OpenGrant>(
+    `SELECT g.id, g.user_id, u.name AS label, g.port, g.created_at, g.expires_at FROM app.sandbox_grant g JOIN app.user_account u ON u.id = g.user_id
+     WHERE g.org_id = $1 AND g.conversation_id = $2 AND g.revoked_at IS NULL AND g.expires_at > now()
+     ORDER BY g.created_at DESC, g.id LIMIT $3`,
+    [orgId, conversationId, MAX_LISTED_SANDBOX_ACCESS],
+  );
+  const live = await client.query<{ id: string; role: Role }>('SELECT id, role FROM app.live_sandbox_grants($1)', [rows.map((row) => row.id)]);
+  const open = new Set(live.rows.filter(({ role }) => (ROLE_PERMISSIONS[role] as readonly string[]).includes('sandbox:access')).map(({ id }) => id));
+  return rows.filter((row) => open.has(row.id));
 }
 
 /** Ends one grant of a conversation, or with `null` all of them. @returns the ids of those that held until now; `null` when there is no such conversation or grant. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { ENTER_PATH, type GrantSandboxAccess, type Principal, type SandboxAccess, sandboxPortOf } from '@slipway/contracts';
+import { ENTER_PATH, type GrantSandboxAccess, type Principal, type SandboxAccess, type SandboxAccessList, sandboxPortOf } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -9,12 +9,17 @@ import { currentContext, type Logger } from '@slipway/telemetry';
 import type { Config } from '../config.js';
 import { recordAudit } from '../conversations/conversations.queries.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { insertGrant, revokeGrants } from './sandbox-access.queries.js';
+import { insertGrant, openGrants, revokeGrants } from './sandbox-access.queries.js';
 
 /** A browser has this long to hand in its ticket. Milliseconds. */
 const TICKET_MS = 30_000;
 /** An access ends by itself after a working day. Milliseconds. */
 const ACCESS_MS = 12 * 3_600_000;
+
+interface Gateway {
+  readonly tokens: SandboxTokens;
+  readonly url: URL;
+}
 
 /**
  * Lets people into the sandboxes of conversations that they may write in, and ends that again. Needs no sandbox to be there: whether there is one
@@ -23,7 +28,7 @@ const ACCESS_MS = 12 * 3_600_000;
  */
 @Injectable()
 export class SandboxAccessService {
-  private readonly gateway: { readonly tokens: SandboxTokens; readonly url: URL } | null;
+  private readonly gateway: Gateway | null;
 
   constructor(
     @Inject(SQL_POOL) private readonly pool: SqlPool,
@@ -36,11 +41,29 @@ export class SandboxAccessService {
     this.gateway = secret === undefined || url === undefined ? null : { tokens: new SandboxTokens(secret), url: new URL(url) };
   }
 
+  /** What holds at this moment, whoever has it. @throws SlipwayError `sandbox.no-gateway`, `resource.not-found` */
+  async list(caller: Principal, conversation: string): Promise<SandboxAccessList> {
+    const { url } = this.configured();
+    const grants = await inOrg(this.pool, caller.orgId, (client) => openGrants(client, caller.orgId, conversation));
+    if (grants === null) throw notFound();
+    return {
+      data: grants.map((grant) => ({
+        id: grant.id,
+        port: grant.port,
+        url: `${originOf(url, grant.port, conversation)}/`,
+        person: { id: grant.user_id, label: grant.label },
+        createdAt: grant.created_at.toISOString(),
+        endsAt: grant.expires_at.toISOString(),
+      })),
+    };
+  }
+
   /** @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found` */
   async grant(caller: Principal, sessionId: string, conversation: string, wanted: GrantSandboxAccess['port']): Promise<SandboxAccess> {
-    if (this.gateway === null) throw new SlipwayError('sandbox.no-gateway', 'SANDBOX_GATEWAY_URL or SANDBOX_ACCESS_SECRET of app-server is not set.');
+    const gateway = this.configured();
     const port = sandboxPortOf(wanted);
-    if (port === null) throw new SlipwayError('sandbox.port-closed', `Port ${wanted} is below 1024 or belongs to the sandbox itself.`);
+    if (port === null)
+      throw new SlipwayError('sandbox.port-closed', `Port ${wanted} is below 1024 or belongs to the sandbox itself; every other up to 65535 can be reached.`);
     const now = this.clock.now();
     const id = this.ids.prefixed('sbx');
     const value = randomBytes(32).toString('base64url');
@@ -62,14 +85,13 @@ export class SandboxAccessService {
       if (!made) throw notFound();
       await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.access', target: `${conversation}:${port}`, requestId: requestId() });
     });
-    const { token, expiresAt } = await this.gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
-    const { protocol, host } = this.gateway.url;
-    const url = `${protocol}//${port}-${conversation}.${host}`;
+    const { token, expiresAt } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
+    const url = originOf(gateway.url, port, conversation);
     return {
       id,
       port,
       url: `${url}/`,
-      pathUrl: new URL(`/${conversation}/${port}/`, this.gateway.url).href,
+      pathUrl: new URL(`/${conversation}/${port}/`, gateway.url).href,
       token,
       expiresAt: expiresAt.toISOString(),
       ticket: { value, url: `${url}${ENTER_PATH}`, expiresAt: ticketExpiresAt.toISOString() },
@@ -87,6 +109,16 @@ export class SandboxAccessService {
         await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.revoke', target: `${conversation}:${id}`, requestId: requestId() });
     });
   }
+
+  private configured(): Gateway {
+    if (this.gateway === null) throw new SlipwayError('sandbox.no-gateway', 'SANDBOX_GATEWAY_URL or SANDBOX_ACCESS_SECRET of app-server is not set.');
+    return this.gateway;
+  }
+}
+
+/** The port's own origin: what runs there shares none with Slipway or with another port. */
+function originOf({ protocol, host }: URL, port: number, conversation: string): string {
+  return `${protocol}//${port}-${conversation}.${host}`;
 }
 
 function requestId(): string | null {

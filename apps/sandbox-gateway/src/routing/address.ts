@@ -50,6 +50,9 @@ export class Addresses {
 function open(given: string): number {
   const port = sandboxPortOf(given);
   if (port === null)
-    throw new SlipwayError('sandbox.port-closed', `“${given}” is not a port that can be reached: it is below 1024, or belongs to the sandbox itself.`);
+    throw new SlipwayError(
+      'sandbox.port-closed',
+      `“${given}” is not a port that can be reached: it is not from 1024 to 65535, or belongs to the sandbox itself.`,
+    );
   return port;
 }

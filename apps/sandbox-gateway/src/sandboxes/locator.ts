@@ -113,7 +113,7 @@ export class Locator {
     if (this.options.appPorts === 'closed' || OWN_ADDRESS.test(url.hostname))
       throw new SlipwayError(
         'sandbox.port-closed',
-        'Sandboxes on this machine are processes without a network of their own: only their agent-server (port 8000) can be reached.',
+        'Sandboxes on this machine are processes without a network of their own: only their agent-server (port 8000) can be reached. On Kubernetes ports of apps can.',
       );
     return { origin: `http://${url.hostname}:${port}`, sessionKey: null };
   }

@@ -1,6 +1,6 @@
 'use client';
 import { useSyncExternalStore } from 'react';
-import { ago, exactTime } from './format.ts';
+import { ago, ahead, exactTime } from './format.ts';
 
 const TICK_MS = 30_000;
 let now = 0;
@@ -14,16 +14,30 @@ function subscribe(listener: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** A time relative to now, exact on hover and for machines. */
-export function Ago({ at, className }: { at: string; className?: string }) {
-  const current = useSyncExternalStore(
+function useNow(): number {
+  return useSyncExternalStore(
     subscribe,
     () => (now ||= Date.now()),
     () => 0,
   );
+}
+
+/** A time that is past, relative to now; exact on hover and for machines. */
+export function Ago({ at, className }: { at: string; className?: string }) {
+  const current = useNow();
   return (
     <time dateTime={at} title={exactTime(at)} className={className} suppressHydrationWarning>
       {current === 0 ? '' : ago(at, Math.max(current, Date.parse(at)))}
+    </time>
+  );
+}
+
+/** A time that is to come, relative to now; exact on hover and for machines. */
+export function Ahead({ at, className }: { at: string; className?: string }) {
+  const current = useNow();
+  return (
+    <time dateTime={at} title={exactTime(at)} className={className} suppressHydrationWarning>
+      {current === 0 ? '' : ahead(at, current)}
     </time>
   );
 }

@@ -17,6 +17,13 @@ export function ago(at: string, now: number): string {
   return unit ? relative.format(-Math.floor(elapsed / unit[1]), unit[0]) : 'just now';
 }
 
+/** In how long, coarsely and never too much: the last minute is "in a moment", and then it is over. */
+export function ahead(at: string, now: number): string {
+  const left = Date.parse(at) - now;
+  const unit = UNITS.find(([, ms]) => left >= ms);
+  return unit ? relative.format(Math.floor(left / unit[1]), unit[0]) : left > 0 ? 'in a moment' : 'now';
+}
+
 export function exactTime(at: string): string {
   return absolute.format(new Date(at));
 }

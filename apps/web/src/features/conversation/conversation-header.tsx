@@ -2,12 +2,13 @@
 import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts';
 import { Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
-import { Download, Ellipsis, FileDiff, Pause, Play, Square } from 'lucide-react';
+import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
+import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 
@@ -17,6 +18,7 @@ export function ConversationHeader() {
   const status = useSettled(useView((view) => view.status));
   const { stop, pause, resume } = useLifecycle();
   const [, setTab] = useAddressValue('tab');
+  const { org } = useSession();
   const target = { org: orgId, conversation: conversation.id };
   useEffect(() => {
     document.title = `${title} · Slipway`;
@@ -67,6 +69,11 @@ export function ConversationHeader() {
             </Button>
           }
         >
+          {org.permissions.includes('sandbox:access') ? (
+            <MenuItem onSelect={() => setTab('ports', 'push')}>
+              <ExternalLink aria-hidden /> Open a port
+            </MenuItem>
+          ) : null}
           <MenuItem asChild>
             <a href={downloadUrls.downloadDiff(target)} download={`${conversation.id}.patch`}>
               <FileDiff aria-hidden /> Download the diff

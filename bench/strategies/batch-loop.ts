@@ -3,7 +3,7 @@
  * As the allocator of Agones. A request whose write lost against another replica joins the next batch.
  */
 import { type MakeStrategy } from './claim-strategy.ts';
-import { shuffle, takeVersion } from './list-and-patch.ts';
+import { shuffle, takeVersion } from './list-and-patch-rows.ts';
 
 const BATCH_WAIT_MS = 500;
 const LARGEST_BATCH = 100;

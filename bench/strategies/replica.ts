@@ -1,7 +1,7 @@
 // One replica of a strategy, forked: argv JSON of what it needs. Takes claims as lines `ID` on a loopback port that it tells its parent, answers `ID SLOT`, or `ID -` when it gave up.
 import { createServer } from 'node:net';
 import { createPool } from '@slipway/db/sql';
-import { STRATEGIES } from './all.ts';
+import { RACERS } from './all.ts';
 
 const given = JSON.parse(process.argv[2] ?? '{}') as {
   strategy: string;
@@ -10,11 +10,12 @@ const given = JSON.parse(process.argv[2] ?? '{}') as {
   replica: number;
   replicas: number;
   redisPort: number | null;
+  kubeconfig: string | null;
 };
 const db = createPool({ url: given.databaseUrl, max: given.connections, applicationName: `race-${given.replica}`, onError: () => {} });
-const make = STRATEGIES[given.strategy];
-if (make === undefined) throw new Error(`there is no strategy ${given.strategy}`);
-const strategy = await make({ db, ...given });
+const racer = RACERS[given.strategy];
+if (racer === undefined) throw new Error(`there is no strategy ${given.strategy}`);
+const strategy = await racer.make({ db, ...given });
 
 const server = createServer((socket) => {
   socket.setNoDelay(true);

@@ -29,22 +29,26 @@ export class KubeApi {
   private readonly agent: https.Agent;
   private readonly server: URL;
 
-  private constructor(server: URL, tls: https.AgentOptions) {
+  private constructor(server: URL, tls: https.AgentOptions, connections: number) {
     this.server = server;
-    this.agent = new https.Agent({ ...tls, keepAlive: true, maxSockets: 8 });
+    this.agent = new https.Agent({ ...tls, keepAlive: true, maxSockets: connections });
   }
 
-  /** @param kubeconfig as `kubectl config view --raw --flatten --minify -o json` prints it; its user has a client certificate, as kind's and the test cluster's have. */
-  static of(kubeconfig: string): KubeApi {
+  /**
+   * @param kubeconfig as `kubectl config view --raw --flatten --minify -o json` prints it; its user has a client certificate, as kind's and the test cluster's have.
+   * @param connections at most; they are kept open.
+   */
+  static of(kubeconfig: string, connections = 8): KubeApi {
     const config = JSON.parse(kubeconfig) as { clusters: { cluster: Record<string, string> }[]; users: { user: Record<string, string> }[] };
     const cluster = config.clusters[0]?.cluster ?? {};
     const user = config.users[0]?.user ?? {};
     const decode = (data: string | undefined): Buffer | undefined => (data === undefined ? undefined : Buffer.from(data, 'base64'));
-    return new KubeApi(new URL(cluster['server'] ?? ''), {
+    const tls = {
       ca: decode(cluster['certificate-authority-data']),
       cert: decode(user['client-certificate-data']),
       key: decode(user['client-key-data']),
-    });
+    };
+    return new KubeApi(new URL(cluster['server'] ?? ''), tls, connections);
   }
 
   close(): void {

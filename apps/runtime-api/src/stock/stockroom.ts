@@ -21,6 +21,8 @@ export interface StockroomOptions extends BindLimits {
   readonly leaseSeconds: number;
 }
 
+export type StockroomContext = Pick<PoolContext, 'db' | 'logger' | 'failpoints' | 'pools'>;
+
 /** All that this replica holds of the warm pools: leased slots, claims on their way in batches, requests that wait for their turn. */
 export class Stockroom {
   private readonly room: WaitingRoom;
@@ -36,7 +38,7 @@ export class Stockroom {
 
   /** @param wanted called when somebody waits for a pool, here or at another replica. */
   constructor(
-    private readonly context: PoolContext,
+    private readonly context: StockroomContext,
     private readonly options: StockroomOptions,
     wanted: (poolId: string) => void = () => {},
   ) {

@@ -1,6 +1,6 @@
 /**
- * A cache of what is ready, a random pick out of it, and one write that holds only if the version is still the one of the cache. As early agent-sandbox and sandbox0 do with objects of a cluster.
- * Here the objects are rows: a write to Postgres costs a fraction of one to an API server, so this is the strategy at its best.
+ * A cache of what is ready, a random pick out of it, and one write that holds only if the version is still the one of the cache: list and patch as if its objects were rows of Postgres.
+ * A best case that nobody can have, since objects of a cluster are written through its API server.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SqlPool } from '@slipway/db/sql';
@@ -9,7 +9,7 @@ import { LOOK_AGAIN_MS, type MakeStrategy } from './claim-strategy.ts';
 /** How long after a change a watch has told it. Milliseconds. */
 const LIST_MS = 50;
 
-export const listAndPatch: MakeStrategy = async ({ db }) => {
+export const listAndPatchRows: MakeStrategy = async ({ db }) => {
   const cache = new Map<string, number>();
   let keys: string[] = [];
   const list = async (): Promise<void> => {

@@ -39,7 +39,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     url: config.DATABASE_URL,
     max: POOL_SIZE,
     applicationName: 'worker',
-    onError: (error) => logger.warn({ err: error }, 'an idle database connection was lost'),
+    onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
   if (metrics !== undefined) workGauges(pool, metrics);
   const locks = new ConversationLocks(connection);

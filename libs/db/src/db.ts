@@ -3,6 +3,8 @@ import { PrismaClient } from './generated/client.js';
 
 /** Longest wait for one answer. Milliseconds; the connection is then given up. */
 const QUERY_TIMEOUT_MS = 10_000;
+/** From the last word on an idle connection to the first question of TCP whether the other end is still there. Milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
 
 /** Prisma inside one transaction that sees one organization. */
 export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
@@ -24,6 +26,7 @@ export class Db {
           connectionTimeoutMillis: 5_000,
           query_timeout: QUERY_TIMEOUT_MS,
           keepAlive: true,
+          keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
         },
         { schema: 'app' },
       ),

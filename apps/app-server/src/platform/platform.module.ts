@@ -49,7 +49,7 @@ export class PlatformModule implements OnApplicationShutdown {
             max: SQL_CONNECTIONS,
             applicationName: 'app-server sql',
             queryTimeoutMs: QUERY_TIMEOUT_MS,
-            onError: (error) => logger.warn({ reason: error.message }, 'an idle database connection broke'),
+            onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
           }),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY) },

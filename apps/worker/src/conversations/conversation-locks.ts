@@ -98,7 +98,7 @@ export class ConversationLocks {
     return this.client;
   }
 
-  private async connect(): Promise<pg.Client> {
+  private connect(): Promise<pg.Client> {
     const client = new pg.Client({
       connectionString: this.options.databaseUrl,
       application_name: `${this.options.applicationName}-locks`,
@@ -107,22 +107,19 @@ export class ConversationLocks {
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
     });
+    const connected = client.connect().then(() => client);
     const lose = (): void => {
+      // An error and the end after it are two events; by the second one another connection may be in use.
+      if (this.client !== connected) return;
       this.client = null;
       if (this.closed) return;
       this.options.logger.warn('the lock connection was lost; its jobs begin again');
       for (const { abort } of this.held.values()) abort.abort(new SlipwayError('service.unavailable', 'The lock on the conversation was lost.'));
     };
-    client.once('error', lose);
+    client.on('error', lose);
     client.once('end', lose);
-    client.on('error', () => {});
-    try {
-      await client.connect();
-      return client;
-    } catch (error) {
-      this.client = null;
-      throw error;
-    }
+    connected.catch(lose);
+    return connected;
   }
 }
 

@@ -8,6 +8,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest wait for one answer when nothing else is said. Milliseconds; the connection is then given up. */
 const QUERY_TIMEOUT_MS = 30_000;
 
+/** A connection on which nothing is heard is asked by TCP after this, and is gone after ten more seconds without an answer: one that only listens would wait for ever. Milliseconds. */
+const KEEP_ALIVE_MS = 10_000;
+
 /**
  * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
  * `bigint` columns arrive as numbers; every one of ours stays far below 2^53.
@@ -18,6 +21,7 @@ export function createPool(options: {
   applicationName: string;
   /** Longest wait for one answer [30 000]; for a service whose callers wait, less. Milliseconds. */
   queryTimeoutMs?: number;
+  /** Told once of each connection that breaks; whoever uses it learns it from its query. */
   onError: (error: Error) => void;
 }): SqlPool {
   const types = new pg.TypeOverrides();
@@ -30,10 +34,12 @@ export function createPool(options: {
     query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types,
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', options.onError);
+  // A connection that breaks says so as an event, idle or in the middle of a transaction, and more than once; without a listener that would end the process.
+  pool.on('connect', (client) => client.once('error', options.onError).on('error', () => {}));
+  pool.on('error', () => {});
   return pool;
 }
 

@@ -16,9 +16,13 @@ export async function openPostgresBackend(options: { databaseUrl: string; applic
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // A connection that only listens would never learn that the other end is gone.
+    keepAliveInitialDelayMillis: 10_000,
     options: `-c search_path=${QUEUE_SCHEMA}`,
   });
-  pool.on('error', (error) => options.logger.warn({ err: error }, 'an idle queue connection was lost'));
+  // Idle or in use, and more than once; without a listener that would end the process.
+  pool.on('connect', (client) => client.once('error', (error) => options.logger.warn({ err: error }, 'a queue connection was lost')).on('error', () => {}));
+  pool.on('error', () => {});
   try {
     await pool.query('SELECT 1 FROM meta LIMIT 1');
   } catch (error) {

@@ -13,4 +13,5 @@ export {
 export { type Clock, createIds, type Ids, systemClock } from './ids.js';
 export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from './pool-forecast.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
+export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';

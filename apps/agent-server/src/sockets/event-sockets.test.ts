@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket as NetSocket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ConversationEvent } from '@slipway/contracts';
+import { PACE_WINDOW_MS } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'ws';
@@ -145,4 +148,53 @@ describe('/sockets/events/{id}', () => {
     slow.socket.close();
     quick.socket.close();
   });
+
+  it('closes with 1013 who takes 1 KB a second of what waits, or nothing, and not who takes enough; coming back it gets the rest', async () => {
+    const id = await conversation();
+    const [trickling, stopped, steady] = [1, 2, 3].map(() => Client.open(path(id, '?resend_mode=all'), auth())) as [Client, Client, Client];
+    await until('all three', () => [trickling, stopped, steady].every((client) => client.events.length > 0));
+    const stop = [trickle(trickling, 1_000), trickle(stopped, 0), trickle(steady, 400_000)];
+    try {
+      const text = 'x'.repeat(200_000);
+      for (let index = 0; index < 60; index += 1) await say(id, text);
+      await until('the writes to the slow ones have stopped', () => trickling.events.length < 61 && stopped.events.length < 61);
+      // Long enough for a whole window; then the first one reads on and finds the close frame at the end of what was sent.
+      await wait(PACE_WINDOW_MS + 4_000);
+      stop[0]?.();
+      expect(await until('closed', () => trickling.closed, 10_000)).toBe(1013);
+      expect(trickling.events.length).toBeLessThan(61);
+      stop[1]?.();
+      expect(await until('closed', () => stopped.closed, 10_000)).toBe(1013);
+      stop[2]?.();
+      await until('the steady one has all', () => steady.events.length === 61);
+      expect(steady.closed).toBeUndefined();
+      const since = encodeURIComponent((trickling.events.at(-1) as Frame).timestamp);
+      const back = Client.open(path(id, `?resend_mode=since&after_timestamp=${since}`), auth());
+      await until('the rest', () => new Set([...trickling.events, ...back.events].map((event) => event.id)).size === 61);
+      back.socket.close();
+    } finally {
+      for (const each of stop) each();
+      steady.socket.close();
+    }
+  });
 });
+
+/** Lets a client take this many bytes a second from its connection, until the answer is called. */
+function trickle(client: Client, rate: number): () => void {
+  const wire = (client.socket as unknown as { _socket: NetSocket })._socket;
+  let due = performance.now();
+  const read = (chunk: Buffer): void => {
+    wire.pause();
+    due = Math.max(due, performance.now()) + (chunk.length / rate) * 1_000;
+  };
+  wire.pause();
+  wire.on('data', read);
+  const timer = setInterval(() => {
+    if (rate > 0 && performance.now() >= due) wire.resume();
+  }, 20);
+  return () => {
+    clearInterval(timer);
+    wire.off('data', read);
+    wire.resume();
+  };
+}

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { SendEventRequest, type StreamingDelta } from '@slipway/contracts';
+import { PACE_LEAVE_MS } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
@@ -17,7 +18,7 @@ const AUTH_MS = 10_000;
 /** Frames that a client may send before its subscription stands. */
 const MAX_EARLY_FRAMES = 100;
 const MAX_SUBSCRIBERS = 1_000;
-const LOOK_FOR_STALLED_MS = 5_000;
+const LOOK_FOR_SLOW_MS = 2_000;
 const PING_MS = 30_000;
 /** With this much unsent a socket gets no more pieces of text; the event itself comes all the same. Bytes. */
 const MAX_BUFFERED_FOR_DELTAS = 64 * 1024;
@@ -127,7 +128,7 @@ export class EventSockets {
     const set = this.subscribers.get(conversation.id) ?? new Set();
     set.add(subscriber);
     this.subscribers.set(conversation.id, set);
-    this.timer ??= setInterval(() => this.closeStalled(), LOOK_FOR_STALLED_MS).unref();
+    this.timer ??= setInterval(() => this.closeSlow(), LOOK_FOR_SLOW_MS).unref();
     const stopDeltas = conversation.onDelta((delta) => sendDelta(subscriber, delta));
     const stopClosing = conversation.onClose((why) => {
       // A client comes back after the second, and not after the first.
@@ -158,7 +159,8 @@ export class EventSockets {
     } catch (error) {
       const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
       if (known !== error) this.logger.error({ err: error }, 'a message from a socket failed');
-      if (socket.readyState === socket.OPEN)
+      // Who sends much and reads nothing is not answered.
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED_FOR_DELTAS)
         socket.send(
           JSON.stringify({
             id: randomUUID(),
@@ -172,13 +174,17 @@ export class EventSockets {
     }
   }
 
-  private closeStalled(): void {
+  /** The close frame is the last thing in what waits for them. Who does not take that in time is cut: the client goes on from its own cursor just the same. */
+  private closeSlow(): void {
     const now = performance.now();
     for (const set of this.subscribers.values()) {
       for (const subscriber of set) {
-        if (!subscriber.stalled(now)) continue;
-        subscriber.socket.close(CLOSE.busy, 'the client reads too slowly; connect again');
-        subscriber.socket.terminate();
+        const { socket } = subscriber;
+        if (socket.readyState !== socket.OPEN || !subscriber.tooSlow(now)) continue;
+        this.logger.info({ unsent_bytes: socket.bufferedAmount }, 'a subscriber reads too slowly and was told to connect again');
+        subscriber.close();
+        socket.close(CLOSE.busy, 'the client reads too slowly; connect again');
+        setTimeout(() => socket.terminate(), PACE_LEAVE_MS).unref();
       }
     }
   }

@@ -1,21 +1,20 @@
 import type { Duplex } from 'node:stream';
+import { ReadingPace, takenBytes } from '@slipway/domain';
 import type { WebSocket } from 'ws';
 import type { EventLog } from '../conversations/event-log.js';
 
-/** With this much unsent a subscriber gets no more until it has read. Bytes. */
+/** At most this much is unsent, unless a single event is longer; then a subscriber gets no more until it has read. Bytes. */
 const MAX_BUFFERED = 1024 * 1024;
 /** Frames that go out together make one write of at most about this size. Bytes. */
 const WRITE_SIZE = 256 * 1024;
-/** A subscriber that reads nothing of what waits for it in this time is closed, 1013. Milliseconds. */
-const STALLED_MS = 30_000;
 
 /**
  * One socket's way through a log: it has a position and is sent what follows, history and live alike, each event once and in order.
  * The log keeps what a slow reader has not had yet, so nothing piles up here.
  */
 export class Subscriber {
-  private waiting = false;
-  private progressAt = performance.now();
+  /** While as much is unsent as may be. */
+  private waiting: ReadingPace | null = null;
   private readonly unsubscribe: () => void;
 
   /** @param stream the socket under `socket`: ready-made frames are written to it as they are. */
@@ -35,8 +34,9 @@ export class Subscriber {
     return this.next >= this.log.entries.length;
   }
 
-  stalled(now: number): boolean {
-    return !this.caughtUp && this.waiting && now - this.progressAt > STALLED_MS;
+  /** True when it is behind and has taken less than `ReadingPace` asks for. To be asked every few seconds. */
+  tooSlow(now: number): boolean {
+    return !this.caughtUp && this.waiting?.tooSlow(takenBytes(this.stream), now) === true;
   }
 
   close(): void {
@@ -45,13 +45,12 @@ export class Subscriber {
   }
 
   private readonly drained = (): void => {
-    this.waiting = false;
-    this.progressAt = performance.now();
+    this.waiting = null;
     this.push();
   };
 
   private push(): void {
-    while (!this.waiting && this.next < this.log.entries.length && this.socket.readyState === this.socket.OPEN) {
+    while (this.waiting === null && this.next < this.log.entries.length && this.socket.readyState === this.socket.OPEN) {
       const frames: Buffer[] = [];
       let size = 0;
       for (let entry = this.log.entries[this.next]; entry !== undefined && size < WRITE_SIZE; entry = this.log.entries[this.next]) {
@@ -61,8 +60,7 @@ export class Subscriber {
       }
       // Whole frames only, so that the library's own (pong, close) may come between two writes.
       const flowing = this.stream.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, size));
-      if (flowing) this.progressAt = performance.now();
-      this.waiting = !flowing && this.stream.writableLength > MAX_BUFFERED;
+      if (!flowing && this.stream.writableLength > MAX_BUFFERED - WRITE_SIZE) this.waiting = new ReadingPace(takenBytes(this.stream), performance.now());
     }
   }
 }

@@ -13,7 +13,7 @@ export function logLine(conversationId: string, seq: number, epoch: number, even
 /** Most events in one frame. */
 const FRAME_EVENTS = 50;
 /** A frame is closed when it holds this much. UTF-16 code units; a single longer event is a frame of its own. */
-const FRAME_LENGTH = 128 * 1024;
+export const FRAME_LENGTH = 128 * 1024;
 
 export interface Frame {
   /** JSON of an `EventsFrame`. */

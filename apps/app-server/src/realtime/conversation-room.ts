@@ -2,7 +2,7 @@ import type { QueuedMessage, StreamingDelta } from '@slipway/contracts';
 import type { Server } from 'socket.io';
 import type { ConversationHub, HubListener } from '../events/conversation-hub.js';
 import { eventFrames, type LogLine } from '../events/log-line.js';
-import { backlogOf, keepsUp } from './backlog.js';
+import { backlogOf, keepsUp, tooMuch } from './backlog.js';
 import { EncodedJson } from './frame-encoder.js';
 import type { SocketReader } from './socket-reader.js';
 
@@ -15,6 +15,8 @@ export class ConversationRoom implements HubListener {
   private readonly deltaName: string;
   private readonly live = new Set<SocketReader>();
   private readonly members = new Set<SocketReader>();
+  /** Were too far behind for a list of messages; they get the newest one when they have caught up. */
+  private readonly withoutInbox = new Set<SocketReader>();
   private readonly stop: () => void;
   private inboxRead: Promise<void> | undefined;
   private inboxStale = false;
@@ -39,6 +41,7 @@ export class ConversationRoom implements HubListener {
     this.live.add(reader);
     void reader.socket.join(this.name);
     this.allowDeltas(reader);
+    if (this.withoutInbox.delete(reader)) this.inbox();
   }
 
   leaveLive(reader: SocketReader): void {
@@ -51,6 +54,7 @@ export class ConversationRoom implements HubListener {
   remove(reader: SocketReader): boolean {
     this.leaveLive(reader);
     this.members.delete(reader);
+    this.withoutInbox.delete(reader);
     return this.members.size === 0;
   }
 
@@ -59,8 +63,11 @@ export class ConversationRoom implements HubListener {
   }
 
   lines(lines: readonly LogLine[]): void {
-    for (const { json } of eventFrames(this.hub.conversationId, lines)) this.io.to(this.name).emit('events', new EncodedJson(json));
-    for (const reader of this.live) reader.watchBacklog();
+    for (const { json, last } of eventFrames(this.hub.conversationId, lines)) {
+      this.io.to(this.name).emit('events', new EncodedJson(json));
+      // After each frame: one batch of the log can be more than may wait for a socket.
+      for (const reader of this.live) reader.watchBacklog(last);
+    }
   }
 
   delta(delta: StreamingDelta): void {
@@ -89,7 +96,10 @@ export class ConversationRoom implements HubListener {
     this.inboxStale = false;
     try {
       const frame = new EncodedJson(JSON.stringify({ conversationId: this.hub.conversationId, messages: await this.readInbox() }));
-      for (const reader of this.members) reader.socket.emit('inbox', frame);
+      for (const reader of this.members) {
+        if (tooMuch(backlogOf(reader.socket))) this.withoutInbox.add(reader);
+        else reader.socket.emit('inbox', frame);
+      }
     } catch (error) {
       this.failed(error);
     }

@@ -1,18 +1,19 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PrincipalService, SignedIn } from '@slipway/auth';
-import { Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
+import { type ResumeFrame, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import { PACE_LEAVE_MS } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { Gauge, type Registry } from '@slipway/telemetry/http';
+import { Counter, Gauge, type Registry } from '@slipway/telemetry/http';
 import { Server, type Socket } from 'socket.io';
 import { Decoder } from 'socket.io-parser';
 import { listQueued } from '../conversations/inbox.queries.js';
 import type { AccessWatch } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
 import { LogReader } from '../events/log-reader.js';
-import { backlogOf } from './backlog.js';
+import { backlogOf, cutterOf } from './backlog.js';
 import { ConversationRoom } from './conversation-room.js';
 import { FrameEncoder } from './frame-encoder.js';
 import { SocketReader } from './socket-reader.js';
@@ -25,6 +26,8 @@ const MAX_ASKED = 200;
 const ASKING_MS = 10_000;
 /** Largest frame that a client may send. Bytes; ours are a few hundred. */
 const MAX_CLIENT_FRAME_BYTES = 16 * 1024;
+/** At the end of this process nobody waits longer for a socket that does not take what was sent to it. Milliseconds. */
+const LAST_MS = 2_000;
 /** Parts of a drain: before the first socket is told to go elsewhere, and from the first one to the last. */
 const UNTOLD_PART = 0.5;
 const TELLING_PART = 0.25;
@@ -39,6 +42,7 @@ export class RealtimeGateway {
   private readonly io: Server;
   private readonly rooms = new Map<string, ConversationRoom>();
   private readonly subscriptions = new WeakMap<Socket, Map<string, Subscription>>();
+  private readonly slow: Counter;
   private draining = false;
 
   constructor(
@@ -74,6 +78,11 @@ export class RealtimeGateway {
     });
     this.io.on('connection', (socket) => this.connected(socket));
     const { io } = this;
+    this.slow = new Counter({
+      name: 'realtime_slow_sockets_total',
+      help: 'Sockets that were sent away because they took what waited for them too slowly',
+      registers: [metrics],
+    });
     const unsent = (): number => this.unsentBytes();
     new Gauge({
       name: 'realtime_sockets',
@@ -112,23 +121,36 @@ export class RealtimeGateway {
     for (const [index, socket] of sockets.entries()) {
       const due = began + (overMs * TELLING_PART * index) / sockets.length;
       if (due > performance.now()) await wait(due - performance.now());
-      this.sendAway(socket);
+      this.sendAway(socket, 'draining');
     }
     // Who was being let in meanwhile.
-    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket);
+    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket, 'draining');
     this.logger.info({ sockets: sockets.length }, 'sockets were told to resume elsewhere');
   }
 
   /** Tells whoever is left, and ends every connection. */
   close(): void {
-    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket);
+    for (const socket of this.io.sockets.sockets.values()) this.sendAway(socket, 'draining', LAST_MS);
     this.io.engine.close();
   }
 
-  private sendAway(socket: Socket): void {
+  /**
+   * The word where to resume is the last thing in what waits for the socket. One that does not take that within `leaveMs` is cut, and its client goes on from its own
+   * cursor just the same.
+   */
+  private sendAway(socket: Socket, code: ResumeFrame['code'], leaveMs = PACE_LEAVE_MS): void {
+    setTimeout(cutterOf(socket), leaveMs).unref();
+
     for (const [conversationId, { reader }] of this.subscriptions.get(socket) ?? [])
-      if (reader !== null) socket.emit('resume', { conversationId, code: 'draining', afterSeq: reader.position });
+      if (reader !== null) socket.emit('resume', { conversationId, code, afterSeq: reader.position });
     socket.disconnect(true);
+  }
+
+  private tooSlow(socket: Socket): void {
+    if (!socket.connected) return;
+    this.slow.inc();
+    this.logger.info({ unsent_bytes: backlogOf(socket).bytes }, 'a socket reads too slowly and was told to resume');
+    this.sendAway(socket, 'slow-consumer');
   }
 
   private connected(socket: Socket): void {
@@ -183,8 +205,12 @@ export class RealtimeGateway {
           return answer({ ok: false, code: 'request.invalid', detail: 'A newer subscription, or an end, came in between.' });
         }
         const room = this.roomOf(hub);
-        subscription.reader = new SocketReader(socket, room, reader, (error) =>
-          this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
+        subscription.reader = new SocketReader(
+          socket,
+          room,
+          reader,
+          (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
+          () => this.tooSlow(socket),
         );
         subscription.stopWatch = this.access.watch(person.sessionId, orgId, () => socket.disconnect(true));
         answer({ ok: true, head: hub.head });

@@ -196,7 +196,7 @@ describe('realtime', () => {
     await until('the quick one has all', () => quick.lastSeq === lines, 20_000);
     expect(seen.length).toBeLessThan(lines);
     const unsent = app.unsentBytes();
-    expect(unsent).toBeLessThan(3 * SOCKET_MAX_BYTES);
+    expect(unsent).toBeLessThan(SOCKET_MAX_BYTES);
     wire.resume();
     await until('the slow one has all', () => seen.length >= lines, 20_000);
     expect(seen).toEqual(Array.from({ length: lines }, (_, index) => index + 1));

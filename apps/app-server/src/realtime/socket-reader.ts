@@ -1,21 +1,22 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
+import { ReadingPace } from '@slipway/domain';
 import type { Socket } from 'socket.io';
 import { eventFrames } from '../events/log-line.js';
 import type { LogReader } from '../events/log-reader.js';
-import { backlogOf, keepsUp, tooMuch } from './backlog.js';
+import { backlogOf, keepsUp, takenOf, tooMuch } from './backlog.js';
 import type { ConversationRoom } from './conversation-room.js';
 import { EncodedJson } from './frame-encoder.js';
 
-/** How often a socket that is behind is looked at. Milliseconds. */
+/** How soon and how seldom a socket that is behind is looked at: less and less often while it takes nothing. Milliseconds. */
 const LOOK_MS = 10;
-/** A socket that takes nothing for this long is told where to resume and closed. Milliseconds. */
-const STALLED_MS = 30_000;
+const SELDOM_MS = 250;
 /** Wait after the log could not be read. Milliseconds. */
 const RETRY_MS = 500;
 
 /**
  * One socket's reading of one conversation. It pulls from the log at its own speed until it has reached the head, then is live in the room;
- * with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` and a frame wait for it in this process.
+ * with too much unsent it leaves the room and pulls again. At most `SOCKET_MAX_BYTES` wait for it in this process (and what a single event of more than
+ * `FRAME_LENGTH` has beyond that). One that is behind and takes less than `ReadingPace` asks for is sent away.
  */
 export class SocketReader {
   private mode: 'pulling' | 'live' | 'closed' = 'pulling';
@@ -27,6 +28,7 @@ export class SocketReader {
     readonly room: ConversationRoom,
     private readonly reader: LogReader,
     private readonly failed: (error: unknown) => void,
+    private readonly tooSlow: () => void,
   ) {
     this.sent = reader.cursor;
   }
@@ -47,19 +49,19 @@ export class SocketReader {
     return this.mode === 'live' ? this.room.hub.head : this.sent;
   }
 
-  /** After something was sent to the room. */
-  watchBacklog(): void {
+  /** After something was sent to the room. @param last the last `seq` of it. */
+  watchBacklog(last: number): void {
     if (this.mode !== 'live' || !tooMuch(backlogOf(this.socket))) return;
     this.mode = 'pulling';
     this.room.leaveLive(this);
-    this.sent = this.room.hub.head;
-    this.reader.cursor = this.sent;
+    this.sent = last;
+    this.reader.cursor = last;
     void this.pull();
   }
 
   private async pull(): Promise<void> {
     while (this.pulling) {
-      if (!keepsUp(backlogOf(this.socket)) && !(await this.drained())) return this.resumeElsewhere();
+      if (!keepsUp(backlogOf(this.socket)) && !(await this.drained())) return this.tooSlow();
       if (!this.pulling) return;
       if (this.reader.atHead) {
         this.mode = 'live';
@@ -90,24 +92,23 @@ export class SocketReader {
     }
   }
 
-  /** Resolves true when the socket has taken most of what waits for it, false when it has taken nothing for too long. */
+  /** Resolves true when the socket has taken most of what waits for it, or is closed; false when it takes it too slowly. */
   private async drained(): Promise<boolean> {
     await nextTurn();
-    let least = backlogOf(this.socket);
-    let since = performance.now();
-    for (let now = least; this.pulling && !keepsUp(now); now = backlogOf(this.socket)) {
-      if (now.bytes < least.bytes || now.frames < least.frames) {
-        least = now;
-        since = performance.now();
-      } else if (performance.now() - since > STALLED_MS) return false;
-      await wait(LOOK_MS);
+    let before = backlogOf(this.socket);
+    /** While it is polling there is no wire to ask: what has left the buffer. */
+    let left = 0;
+    let look = LOOK_MS;
+    const pace = new ReadingPace(takenOf(this.socket) ?? left, performance.now());
+    for (let now = before; this.pulling && !keepsUp(now); now = backlogOf(this.socket)) {
+      const progress = now.bytes < before.bytes || now.frames < before.frames;
+      left += Math.max(0, before.bytes - now.bytes);
+      look = progress ? LOOK_MS : Math.min(look * 2, SELDOM_MS);
+      before = now;
+      if (pace.tooSlow(takenOf(this.socket) ?? left, performance.now())) return false;
+      await wait(look);
     }
     return true;
-  }
-
-  private resumeElsewhere(): void {
-    this.socket.emit('resume', { conversationId: this.room.hub.conversationId, code: 'slow-consumer', afterSeq: this.sent });
-    this.socket.disconnect(true);
   }
 
   private get pulling(): boolean {

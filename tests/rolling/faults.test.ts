@@ -5,8 +5,10 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
+import type { Deployment } from './fleet.ts';
 import { writeNextVersion } from './next-version.ts';
 import { OpenRolling } from './open-rolling.ts';
+import type { Replica } from './replica.ts';
 
 /** The advisory lock of the replica that leads the pools. */
 const POOL_LOCK = 7_215_310;
@@ -17,7 +19,7 @@ describe('with two replicas of everything, three conversations at work and five 
 
   before(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-next-'));
-    rolling = await OpenRolling.open({ conversations: 3, perSecond: 5 });
+    rolling = await OpenRolling.open({ conversations: 3, perSecond: 5, standby: true });
   });
   after(async () => {
     await rolling?.close();
@@ -34,6 +36,13 @@ describe('with two replicas of everything, three conversations at work and five 
       );
       return rows[0]?.name.replace('slipway-runtime-api ', '');
     });
+
+  /** As with a Deployment: another one is started at once, and meanwhile the others have to do. */
+  const goesOnWithout = async (name: Deployment, old: Replica | undefined): Promise<void> => {
+    if (old === undefined) throw new Error(`no replica of ${name}`);
+    await rolling.fleet.end(name, old, 'SIGKILL');
+    await Promise.all([rolling.goesOn(`after a replica of ${name} was killed`), rolling.fleet.start(name)]);
+  };
 
   it('the schema of the next version comes while this one runs', async () => {
     const names = await writeNextVersion(rolling.fleet, folder);
@@ -59,21 +68,13 @@ describe('with two replicas of everything, three conversations at work and five 
   it('each worker is killed in turn with jobs in its hands: the other one does them', async () => {
     for (const [index, old] of rolling.fleet.of('worker').entries()) {
       await rolling.begin(`worker-killed-${index}`);
-      await rolling.fleet.end('worker', old, 'SIGKILL');
-      await rolling.goesOn('after a worker was killed');
-      await rolling.fleet.start('worker');
+      await goesOnWithout('worker', old);
     }
     expectNoneFailed();
   });
 
   it('a replica of app-server and one of llm-gateway are killed: requests that are repeated are answered, sockets come back', async () => {
-    for (const name of ['app-server', 'llm-gateway'] as const) {
-      const [old] = rolling.fleet.of(name);
-      if (old === undefined) throw new Error(`no replica of ${name}`);
-      await rolling.fleet.end(name, old, 'SIGKILL');
-      await rolling.goesOn(`after a replica of ${name} was killed`);
-      await rolling.fleet.start(name);
-    }
+    for (const name of ['app-server', 'llm-gateway'] as const) await goesOnWithout(name, rolling.fleet.of(name)[0]);
     expectNoneFailed();
   });
 
@@ -88,6 +89,14 @@ describe('with two replicas of everything, three conversations at work and five 
     }
     await flushAll(url);
     await rolling.goesOn('after Redis was emptied');
+    expectNoneFailed();
+  });
+
+  it('the primary of Postgres is killed and its standby takes over: nothing that was acknowledged is lost', async () => {
+    await rolling.fleet.failOver();
+    await rolling.goesOn('on the new primary');
+    await rolling.begin('on-the-new-primary');
+    await rolling.goesOn('with a new conversation');
     expectNoneFailed();
   });
 

@@ -10,6 +10,7 @@ import { endSandboxes } from '../../deploy/local/leftovers.ts';
 import { planServices, type ServicePlan } from '../../deploy/local/services.ts';
 import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT } from '../../deploy/local/settings.ts';
 import { Balancer } from './balancer.ts';
+import { DatabasePair, POSTGRES_FLAGS } from './database-pair.ts';
 import { type Exit, Replica } from './replica.ts';
 
 /** What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not ours. */
@@ -21,15 +22,18 @@ export interface FleetOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly drainSeconds: number;
   readonly redisUrl?: string | undefined;
+  /** Postgres is two servers: a primary that answers when both have it, and a streaming standby. */
+  readonly standby?: boolean;
 }
 
 const REPLICAS = 2;
 
-/** Two replicas of every deployment, each deployment behind a balancer on the port where the others look for it; Postgres behind one too. */
+/** Two replicas of every deployment, each deployment behind a balancer on the port where the others look for it. */
 export class Fleet {
   readonly url: string;
   readonly ownerUrl: string;
-  readonly database: Balancer;
+  /** The address of a pair of servers. */
+  private readonly database: Balancer | null;
   readonly directory: string;
   private readonly options: FleetOptions;
   private readonly plans: ReadonlyMap<LocalService, ServicePlan>;
@@ -40,7 +44,8 @@ export class Fleet {
   private started = 0;
 
   private constructor(
-    parts: Pick<Fleet, 'url' | 'ownerUrl' | 'database' | 'directory'> & {
+    parts: Pick<Fleet, 'url' | 'ownerUrl' | 'directory'> & {
+      database: Fleet['database'];
       options: FleetOptions;
       plans: ServicePlan[];
       balancers: Map<LocalService, Balancer>;
@@ -64,11 +69,14 @@ export class Fleet {
     mkdirSync(path.join(directory, 'logs'), { recursive: true });
     const secrets = loadSecrets(directory);
     const port = await freePortRange();
-    const postgres = await startPostgresServer(path.join(directory, 'postgres'), 0, POSTGRES_FLAGS);
-    const database = await Balancer.open(port + PORT_OFFSETS.postgres, null);
-    database.add(portOf(postgres));
+    const databasePort = port + PORT_OFFSETS.postgres;
+    const standby = options.standby === true;
+    const postgres = standby ? await DatabasePair.start(directory) : await startPostgresServer(path.join(directory, 'postgres'), databasePort, POSTGRES_FLAGS);
+    // Only a pair has an address of its own: every byte through it is one through the process that measures.
+    const database = standby ? await Balancer.open(databasePort, null) : null;
+    database?.add(portOf(postgres));
     const owner = new URL(postgres.url);
-    owner.port = String(port + PORT_OFFSETS.postgres);
+    owner.port = String(databasePort);
     const ownerUrl = owner.href;
     const passwords = secrets.database;
     await migrate({ ownerUrl, directory: path.join(ROOT, 'prisma'), passwords, log: () => {} });
@@ -145,6 +153,16 @@ export class Fleet {
     }
   }
 
+  /** The primary is killed, the standby promoted, and connections go there from then on. */
+  async failOver(): Promise<void> {
+    const { postgres, database } = this;
+    if (database === null || !(postgres instanceof DatabasePair)) throw new Error('the fleet was opened without a standby');
+    database.remove(portOf(postgres));
+    await postgres.failOver();
+    database.cut();
+    database.add(portOf(postgres));
+  }
+
   async close(): Promise<void> {
     const end = (names: readonly LocalService[]): Promise<unknown> =>
       Promise.all(names.flatMap((name) => this.of(name).map((replica) => replica.end('SIGKILL'))));
@@ -153,13 +171,10 @@ export class Fleet {
     await endSandboxes(this.directory);
     await end(['app-server', 'llm-gateway', 'embedded-identity']);
     await this.postgres.stop();
-    for (const balancer of [...this.balancers.values(), this.database]) await balancer.close();
+    for (const balancer of [...this.balancers.values(), ...(this.database === null ? [] : [this.database])]) await balancer.close();
   }
 }
 
 function portOf(server: PostgresServer): number {
   return Number(new URL(server.url).port);
 }
-
-/** What a crash of the machine would lose is lost with the folder anyway. */
-const POSTGRES_FLAGS = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];

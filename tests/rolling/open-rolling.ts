@@ -69,6 +69,7 @@ export class OpenRolling {
         POOL_TARGET: String(POOL_TARGET),
         ...options.env,
       },
+      standby: options.standby ?? false,
     });
     const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
 import { chartCommand } from './helm-client.ts';
@@ -8,7 +9,7 @@ import { ofRelease, podNames } from './release-objects.ts';
 const lack = await lackForInstall();
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while everything around it is replaced, one number a second. */
-const COUNT = 30;
+const COUNT = 20;
 
 describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 420_000 }, () => {
   let on: OpenInstall;
@@ -31,9 +32,17 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
         await work();
       } catch (error) {
         broken = true;
-        throw error;
+        await mkdir('test-results', { recursive: true });
+        await person?.page.screenshot({ path: `test-results/${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
+        throw new Error(`${String(error)}\n\nThe page shows: ${await person?.page.innerText('body')}`, { cause: error });
       }
     });
+  };
+  const bothReady = async (): Promise<void> => {
+    const { items } = JSON.parse(await on.cluster.kubectl(['-n', 'slipway', 'get', 'deployments', '-o', 'json'])) as {
+      items: { metadata: { name: string }; status: { readyReplicas?: number } }[];
+    };
+    expect(items.map(({ metadata, status }) => [metadata.name, status.readyReplicas])).toEqual(DEPLOYMENTS.map((app) => [`slipway-${app}`, 2]));
   };
   const leavesNothing = async (release: string, namespace: string): Promise<void> => {
     expect(await ofRelease(on.cluster, release)).toEqual([]);
@@ -60,12 +69,20 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     await leavesNothing('slipway', 'slipway');
   });
 
-  step('one command installs it, two replicas of everything are ready', async () => {
-    await on.helm.run(chartCommand('install', on.flags));
-    const ready = JSON.parse(await on.cluster.kubectl(['-n', 'slipway', 'get', 'deployments', '-o', 'json'])) as {
-      items: { metadata: { name: string }; status: { readyReplicas?: number } }[];
-    };
-    expect(ready.items.map(({ metadata, status }) => [metadata.name, status.readyReplicas])).toEqual(DEPLOYMENTS.map((app) => [`slipway-${app}`, 2]));
+  step('preflight says all that is wrong with the cluster before anything is made', async () => {
+    const wrong = ['oidc.issuerUrl=https://nobody.slipway.test/realms/slipway', `sandboxes.image.digest=sha256:${'0'.repeat(64)}`];
+    const { code, said } = await on.helm.try(chartCommand('install', [...on.flags, ...wrong.flatMap((value) => ['--set', value])]));
+    expect(code).not.toBe(0);
+    expect(said).toContain('Nothing was installed or changed.');
+    expect(said).toMatch(/oidc\.issuerUrl: \S+ cannot be reached: getaddrinfo ENOTFOUND nobody\.slipway\.test/);
+    expect(said).toMatch(/sandboxes\.image: nothing pulls it \(pullPolicy Never\), and real-0 of 1 nodes do not have slipway\.local\/sandbox@sha256:0+/);
+    // It stays with its words.
+    expect(await ofRelease(on.cluster, 'slipway')).toEqual(['Job slipway/slipway-preflight']);
+  });
+
+  step('corrected and run again, one command installs it: two replicas of everything are ready', async () => {
+    await on.helm.run([...chartCommand('upgrade', on.flags), '--install']);
+    await bothReady();
   });
 
   step('a person signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
@@ -76,6 +93,13 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     await person.statusIs('Finished');
     expect(await person.opensDiff(/SLIPWAY_DEMO\.md/)).toContain('Slipway');
     expect(await person.wholeLog()).toEqual(['Look around and leave a short note']);
+  });
+
+  step('the door into the sandbox lets in the browser that has a ticket, on an origin of its own, and nobody else', async () => {
+    const { url, ticket } = await person.grantSandbox('agent-server');
+    expect(new URL(url).hostname).toMatch(/^8000-[0-9a-f-]+\.sandboxes\.slipway\.test$/);
+    expect(await person.opens(`${url}alive`)).toMatchObject({ status: 401 });
+    expect(await person.entersSandbox(ticket, '/alive')).toEqual({ status: 200, url: `${url}alive`, text: '{"status":"ok"}' });
   });
 
   step('helm test passes', async () => {
@@ -102,18 +126,17 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     const sendsOne = async (text: string): Promise<void> => {
       sent.push(text);
       await person.send(text);
-      await person.sees(text);
     };
     const ask = (args: readonly string[]): Promise<string> => on.cluster.kubectl(['-n', 'slipway', ...args]);
     for (const app of DEPLOYMENTS) {
       await ask(['wait', `deployment/slipway-${app}`, '--for=jsonpath={.spec.template.metadata.annotations.restarted}=once', '--timeout=55s']);
-      await sendsOne(`While ${app} is replaced`);
+      await sendsOne(`Count to 1 while ${app} is replaced`);
       await ask(['rollout', 'status', `deployment/slipway-${app}`, '--timeout=55s']);
     }
     await upgrade;
     const now = await podNames(on.cluster, 'slipway');
     expect(now.filter((name) => old.includes(name))).toEqual([]);
-    await sendsOne('After the upgrade');
+    await sendsOne('Count to 1 after the upgrade');
     await person.allTaken([`Count to ${COUNT}`, ...sent], 90_000);
     await person.statusIs('Finished');
     expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, ...sent]);
@@ -123,5 +146,19 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
   step('an uninstall leaves the kept Secret and the namespace of the sandboxes, and nothing else', async () => {
     await on.helm.run(['uninstall', 'slipway', '--namespace', 'slipway', '--wait', '--timeout', '120s']);
     expect(await ofRelease(on.cluster, 'slipway')).toEqual(['Namespace slipway-sandboxes', 'Secret slipway/slipway-secrets']);
+  });
+
+  step('an install over what the uninstall left goes on with the same secrets, the same session and the same conversation', async () => {
+    const secrets = (): Promise<string> => on.cluster.kubectl(['-n', 'slipway', 'get', 'secret', 'slipway-secrets', '-o', 'jsonpath={.data}']);
+    const before = await secrets();
+    await on.helm.run(chartCommand('install', on.flags));
+    await bothReady();
+    expect(await secrets()).toBe(before);
+    await person.page.reload();
+    const messages = await person.wholeLog();
+    await person.send('Count to 1');
+    await person.sees('I count to 1, one number a second');
+    await person.statusIs('Finished');
+    expect(await person.wholeLog()).toEqual([...messages, 'Count to 1']);
   });
 });

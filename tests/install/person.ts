@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
 import type { OpenInstall } from './open-install.ts';
 
-const URL = 'https://slipway.test';
+const HOME = 'https://slipway.test';
 
 /** The demo person at a Chromium of this machine, to whom the front door's names lead where its address is. */
 export class Person {
@@ -27,7 +27,7 @@ export class Person {
 
   async signIn(): Promise<void> {
     const { page } = this;
-    await page.goto(URL);
+    await page.goto(HOME);
     await page.waitForURL('**/login**');
     await page.getByRole('link', { name: 'Sign in' }).first().click();
     await page.getByLabel('User name or e-mail').fill('demo');
@@ -39,7 +39,7 @@ export class Person {
   /** Returns when its page is there. */
   async giveTask(prompt: string, repositoryUrl: string): Promise<void> {
     const { page } = this;
-    await page.goto(URL);
+    await page.goto(HOME);
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill(prompt);
     await page.getByRole('textbox', { name: 'Repository', exact: true }).fill(repositoryUrl);
     await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('main');
@@ -56,9 +56,20 @@ export class Person {
     await this.page.locator('header').getByText(name, { exact: true }).first().waitFor({ timeout });
   }
 
+  /** Presses Send until it is taken in: what fails leaves the text where it is, and the same text is the same message. */
   async send(text: string): Promise<void> {
-    await this.page.getByRole('textbox', { name: 'Message', exact: true }).fill(text);
-    await this.page.getByRole('button', { name: /^Send/ }).click();
+    const box = this.page.getByRole('textbox', { name: 'Message', exact: true });
+    await box.fill(text);
+    await until(
+      `${text}: taken in`,
+      async () => {
+        if ((await box.inputValue()) === '') return true;
+        await this.page.getByRole('button', { name: /^Send/ }).click();
+        await this.page.waitForFunction(isAnswered, undefined, { timeout: 40_000 });
+        return false;
+      },
+      60_000,
+    );
   }
 
   /** Opens the changes of a file and sees its lines. */
@@ -90,9 +101,69 @@ export class Person {
     );
   }
 
+  /** A way into a port of the conversation's sandbox. */
+  async grantSandbox(port: string): Promise<Grant> {
+    return this.page.evaluate(grantInPage, port);
+  }
+
+  /** In a page of its own, beside. */
+  async opens(url: string): Promise<Opened> {
+    const page = await this.page.context().newPage();
+    const response = await page.goto(url);
+    const opened = { status: response?.status() ?? 0, url: page.url(), text: await page.innerText('body') };
+    await page.close();
+    return opened;
+  }
+
+  /** Posts the ticket as the pages of Slipway do, from the conversation's page to a page of its own. */
+  async entersSandbox(ticket: Grant['ticket'], path: string): Promise<Opened> {
+    const opening = this.page.context().waitForEvent('page');
+    await this.page.evaluate(postTicket, { ticket, path });
+    const page = await opening;
+    await page.waitForURL(`**${path}`);
+    const opened = { status: (await page.reload())?.status() ?? 0, url: page.url(), text: await page.innerText('body') };
+    await page.close();
+    return opened;
+  }
+
   close(): Promise<void> {
     return this.browser.close();
   }
+}
+
+/** In the page: the button is no longer busy, or there is nothing left to send. */
+function isAnswered(): boolean {
+  const form = document.querySelector('form[aria-label="Message to the agent"]');
+  return form?.querySelector('textarea')?.value === '' || form?.querySelector('button[aria-busy="true"]') === null;
+}
+
+interface Grant {
+  readonly url: string;
+  readonly ticket: { readonly value: string; readonly url: string };
+}
+
+interface Opened {
+  readonly status: number;
+  readonly url: string;
+  readonly text: string;
+}
+
+/** In the page. */
+async function grantInPage(port: string): Promise<Grant> {
+  const conversation = location.pathname.split('/').at(-1);
+  const { orgs } = (await (await fetch('/api/v1/me')).json()) as { orgs: { id: string }[] };
+  const route = `/api/v1/orgs/${orgs[0]?.id}/conversations/${conversation}/sandbox-access`;
+  const response = await fetch(route, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ port }) });
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+  return response.json() as Promise<Grant>;
+}
+
+/** In the page. */
+function postTicket({ ticket, path }: { readonly ticket: Grant['ticket']; readonly path: string }): void {
+  const form = Object.assign(document.createElement('form'), { method: 'post', action: ticket.url, target: '_blank' });
+  for (const [name, value] of Object.entries({ ticket: ticket.value, path })) form.append(Object.assign(document.createElement('input'), { name, value }));
+  document.body.append(form);
+  form.submit();
 }
 
 interface Line {

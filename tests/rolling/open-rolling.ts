@@ -22,6 +22,8 @@ import { Load } from './load.ts';
 export interface RollingOptions extends Partial<Omit<FleetOptions, 'folder'>> {
   readonly conversations: number;
   readonly perSecond: number;
+  /** How long a step of a conversation takes, beside what it costs. Seconds [0.3]. */
+  readonly stepSeconds?: number;
 }
 
 const START_MS = 60_000;
@@ -39,15 +41,25 @@ export class OpenRolling {
   private readonly model: ModelServer;
   private readonly book: ScriptBook;
   private readonly folder: string;
+  private readonly stepSeconds: number;
   private ending = false;
 
-  private constructor(parts: { fleet: Fleet; redis: RedisServer | null; person: SignedInClient; model: ModelServer; book: ScriptBook; folder: string }) {
+  private constructor(parts: {
+    fleet: Fleet;
+    redis: RedisServer | null;
+    person: SignedInClient;
+    model: ModelServer;
+    book: ScriptBook;
+    folder: string;
+    stepSeconds: number;
+  }) {
     this.fleet = parts.fleet;
     this.redis = parts.redis;
     this.person = parts.person;
     this.model = parts.model;
     this.book = parts.book;
     this.folder = parts.folder;
+    this.stepSeconds = parts.stepSeconds;
   }
 
   static async open(options: RollingOptions): Promise<OpenRolling> {
@@ -71,7 +83,7 @@ export class OpenRolling {
       },
       standby: options.standby ?? false,
     });
-    const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder });
+    const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
     await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
     rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);
@@ -80,7 +92,8 @@ export class OpenRolling {
 
   /** A conversation that counts its steps in a file, and shows the count, until `finish`. */
   async begin(name: string): Promise<Talk> {
-    const scene = (_request: ModelRequest): ModelTurn => (this.ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'));
+    const scene = (_request: ModelRequest): ModelTurn =>
+      this.ending ? finish() : terminal(`sleep ${this.stepSeconds}; echo step >> steps.txt; wc -l < steps.txt`);
     const orgId = this.person.me.orgs[0]?.id ?? '';
     const response = await this.person.fetch(`/api/v1/orgs/${orgId}/conversations`, {
       method: 'POST',

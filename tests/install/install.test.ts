@@ -137,7 +137,8 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     const now = await podNames(on.cluster, 'slipway');
     expect(now.filter((name) => old.includes(name))).toEqual([]);
     await sendsOne('Count to 1 after the upgrade');
-    await person.allTaken([`Count to ${COUNT}`, ...sent], 90_000);
+    // They are taken in by their order.
+    await person.sees(sent.at(-1) ?? '', 90_000);
     await person.statusIs('Finished');
     expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, ...sent]);
     expect(await person.page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
@@ -156,9 +157,9 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     expect(await secrets()).toBe(before);
     await person.page.reload();
     const messages = await person.wholeLog();
-    await person.send('Count to 1');
-    await person.sees('I count to 1, one number a second');
+    await person.send('Count to 2');
+    await person.sees('I count to 2, one number a second');
     await person.statusIs('Finished');
-    expect(await person.wholeLog()).toEqual([...messages, 'Count to 1']);
+    expect(await person.wholeLog()).toEqual([...messages, 'Count to 2']);
   });
 });

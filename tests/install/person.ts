@@ -88,19 +88,6 @@ export class Person {
     return lines.flatMap(({ event }) => (event.kind === 'MessageEvent' && event.source === 'user' ? [event.llm_message?.content[0]?.text ?? ''] : []));
   }
 
-  /** Waits until the conversation rests with every message in its log. */
-  async allTaken(messages: readonly string[], timeout: number): Promise<void> {
-    await until(
-      'every message is in the log',
-      async () => {
-        const taken = await this.wholeLog();
-        if (messages.every((message) => taken.includes(message))) return true;
-        throw new Error(`the log has ${JSON.stringify(taken)}`);
-      },
-      timeout,
-    );
-  }
-
   /** A way into a port of the conversation's sandbox. */
   async grantSandbox(port: string): Promise<Grant> {
     return this.page.evaluate(grantInPage, port);

@@ -7,6 +7,7 @@ import { lackForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
 import type { KubeApi } from './kube-api.ts';
+import { describeReach } from './network-reach.ts';
 import { type BackendCluster, openBackendCluster } from './open-backend.ts';
 import { newSlot, podsOf } from './platform-cluster.ts';
 
@@ -171,6 +172,8 @@ describe('in a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
       });
     });
   }
+
+  describeReach(() => ({ platform: opened.platform, image: neighbour.spec.containers[0]['image'], pull: 'Never' }));
 
   describe('a bomb', () => {
     const idle = ['sleep', '3600'];

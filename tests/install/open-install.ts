@@ -149,7 +149,7 @@ async function serveRepository(folder: string, address: string): Promise<GitServ
 /** beside.yaml with its variables: as JSON strings, which are YAML. @throws Error when it names one that is not there. */
 async function fill(variables: Readonly<Record<string, string>>): Promise<string> {
   const text = await readFile(path.join(import.meta.dirname, 'beside.yaml'), 'utf8');
-  return text.replace(/\$\{([A-Z_]+)\}/g, (_, name: string) => {
+  return text.replace(/"\$\{([A-Z_]+)\}"/g, (_, name: string) => {
     const value = variables[name];
     if (value === undefined) throw new Error(`beside.yaml: there is no variable ${name}`);
     return JSON.stringify(value);

@@ -64,7 +64,8 @@ export class ReachPods {
   plain(namespace: string, plan: Plan, labels: Readonly<Record<string, string>> = {}, hostNetwork = false): Promise<Placed> {
     const name = `reach-${newSlot()}`;
     const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
-    const container = { name: 'agent-server', image: this.image, imagePullPolicy: this.pull, command: this.command(plan), securityContext };
+    const env = [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }];
+    const container = { name: 'agent-server', image: this.image, imagePullPolicy: this.pull, command: this.command(plan), env, securityContext };
     return this.start(namespace, name, {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -10,6 +10,7 @@ Over TCP, whoever accepts is reached. Over UDP only an answer counts: a refusal 
 """
 
 import json
+import os
 import socket
 import sys
 import threading
@@ -52,7 +53,8 @@ def echo(protocol, end):
 def listen(protocol, port):
     end = socket.socket(socket.AF_INET, socket.SOCK_STREAM if protocol == "TCP" else socket.SOCK_DGRAM)
     end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    end.bind(("0.0.0.0", port))
+    # A node has several addresses, and an answer over UDP must come from the one that was asked.
+    end.bind((os.environ.get("POD_IP", "0.0.0.0"), port))
     if protocol == "TCP":
         end.listen(64)
     threading.Thread(target=echo, args=(protocol, end), daemon=True).start()

@@ -83,7 +83,9 @@ describe('logs', { timeout: 120_000 }, () => {
 
   it('hold one JSON object a line, each with message, severity, timestamp and service, and in a conversation its ids', () => {
     const lines = logLines();
-    expect([...new Set(lines.map(({ text }) => (JSON.parse(text) as { service: string }).service))].sort()).toEqual([...SERVICES, 'embedded-identity'].sort());
+    expect([...new Set(lines.map(({ text }) => (JSON.parse(text) as { service: string }).service))].sort()).toEqual(
+      [...SERVICES, 'embedded-identity', 'sandbox-gateway'].sort(),
+    );
     for (const { file, text } of lines) {
       expect({ file, line: JSON.parse(text) as unknown }).toEqual({
         file,

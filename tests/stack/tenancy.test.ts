@@ -15,8 +15,13 @@ interface Owned {
   readonly conversation: string;
   readonly message: string;
   readonly sha256: string;
+  readonly access: string;
 }
-const BODIES: Readonly<Record<string, unknown>> = { 'conversations.create': { prompt: 'x' }, 'conversations.messages.create': { text: 'x' } };
+const BODIES: Readonly<Record<string, unknown>> = {
+  'conversations.create': { prompt: 'x' },
+  'conversations.messages.create': { text: 'x' },
+  'conversations.sandbox-access.create': { port: 'agent-server' },
+};
 
 describe('two persons', { timeout: 180_000 }, () => {
   let open: OpenStack;
@@ -38,8 +43,24 @@ describe('two persons', { timeout: 180_000 }, () => {
     await Promise.all([theirs.ended('finished'), mine.ended('finished'), busy.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent')]);
     const [blob] = await open.query<{ sha256: string }>('SELECT sha256 FROM app.conversation_blob WHERE conversation_id = $1', [theirs.id]);
     const [message] = theirs.of('MessageEvent');
-    foreign = { org: theirs.orgId, conversation: theirs.id, message: message?.id ?? '', sha256: blob?.sha256 ?? '' };
-    own = { org: mine.orgId, conversation: mine.id, message: mine.of('MessageEvent')[0]?.id ?? '', sha256: 'f'.repeat(64) };
+    const access = async (person: SignedInClient, { path }: Talk): Promise<string> => {
+      const answer = await person.fetch(`${path}/sandbox-access`, { method: 'POST', json: { port: 'agent-server' } });
+      return ((await answer.json()) as { id?: string }).id ?? '';
+    };
+    foreign = {
+      org: theirs.orgId,
+      conversation: theirs.id,
+      message: message?.id ?? '',
+      sha256: blob?.sha256 ?? '',
+      access: await access(open.person, theirs),
+    };
+    own = {
+      org: mine.orgId,
+      conversation: mine.id,
+      message: mine.of('MessageEvent')[0]?.id ?? '',
+      sha256: 'f'.repeat(64),
+      access: await access(other, mine),
+    };
     expect(Object.values(foreign).filter((id) => id === '')).toEqual([]);
   });
   after(() => open.close());
@@ -56,6 +77,7 @@ describe('two persons', { timeout: 180_000 }, () => {
     conversation: randomUUID(),
     message: randomUUID(),
     sha256: '0'.repeat(64),
+    access: like.access.replace(/[a-z0-9]{4}$/, 'zzzz'),
   });
 
   /** All of an answer but what differs from request to request. */

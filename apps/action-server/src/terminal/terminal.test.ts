@@ -141,7 +141,8 @@ describe('the agent’s terminal', () => {
     await run('sleep 0.4');
     await run('(sleep 0.1; echo later; touch done) &');
     await until('the job is done', () => statSync(`${server.workspace}/done`, { throwIfNoEntry: false }));
-    expect((await server.terminal('true')).metadata.prefix).toContain('later');
+    // What is written may be on its way to us still when the file is there: then it is the next one that tells.
+    await until('a command tells', async () => (await server.terminal('true')).metadata.prefix.includes('later'));
   });
 
   for (const [what, command] of [

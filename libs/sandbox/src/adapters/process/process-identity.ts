@@ -54,10 +54,13 @@ export async function killAll(leaders: readonly ProcessIdentity[], mark: Sandbox
     const end = performance.now() + graceMs;
     while (performance.now() < end && (await alive()).length > 0) await wait(20);
   }
+  // A process is not seen in the moment between its fork, or its exec, and its new environment: nothing must be found twice.
+  let empty = 0;
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
     const running = await alive();
     const marked = await processesOf(mark);
-    if (running.length === 0 && marked.length === 0) return;
+    empty = running.length === 0 && marked.length === 0 ? empty + 1 : 0;
+    if (empty === 2) return;
     for (const { pid } of running) {
       signal(-pid, 'SIGKILL');
       signal(pid, 'SIGKILL');

@@ -15,7 +15,7 @@ import { writeKubeconfig } from './kubeconfig.js';
 import { addKwokNodes, kwok } from './kwok.js';
 import { type ClusterRecord, cgroupOf, clusterFolder, removeCluster, removeLeftovers, thisBoot, writeRecord } from './leftovers.js';
 import { enterNetwork, openNamespaces, PLAIN_ENVIRONMENT } from './namespaces.js';
-import { joinNetwork, SERVICE_ADDRESS } from './network.js';
+import { joinNetwork, leaveNetwork, SERVICE_ADDRESS } from './network.js';
 import { processStart } from './process-table.js';
 import { containerd, ctr, kubelet, kubeProxy, REAL_NODE } from './real-node.js';
 
@@ -51,6 +51,7 @@ export async function openLabCluster(programs: string, options: TestClusterOptio
     record = { ...record, holder: { pid: namespaces.pid, start: processStart(namespaces.pid) } };
     await Promise.all([writeRecord(record), makeCgroup(cgroupOf(id))]);
     const network = await joinNetwork(namespaces.pid, { services: options.kubeProxy === true });
+    closing.push(() => leaveNetwork(network));
     const pki = path.join(directory, 'pki');
     const hostNames = options.hostNames ?? [];
     const forHost = hostNames.length === 0 ? [] : [HOST_CERTIFICATE, ...hostNames];

@@ -56,6 +56,14 @@ export async function joinNetwork(pid: number, options: { readonly services: boo
   throw new Error(`${SLOTS} test clusters run on this machine already: end one (npm run cluster -- status)`);
 }
 
+/**
+ * Ends the link while the namespace is there still, so that it is nobody else's: by itself the kernel takes it back some time after the namespace.
+ * What cannot be ended is left to that.
+ */
+export async function leaveNetwork({ link }: ClusterNetwork): Promise<void> {
+  await configureNetwork([`link delete ${link}`]).catch(() => {});
+}
+
 function networkOf(slot: number): ClusterNetwork {
   return {
     link: `slipway${slot}`,

@@ -14,6 +14,7 @@ export default async function run(report: Report): Promise<void> {
     const on = await openInstall();
     const person = await Person.open(on);
     try {
+      await on.imagesKnown();
       const began = performance.now();
       const since = (): number => (performance.now() - began) / 1_000;
       await on.helm.run(chartCommand('install', on.flags));

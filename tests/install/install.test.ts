@@ -81,6 +81,7 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
   });
 
   step('corrected and run again, one command installs it: two replicas of everything are ready', async () => {
+    await on.imagesKnown();
     await on.helm.run([...chartCommand('upgrade', on.flags), '--install']);
     await bothReady();
   });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
+import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
 import { lackForBuiltCluster, openBuiltCluster, type TestCluster } from '@slipway/testing/cluster';
 import { lackForHelm } from '@slipway/testing/helm';
 import { buildAppImage } from '../../deploy/images/app-image.ts';
@@ -41,6 +41,9 @@ function missing(program: string, debianPackage: string): string | null {
   return folders.some((folder) => existsSync(path.join(folder, program))) ? null : `${program} is not on the PATH: apt-get install ${debianPackage}.`;
 }
 
+/** kubelet lists its images twice a minute and writes its status six times. Milliseconds. */
+const KNOWN_MS = 90_000;
+
 /** A cluster of one node with everything that an operator has before Slipway, the images on the node, and a front door; nothing of Slipway itself is installed. */
 export interface OpenInstall {
   readonly cluster: TestCluster;
@@ -50,6 +53,8 @@ export interface OpenInstall {
   /** Where a browser finds all names of the front door. */
   readonly doorAddress: string;
   readonly repositoryUrl: string;
+  /** The node has told the API server of the sandbox image, which it does some time after it has it: preflight asks the API server. */
+  imagesKnown(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -108,6 +113,10 @@ export async function openInstall(): Promise<OpenInstall> {
       flags: ['--set', `sandboxes.image.digest=${sandbox}`],
       doorAddress: cluster.hostAddress,
       repositoryUrl: `${git.url}/${REPOSITORY}`,
+      imagesKnown: async () => {
+        const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
+        await until('the node tells of the sandbox image', async () => (await images()).includes(sandbox), KNOWN_MS);
+      },
       close,
     };
   } catch (error) {

@@ -39,7 +39,7 @@ export function lacksOfNodes(templates: readonly WantedTemplate[], nodes: readon
     const without = suited.filter((node) => !hasImage(node, image)).map(({ metadata }) => metadata.name);
     if (template.imagePullPolicy === 'Never' && without.length > 0)
       lacks.push(
-        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}. Import it there, or name a registry.`,
+        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}. Import it there (a node tells of a new image within a minute), or name a registry.`,
       );
     else if (!namesRegistry(image) && without.length === suited.length)
       lacks.push(`sandboxes.image: no node has ${image}, and it names no registry to pull it from. Set image.registry, or import it and set pullPolicy Never.`);

@@ -1,5 +1,8 @@
 import { SlipwayError } from '@slipway/errors';
+import type { JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
+import { type IssuerLogout, issuerKeys, readLogoutToken } from './logout-tokens.js';
+import { type ProviderToken, readProviderToken } from './provider-token.js';
 
 /** What a browser must bring back from the issuer to finish the sign-in that it began. */
 export interface SignInTransaction {
@@ -8,6 +11,8 @@ export interface SignInTransaction {
   readonly verifier: string;
 }
 export interface Tokens {
+  /** Good for `accessSeconds`; asks the issuer for what is the person's, see `providerToken`. Not kept with the session. */
+  readonly accessToken: string;
   readonly idToken: string;
   /** Absent when the issuer gives none; the session then lives without being renewed. */
   readonly refreshToken: string | null;
@@ -20,6 +25,12 @@ export interface Identity {
   readonly subject: string;
   readonly name: string;
   readonly email: string | null;
+  /** The issuer says that the person proved to own `email`. False without one, and when the issuer does not say. */
+  readonly emailVerified: boolean;
+  /** The issuer's own session that this sign-in belongs to (`sid`), which a back-channel logout names; `null` when the issuer names none. */
+  readonly issuerSession: string | null;
+  /** Alias of the provider by which the person came (`github`), whose token `providerToken` may give; `null` for a password of the issuer's own. */
+  readonly provider: string | null;
 }
 export interface OidcOptions {
   readonly issuerUrl: string;
@@ -35,6 +46,8 @@ const SEEN_ALIVE_MS = 2_000;
 /** Life of an access token whose answer does not say. Seconds. */
 const DEFAULT_ACCESS_SECONDS = 300;
 const SCOPE = 'openid profile email';
+/** The issuer's clock and ours may differ by five minutes; half a minute is for what a token takes to get here. Seconds. */
+const CLOCK_TOLERANCE_SECONDS = 330;
 
 /**
  * One OIDC issuer with Keycloak's manners: authorization code with PKCE (S256), state and nonce; signatures of id tokens are checked.
@@ -43,6 +56,7 @@ const SCOPE = 'openid profile email';
  */
 export class OidcIssuer {
   private discovery: { at: number; configuration: Promise<oidc.Configuration> } | undefined;
+  private keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | undefined;
 
   constructor(private readonly options: OidcOptions) {}
 
@@ -88,6 +102,9 @@ export class OidcIssuer {
         subject: claims.sub,
         name: text('name') ?? text('preferred_username') ?? text('email') ?? claims.sub,
         email: text('email'),
+        emailVerified: text('email') !== null && claims['email_verified'] === true,
+        issuerSession: text('sid'),
+        provider: text('identity_provider'),
       },
       tokens: tokensOf(answer, { idToken: answer.id_token, refreshToken: null }),
     };
@@ -117,6 +134,33 @@ export class OidcIssuer {
     }
   }
 
+  /**
+   * What a back-channel logout token says is over. Its `jti` is not remembered here: ending what has ended is harmless.
+   * @param jwt `logout_token` of the issuer's POST, from anyone: nothing of it is believed before its signature is checked.
+   * @returns `'refused'` for anything that is not a logout token of this issuer for this client.
+   * @throws SlipwayError `auth.unavailable` when the issuer's keys cannot be had; the issuer may send it again.
+   */
+  async verifyLogoutToken(jwt: string): Promise<IssuerLogout | 'refused'> {
+    const { issuer, jwks_uri: uri } = (await this.configuration()).serverMetadata();
+    if (uri === undefined) throw unavailable(new Error('the issuer publishes no keys'));
+    if (this.keys?.uri !== uri) this.keys = { uri, get: issuerKeys(uri) };
+    return readLogoutToken(jwt, this.keys.get, { issuer, clientId: this.options.clientId, clockTolerance: CLOCK_TOLERANCE_SECONDS }).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+  }
+
+  /**
+   * The token of the provider by which the person came, as the issuer stored it. It is the person's secret: keep it encrypted, apart from the session.
+   * @param alias `Identity.provider`.
+   * @returns `null` when the issuer has none for this person.
+   * @throws SlipwayError `auth.unavailable`; the sign-in itself does not need it.
+   */
+  providerToken(accessToken: string, alias: string): Promise<ProviderToken | null> {
+    return readProviderToken(this.options.issuerUrl, accessToken, alias).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+  }
+
   /** @param maxAgeMs how long ago the issuer may have answered. */
   private configuration(maxAgeMs = Number.POSITIVE_INFINITY): Promise<oidc.Configuration> {
     const known = this.discovery;
@@ -135,7 +179,7 @@ export class OidcIssuer {
   private discover(): Promise<oidc.Configuration> {
     const { issuerUrl, clientId, clientSecret } = this.options;
     const server = new URL(issuerUrl);
-    return oidc.discovery(server, clientId, undefined, oidc.ClientSecretPost(clientSecret), {
+    return oidc.discovery(server, clientId, { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS }, oidc.ClientSecretPost(clientSecret), {
       timeout: TIMEOUT_SECONDS,
       execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks] : [oidc.enableNonRepudiationChecks],
     });
@@ -144,6 +188,7 @@ export class OidcIssuer {
 
 function tokensOf(answer: Awaited<ReturnType<typeof oidc.refreshTokenGrant>>, before: Pick<Tokens, 'idToken' | 'refreshToken'>): Tokens {
   return {
+    accessToken: answer.access_token,
     idToken: answer.id_token ?? before.idToken,
     refreshToken: answer.refresh_token ?? before.refreshToken,
     accessSeconds: answer.expiresIn() ?? DEFAULT_ACCESS_SECONDS,

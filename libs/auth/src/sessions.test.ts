@@ -5,12 +5,20 @@ import { SlipwayError } from '@slipway/errors';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
-import type { Tokens } from './oidc-issuer.js';
+import type { Identity, Tokens } from './oidc-issuer.js';
 import { SecretBox } from './secret-box/secret-box.js';
 import { SESSION_LIFE_MS, Sessions, slugOf } from './sessions.js';
 
-const IDENTITY = { issuer: 'https://issuer.example', subject: 'ada', name: 'Ada Byron', email: 'ada@example.test' };
-const TOKENS: Tokens = { idToken: 'id-token-1', refreshToken: 'refresh-token-1', accessSeconds: 60 };
+const IDENTITY: Identity = {
+  issuer: 'https://issuer.example',
+  subject: 'ada',
+  name: 'Ada Byron',
+  email: 'ada@example.test',
+  emailVerified: true,
+  issuerSession: 'sid-1',
+  provider: null,
+};
+const TOKENS: Tokens = { accessToken: 'access-token-1', idToken: 'id-token-1', refreshToken: 'refresh-token-1', accessSeconds: 60 };
 
 /** Time that stands still until it is moved. */
 class StoppedClock implements Clock {
@@ -27,6 +35,7 @@ class StoppedClock implements Clock {
 class ScriptedIssuer {
   calls = 0;
   answer: () => Promise<Tokens | 'refused'> = async () => ({
+    accessToken: `access-token-${this.calls + 1}`,
     idToken: `id-token-${this.calls + 1}`,
     refreshToken: `refresh-token-${this.calls + 1}`,
     accessSeconds: 60,

@@ -103,9 +103,9 @@ export class ConversationApp {
   /** Somebody who has signed in, with a personal organization. */
   async person(name?: string): Promise<Person> {
     this.people += 1;
-    const tokens = { idToken: 'none', refreshToken: null, accessExpiresAt: new Date(Date.now() + 86_400_000), accessSeconds: 86_400 };
+    const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
     const { sessionId, userId, expiresAt } = await this.sessions.start(
-      { issuer: 'test', subject: randomUUID(), name: name ?? `Person ${this.people}`, email: null },
+      { issuer: 'test', subject: randomUUID(), name: name ?? `Person ${this.people}`, email: null, emailVerified: false, issuerSession: null, provider: null },
       tokens,
     );
     const cookie = `keycloak_auth=${await this.cookies.sign(sessionId, expiresAt)}`;

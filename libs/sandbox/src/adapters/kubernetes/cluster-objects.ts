@@ -165,9 +165,13 @@ const ENDS_KEPT = 10;
 /** The cluster remembers only the last end of a container: what was seen of the ends before is carried over. */
 export function carryEnds(before: PodView, after: PodView): PodView {
   if (before.uid !== after.uid || before.toolEnds.length === 0) return after;
-  const last = after.toolEnds.at(-1);
-  const toolEnds = last === undefined || before.toolEnds.includes(last) ? before.toolEnds : [...before.toolEnds, last].slice(-ENDS_KEPT);
+  // By their number, not their words: two ends within one second read the same.
+  const toolEnds = endsOf(after.tools) > endsOf(before.tools) ? [...before.toolEnds, ...after.toolEnds].slice(-ENDS_KEPT) : before.toolEnds;
   return { ...after, toolEnds };
+}
+
+function endsOf(container: ContainerView | null): number {
+  return container === null ? 0 : container.restarts + (container.state === 'ended' ? 1 : 0);
 }
 
 /** As in `agent-server was killed (SIGKILL)`. */

@@ -164,6 +164,8 @@ describe('a pod as a sandbox', () => {
     const known = [at(1, 1), at(1, 1), at(2, 2)].reduce((before, after) => carryEnds(before, after));
     const reasons = [1, 2].map((minute) => `2026-11-21T22:1${minute}:00Z action-server was killed (SIGKILL)`);
     expect(seen(known)).toMatchObject({ state: 'running', restarts: { count: 2, reasons } });
+    const swift = [at(1, 1), at(1, 2)].reduce((before, after) => carryEnds(before, after));
+    expect(seen(swift)).toMatchObject({ restarts: { count: 2, reasons: [reasons[0], reasons[0]] } });
     const many = Array.from({ length: 30 }, (_, index) => at(index, index + 1)).reduce((before, after) => carryEnds(before, after));
     expect(many.toolEnds.length).toBe(10);
   });

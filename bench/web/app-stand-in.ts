@@ -37,7 +37,7 @@ export interface StandIn {
   stop(): Promise<void>;
 }
 
-const ORG = { id: 'org_stand_in', slug: 'demo', name: 'Demo Person', kind: 'personal' as const, role: 'owner' as const, permissions: [] };
+const ORG = { id: 'org_stand_in', slug: 'demo', name: 'Demo Person', kind: 'personal' as const, role: 'owner' as const, permissions: [], deletesAt: null };
 
 /**
  * Stands in for app-server before the real built pages: same paths, same frames, data from memory, no sign-in.

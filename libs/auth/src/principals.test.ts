@@ -12,7 +12,7 @@ const PERSON: SignedIn = {
   userId: 'usr_1',
   name: 'Ada',
   email: null,
-  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer] }],
+  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null }],
 };
 const service = new PrincipalService(cookie, { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) }, 'https://slipway.example/');
 

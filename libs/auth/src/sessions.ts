@@ -105,7 +105,7 @@ export class Sessions {
     const known = this.cache.get(sessionId);
     if (known !== undefined && now - known.readAt < CACHE_MS && known.expiresAt.getTime() > now) return known;
     const endings = this.endings;
-    const { rows } = await this.pool.query<SessionRow>({ name: 'find-session', text: 'SELECT * FROM app.find_session($1)', values: [sessionId] });
+    const { rows } = await this.pool.query<SessionRow>({ name: 'find-session', text: 'SELECT * FROM app.session_person($1)', values: [sessionId] });
     this.cache.delete(sessionId);
     const row = rows[0];
     if (row === undefined || row.expires_at.getTime() <= now) return null;

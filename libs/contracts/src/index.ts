@@ -87,7 +87,7 @@ export {
   operations,
 } from './operations.js';
 export { Me, ModelInfo, ModelList, Org, RESERVED_SLUGS } from './orgs.js';
-export { PERMISSIONS, type Permission, type Principal, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
+export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { QUEUES, type QueueName, type QueuePayload } from './queues.js';
 export {

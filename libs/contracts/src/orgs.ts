@@ -29,6 +29,8 @@ export const Org = z.object({
   kind: z.enum(['personal', 'company']),
   role: z.enum(ROLES),
   permissions: z.array(z.enum(PERMISSIONS)),
+  /** When it will be deleted, because an owner has asked for it; until then it can be taken back. */
+  deletesAt: z.iso.datetime().nullable(),
 });
 export type Org = z.infer<typeof Org>;
 

@@ -1,11 +1,60 @@
 /** What a caller may do. Add one here and to the roles that hold it. */
-export const PERMISSIONS = ['conversation:create', 'conversation:read', 'conversation:write', 'sandbox:access', 'org:read', 'org:delete'] as const;
+export const PERMISSIONS = [
+  'conversation:create',
+  'conversation:read',
+  'conversation:write',
+  'sandbox:access',
+  'sandbox:read',
+  'sandbox:stop',
+  'org:read',
+  'org:write',
+  'org:transfer',
+  'org:delete',
+  'member:read',
+  'member:invite',
+  'member:set-role',
+  'member:remove',
+  'domain:write',
+  'api-key:read',
+  'api-key:write',
+  'api-key:manage',
+  'service-account:read',
+  'service-account:write',
+  'secret:read',
+  'secret:write',
+  'setting:read',
+  'setting:write',
+  'usage:read',
+  'budget:read',
+  'budget:write',
+  'audit:read',
+  'audit:export',
+] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
+/** What only an owner may: an admin who could do it could take the organization away from its owners. */
+const OWNERS_ALONE = ['org:transfer', 'org:delete'] as const satisfies readonly Permission[];
+type OwnersAlone = (typeof OWNERS_ALONE)[number];
+
+/**
+ * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
+ * `secret:read` shows names and where a secret may go, never what it is.
+ */
 export const ROLE_PERMISSIONS = {
-  viewer: ['conversation:read', 'org:read'],
-  member: ['conversation:create', 'conversation:read', 'conversation:write', 'sandbox:access', 'org:read'],
-  admin: PERMISSIONS.filter((permission): permission is Exclude<Permission, 'org:delete'> => permission !== 'org:delete'),
+  viewer: ['conversation:read', 'org:read', 'member:read'],
+  member: [
+    'conversation:create',
+    'conversation:read',
+    'conversation:write',
+    'sandbox:access',
+    'org:read',
+    'member:read',
+    'api-key:read',
+    'api-key:write',
+    'secret:read',
+    'setting:read',
+  ],
+  admin: PERMISSIONS.filter((permission): permission is Exclude<Permission, OwnersAlone> => !(OWNERS_ALONE as readonly Permission[]).includes(permission)),
   owner: PERMISSIONS,
 } as const satisfies Record<string, readonly Permission[]>;
 export type Role = keyof typeof ROLE_PERMISSIONS;
@@ -14,6 +63,17 @@ export const ROLES = Object.keys(ROLE_PERMISSIONS) as [Role, ...Role[]];
 /** Who is asking, however they proved it. Handlers see this and nothing else of the proof. */
 export interface Principal {
   readonly orgId: string;
-  readonly actor: { readonly kind: 'user' | 'api-key' | 'integration' | 'system'; readonly id: string; readonly label: string };
+  readonly actor: {
+    readonly kind: 'user' | 'service-account' | 'integration' | 'system';
+    readonly id: string;
+    readonly label: string;
+    /** Id of the API key that proved it; absent for a signed-in person. */
+    readonly viaKey?: string;
+  };
   readonly permissions: ReadonlySet<Permission>;
+}
+
+/** A key never grants more than its owner holds: the set is cut at each use, not only when the key is made. */
+export function permissionsOfKey(scopes: readonly Permission[], owner: ReadonlySet<Permission>): ReadonlySet<Permission> {
+  return new Set(scopes.filter((scope) => owner.has(scope)));
 }

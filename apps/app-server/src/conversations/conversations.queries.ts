@@ -3,6 +3,7 @@ import type { TenantTx } from '@slipway/db';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { makeTraceparent } from '@slipway/telemetry';
+import { auditOf } from '../audit/audit-statement.js';
 import { storedStatus } from '../ingest/status-patch.js';
 import type { ListPosition } from './conversation-cursor.js';
 import type { ConversationRow } from './conversation-view.js';
@@ -109,7 +110,6 @@ export interface NewConversation {
   readonly title: string;
   readonly model: string;
   readonly traceparent: string;
-  readonly requestId: string | null;
   readonly outboxId: string;
   readonly auditId: string;
 }
@@ -134,34 +134,12 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
     data: { id: made.messageId, orgId, conversationId: made.id, text: body.prompt, createdBy: actor.id, createdByLabel: actor.label },
   });
   await tx.outbox.create({ data: { id: made.outboxId, orgId, queue: 'conversation-start', key: made.id, payload: { orgId, conversationId: made.id } } });
-  await tx.auditEntry.create({
-    data: {
-      id: made.auditId,
-      orgId,
-      actorKind: actor.kind,
-      actorId: actor.id,
-      action: 'conversation.create',
-      target: made.id,
-      detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model },
-      requestId: made.requestId,
-    },
+  const { text, values } = auditOf(made.auditId, caller, {
+    action: 'conversation.create',
+    target: made.id,
+    detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model },
   });
-}
-
-export async function recordAudit(
-  client: PoolClient,
-  caller: Principal,
-  entry: { id: string; action: string; target: string; requestId: string | null },
-): Promise<void> {
-  await client.query('INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target, request_id) VALUES ($1, $2, $3, $4, $5, $6, $7)', [
-    entry.id,
-    caller.orgId,
-    caller.actor.kind,
-    caller.actor.id,
-    entry.action,
-    entry.target,
-    entry.requestId,
-  ]);
+  await tx.$executeRawUnsafe(text, ...values);
 }
 
 export async function readSnapshot(pool: SqlPool, orgId: string, id: string): Promise<{ changes: unknown; patch: string } | null> {

@@ -13,7 +13,7 @@ import { Db } from '@slipway/db';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { currentContext, type Logger, makeTraceparent } from '@slipway/telemetry';
+import { type Logger, makeTraceparent } from '@slipway/telemetry';
 import type { z } from 'zod';
 import { Hubs } from '../events/hubs.js';
 import { Jobs } from '../jobs/jobs.js';
@@ -67,7 +67,6 @@ export class ConversationsService {
       title: body.title ?? titleOf(body.prompt),
       model: await this.modelFor(body.model),
       traceparent: makeTraceparent(),
-      requestId: currentContext()?.requestId ?? null,
     };
     const created = await this.db
       .withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made))

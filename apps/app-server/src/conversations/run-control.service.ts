@@ -4,12 +4,13 @@ import type { ConversationEvent, Principal, QueueName } from '@slipway/contracts
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
-import { currentContext, type Logger } from '@slipway/telemetry';
+import type { Logger } from '@slipway/telemetry';
+import { auditOf } from '../audit/audit-statement.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { lockSandbox, readSandbox, recordAudit, type SandboxRow, setDesired } from './conversations.queries.js';
+import { lockSandbox, readSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
 import { SandboxClient } from './sandbox.client.js';
 
 /**
@@ -131,8 +132,8 @@ export class RunControlService {
     this.jobs.enqueue(after.job, caller.orgId, id);
   }
 
-  private audit(client: PoolClient, caller: Principal, action: string, target: string): Promise<void> {
+  private async audit(client: PoolClient, caller: Principal, action: string, target: string): Promise<void> {
     this.logger.info({ conversation_id: target }, action);
-    return recordAudit(client, caller, { id: this.ids.uuid(), action, target, requestId: currentContext()?.requestId ?? null });
+    await client.query(auditOf(this.ids.uuid(), caller, { action, target }));
   }
 }

@@ -5,9 +5,9 @@ import { ENTER_PATH, type GrantSandboxAccess, type Principal, type SandboxAccess
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { currentContext, type Logger } from '@slipway/telemetry';
+import type { Logger } from '@slipway/telemetry';
+import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
-import { recordAudit } from '../conversations/conversations.queries.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { insertGrant, openGrants, revokeGrants } from './sandbox-access.queries.js';
 
@@ -83,7 +83,7 @@ export class SandboxAccessService {
         expiresAt: endsAt,
       });
       if (!made) throw notFound();
-      await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.access', target: `${conversation}:${port}`, requestId: requestId() });
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.access', target: `${conversation}:${port}` }));
     });
     const { token, expiresAt } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
     const url = originOf(gateway.url, port, conversation);
@@ -105,8 +105,7 @@ export class SandboxAccessService {
       const ended = await revokeGrants(client, caller.orgId, conversation, access);
       if (ended === null) throw notFound();
       this.logger.info({ conversation_id: conversation, ended: ended.length }, 'sandbox.revoke');
-      for (const id of ended)
-        await recordAudit(client, caller, { id: this.ids.uuid(), action: 'sandbox.revoke', target: `${conversation}:${id}`, requestId: requestId() });
+      for (const id of ended) await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.revoke', target: `${conversation}:${id}` }));
     });
   }
 
@@ -119,8 +118,4 @@ export class SandboxAccessService {
 /** The port's own origin: what runs there shares none with Slipway or with another port. */
 function originOf({ protocol, host }: URL, port: number, conversation: string): string {
   return `${protocol}//${port}-${conversation}.${host}`;
-}
-
-function requestId(): string | null {
-  return currentContext()?.requestId ?? null;
 }

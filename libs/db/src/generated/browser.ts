@@ -87,3 +87,8 @@ export type SandboxGrant = Prisma.SandboxGrantModel
  * 
  */
 export type AuditEntry = Prisma.AuditEntryModel
+/**
+ * Model AuditLink
+ * One link an audit entry; its hash covers the entry and the link before.
+ */
+export type AuditLink = Prisma.AuditLinkModel

@@ -46,7 +46,7 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     const requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
     const traceparent = request.headers['traceparent'];
     reply.header('x-request-id', requestId);
-    runInContext({ requestId, traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, done);
+    runInContext({ requestId, address: request.ip, traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, done);
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';

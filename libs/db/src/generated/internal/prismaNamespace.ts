@@ -410,7 +410,8 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
   SandboxGrant: 'SandboxGrant',
-  AuditEntry: 'AuditEntry'
+  AuditEntry: 'AuditEntry',
+  AuditLink: 'AuditLink'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -426,7 +427,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "auditEntry"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "auditEntry" | "auditLink"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1466,6 +1467,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuditLink: {
+      payload: Prisma.$AuditLinkPayload<ExtArgs>
+      fields: Prisma.AuditLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuditLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuditLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.AuditLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuditLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        findMany: {
+          args: Prisma.AuditLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        create: {
+          args: Prisma.AuditLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        createMany: {
+          args: Prisma.AuditLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuditLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.AuditLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        update: {
+          args: Prisma.AuditLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuditLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuditLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuditLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuditLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuditLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.AuditLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuditLink>
+        }
+        groupBy: {
+          args: Prisma.AuditLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuditLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuditLinkCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1510,7 +1585,10 @@ export const OrgScalarFieldEnum = {
   slug: 'slug',
   name: 'name',
   kind: 'kind',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  settings: 'settings',
+  settingsVersion: 'settingsVersion',
+  deletesAt: 'deletesAt'
 } as const
 
 export type OrgScalarFieldEnum = (typeof OrgScalarFieldEnum)[keyof typeof OrgScalarFieldEnum]
@@ -1522,7 +1600,14 @@ export const UserAccountScalarFieldEnum = {
   subject: 'subject',
   name: 'name',
   email: 'email',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  emailVerified: 'emailVerified',
+  settings: 'settings',
+  settingsVersion: 'settingsVersion',
+  termsVersion: 'termsVersion',
+  termsAcceptedAt: 'termsAcceptedAt',
+  lastActiveAt: 'lastActiveAt',
+  deactivatedAt: 'deactivatedAt'
 } as const
 
 export type UserAccountScalarFieldEnum = (typeof UserAccountScalarFieldEnum)[keyof typeof UserAccountScalarFieldEnum]
@@ -1532,7 +1617,8 @@ export const MembershipScalarFieldEnum = {
   orgId: 'orgId',
   userId: 'userId',
   role: 'role',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  source: 'source'
 } as const
 
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
@@ -1544,7 +1630,11 @@ export const SessionScalarFieldEnum = {
   tokens: 'tokens',
   accessExpiresAt: 'accessExpiresAt',
   createdAt: 'createdAt',
-  expiresAt: 'expiresAt'
+  expiresAt: 'expiresAt',
+  userAgent: 'userAgent',
+  address: 'address',
+  lastSeenAt: 'lastSeenAt',
+  issuerSession: 'issuerSession'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -1702,10 +1792,26 @@ export const AuditEntryScalarFieldEnum = {
   target: 'target',
   detail: 'detail',
   requestId: 'requestId',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  actorLabel: 'actorLabel',
+  viaKey: 'viaKey',
+  address: 'address',
+  before: 'before',
+  after: 'after'
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditLinkScalarFieldEnum = {
+  orgId: 'orgId',
+  seq: 'seq',
+  entryId: 'entryId',
+  previous: 'previous',
+  hash: 'hash'
+} as const
+
+export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -1739,14 +1845,6 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
-
-
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -1754,6 +1852,14 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
+
+
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 
 
 
@@ -1791,20 +1897,6 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
 
 
 /**
- * Reference to a field of type 'Bytes'
- */
-export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
-    
-
-
-/**
- * Reference to a field of type 'Bytes[]'
- */
-export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
  * Reference to a field of type 'Json'
  */
 export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
@@ -1829,6 +1921,27 @@ export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'In
  * Reference to a field of type 'Int[]'
  */
 export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
+ * Reference to a field of type 'Boolean'
+ */
+export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes'
+ */
+export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes'>
+    
+
+
+/**
+ * Reference to a field of type 'Bytes[]'
+ */
+export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
     
 
 
@@ -2038,6 +2151,7 @@ export type GlobalOmitConfig = {
   workspaceSnapshot?: Prisma.WorkspaceSnapshotOmit
   sandboxGrant?: Prisma.SandboxGrantOmit
   auditEntry?: Prisma.AuditEntryOmit
+  auditLink?: Prisma.AuditLinkOmit
 }
 
 /* Types for Logging */

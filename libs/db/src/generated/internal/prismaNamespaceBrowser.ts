@@ -64,7 +64,8 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
   SandboxGrant: 'SandboxGrant',
-  AuditEntry: 'AuditEntry'
+  AuditEntry: 'AuditEntry',
+  AuditLink: 'AuditLink'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -88,7 +89,10 @@ export const OrgScalarFieldEnum = {
   slug: 'slug',
   name: 'name',
   kind: 'kind',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  settings: 'settings',
+  settingsVersion: 'settingsVersion',
+  deletesAt: 'deletesAt'
 } as const
 
 export type OrgScalarFieldEnum = (typeof OrgScalarFieldEnum)[keyof typeof OrgScalarFieldEnum]
@@ -100,7 +104,14 @@ export const UserAccountScalarFieldEnum = {
   subject: 'subject',
   name: 'name',
   email: 'email',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  emailVerified: 'emailVerified',
+  settings: 'settings',
+  settingsVersion: 'settingsVersion',
+  termsVersion: 'termsVersion',
+  termsAcceptedAt: 'termsAcceptedAt',
+  lastActiveAt: 'lastActiveAt',
+  deactivatedAt: 'deactivatedAt'
 } as const
 
 export type UserAccountScalarFieldEnum = (typeof UserAccountScalarFieldEnum)[keyof typeof UserAccountScalarFieldEnum]
@@ -110,7 +121,8 @@ export const MembershipScalarFieldEnum = {
   orgId: 'orgId',
   userId: 'userId',
   role: 'role',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  source: 'source'
 } as const
 
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
@@ -122,7 +134,11 @@ export const SessionScalarFieldEnum = {
   tokens: 'tokens',
   accessExpiresAt: 'accessExpiresAt',
   createdAt: 'createdAt',
-  expiresAt: 'expiresAt'
+  expiresAt: 'expiresAt',
+  userAgent: 'userAgent',
+  address: 'address',
+  lastSeenAt: 'lastSeenAt',
+  issuerSession: 'issuerSession'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
@@ -280,10 +296,26 @@ export const AuditEntryScalarFieldEnum = {
   target: 'target',
   detail: 'detail',
   requestId: 'requestId',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  actorLabel: 'actorLabel',
+  viaKey: 'viaKey',
+  address: 'address',
+  before: 'before',
+  after: 'after'
 } as const
 
 export type AuditEntryScalarFieldEnum = (typeof AuditEntryScalarFieldEnum)[keyof typeof AuditEntryScalarFieldEnum]
+
+
+export const AuditLinkScalarFieldEnum = {
+  orgId: 'orgId',
+  seq: 'seq',
+  entryId: 'entryId',
+  previous: 'previous',
+  hash: 'hash'
+} as const
+
+export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -317,14 +349,6 @@ export const QueryMode = {
 export type QueryMode = (typeof QueryMode)[keyof typeof QueryMode]
 
 
-export const NullsOrder = {
-  first: 'first',
-  last: 'last'
-} as const
-
-export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
-
-
 export const JsonNullValueFilter = {
   DbNull: DbNull,
   JsonNull: JsonNull,
@@ -332,4 +356,12 @@ export const JsonNullValueFilter = {
 } as const
 
 export type JsonNullValueFilter = (typeof JsonNullValueFilter)[keyof typeof JsonNullValueFilter]
+
+
+export const NullsOrder = {
+  first: 'first',
+  last: 'last'
+} as const
+
+export type NullsOrder = (typeof NullsOrder)[keyof typeof NullsOrder]
 

@@ -33,6 +33,9 @@ export type AuditEntryMinAggregateOutputType = {
   target: string | null
   requestId: string | null
   createdAt: Date | null
+  actorLabel: string | null
+  viaKey: string | null
+  address: string | null
 }
 
 export type AuditEntryMaxAggregateOutputType = {
@@ -44,6 +47,9 @@ export type AuditEntryMaxAggregateOutputType = {
   target: string | null
   requestId: string | null
   createdAt: Date | null
+  actorLabel: string | null
+  viaKey: string | null
+  address: string | null
 }
 
 export type AuditEntryCountAggregateOutputType = {
@@ -56,6 +62,11 @@ export type AuditEntryCountAggregateOutputType = {
   detail: number
   requestId: number
   createdAt: number
+  actorLabel: number
+  viaKey: number
+  address: number
+  before: number
+  after: number
   _all: number
 }
 
@@ -69,6 +80,9 @@ export type AuditEntryMinAggregateInputType = {
   target?: true
   requestId?: true
   createdAt?: true
+  actorLabel?: true
+  viaKey?: true
+  address?: true
 }
 
 export type AuditEntryMaxAggregateInputType = {
@@ -80,6 +94,9 @@ export type AuditEntryMaxAggregateInputType = {
   target?: true
   requestId?: true
   createdAt?: true
+  actorLabel?: true
+  viaKey?: true
+  address?: true
 }
 
 export type AuditEntryCountAggregateInputType = {
@@ -92,6 +109,11 @@ export type AuditEntryCountAggregateInputType = {
   detail?: true
   requestId?: true
   createdAt?: true
+  actorLabel?: true
+  viaKey?: true
+  address?: true
+  before?: true
+  after?: true
   _all?: true
 }
 
@@ -177,6 +199,11 @@ export type AuditEntryGroupByOutputType = {
   detail: runtime.JsonValue
   requestId: string | null
   createdAt: Date
+  actorLabel: string | null
+  viaKey: string | null
+  address: string | null
+  before: runtime.JsonValue | null
+  after: runtime.JsonValue | null
   _count: AuditEntryCountAggregateOutputType | null
   _min: AuditEntryMinAggregateOutputType | null
   _max: AuditEntryMaxAggregateOutputType | null
@@ -210,6 +237,11 @@ export type AuditEntryWhereInput = {
   detail?: Prisma.JsonFilter<"AuditEntry">
   requestId?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string
+  actorLabel?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  viaKey?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  address?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  before?: Prisma.JsonNullableFilter<"AuditEntry">
+  after?: Prisma.JsonNullableFilter<"AuditEntry">
 }
 
 export type AuditEntryOrderByWithRelationInput = {
@@ -222,6 +254,11 @@ export type AuditEntryOrderByWithRelationInput = {
   detail?: Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  actorLabel?: Prisma.SortOrderInput | Prisma.SortOrder
+  viaKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  after?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
@@ -237,6 +274,11 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   detail?: Prisma.JsonFilter<"AuditEntry">
   requestId?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string
+  actorLabel?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  viaKey?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  address?: Prisma.StringNullableFilter<"AuditEntry"> | string | null
+  before?: Prisma.JsonNullableFilter<"AuditEntry">
+  after?: Prisma.JsonNullableFilter<"AuditEntry">
 }, "id">
 
 export type AuditEntryOrderByWithAggregationInput = {
@@ -249,6 +291,11 @@ export type AuditEntryOrderByWithAggregationInput = {
   detail?: Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  actorLabel?: Prisma.SortOrderInput | Prisma.SortOrder
+  viaKey?: Prisma.SortOrderInput | Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  after?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AuditEntryCountOrderByAggregateInput
   _max?: Prisma.AuditEntryMaxOrderByAggregateInput
   _min?: Prisma.AuditEntryMinOrderByAggregateInput
@@ -267,6 +314,11 @@ export type AuditEntryScalarWhereWithAggregatesInput = {
   detail?: Prisma.JsonWithAggregatesFilter<"AuditEntry">
   requestId?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"AuditEntry"> | Date | string
+  actorLabel?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
+  viaKey?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
+  address?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null
+  before?: Prisma.JsonNullableWithAggregatesFilter<"AuditEntry">
+  after?: Prisma.JsonNullableWithAggregatesFilter<"AuditEntry">
 }
 
 export type AuditEntryCreateInput = {
@@ -279,6 +331,11 @@ export type AuditEntryCreateInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: string | null
   createdAt?: Date | string
+  actorLabel?: string | null
+  viaKey?: string | null
+  address?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryUncheckedCreateInput = {
@@ -291,6 +348,11 @@ export type AuditEntryUncheckedCreateInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: string | null
   createdAt?: Date | string
+  actorLabel?: string | null
+  viaKey?: string | null
+  address?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryUpdateInput = {
@@ -303,6 +365,11 @@ export type AuditEntryUpdateInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorLabel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  viaKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryUncheckedUpdateInput = {
@@ -315,6 +382,11 @@ export type AuditEntryUncheckedUpdateInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorLabel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  viaKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryCreateManyInput = {
@@ -327,6 +399,11 @@ export type AuditEntryCreateManyInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: string | null
   createdAt?: Date | string
+  actorLabel?: string | null
+  viaKey?: string | null
+  address?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryUpdateManyMutationInput = {
@@ -339,6 +416,11 @@ export type AuditEntryUpdateManyMutationInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorLabel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  viaKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryUncheckedUpdateManyInput = {
@@ -351,6 +433,11 @@ export type AuditEntryUncheckedUpdateManyInput = {
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  actorLabel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  viaKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditEntryCountOrderByAggregateInput = {
@@ -363,6 +450,11 @@ export type AuditEntryCountOrderByAggregateInput = {
   detail?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  actorLabel?: Prisma.SortOrder
+  viaKey?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  before?: Prisma.SortOrder
+  after?: Prisma.SortOrder
 }
 
 export type AuditEntryMaxOrderByAggregateInput = {
@@ -374,6 +466,9 @@ export type AuditEntryMaxOrderByAggregateInput = {
   target?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  actorLabel?: Prisma.SortOrder
+  viaKey?: Prisma.SortOrder
+  address?: Prisma.SortOrder
 }
 
 export type AuditEntryMinOrderByAggregateInput = {
@@ -385,6 +480,9 @@ export type AuditEntryMinOrderByAggregateInput = {
   target?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  actorLabel?: Prisma.SortOrder
+  viaKey?: Prisma.SortOrder
+  address?: Prisma.SortOrder
 }
 
 
@@ -399,6 +497,11 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   detail?: boolean
   requestId?: boolean
   createdAt?: boolean
+  actorLabel?: boolean
+  viaKey?: boolean
+  address?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["auditEntry"]>
 
 export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -411,6 +514,11 @@ export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   detail?: boolean
   requestId?: boolean
   createdAt?: boolean
+  actorLabel?: boolean
+  viaKey?: boolean
+  address?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["auditEntry"]>
 
 export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -423,6 +531,11 @@ export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   detail?: boolean
   requestId?: boolean
   createdAt?: boolean
+  actorLabel?: boolean
+  viaKey?: boolean
+  address?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["auditEntry"]>
 
 export type AuditEntrySelectScalar = {
@@ -435,9 +548,14 @@ export type AuditEntrySelectScalar = {
   detail?: boolean
   requestId?: boolean
   createdAt?: boolean
+  actorLabel?: boolean
+  viaKey?: boolean
+  address?: boolean
+  before?: boolean
+  after?: boolean
 }
 
-export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "actorKind" | "actorId" | "action" | "target" | "detail" | "requestId" | "createdAt", ExtArgs["result"]["auditEntry"]>
+export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "actorKind" | "actorId" | "action" | "target" | "detail" | "requestId" | "createdAt" | "actorLabel" | "viaKey" | "address" | "before" | "after", ExtArgs["result"]["auditEntry"]>
 
 export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEntry"
@@ -452,6 +570,14 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
     detail: runtime.JsonValue
     requestId: string | null
     createdAt: Date
+    actorLabel: string | null
+    /**
+     * The API key that it was done with.
+     */
+    viaKey: string | null
+    address: string | null
+    before: runtime.JsonValue | null
+    after: runtime.JsonValue | null
   }, ExtArgs["result"]["auditEntry"]>
   composites: {}
 }
@@ -884,6 +1010,11 @@ export interface AuditEntryFieldRefs {
   readonly detail: Prisma.FieldRef<"AuditEntry", 'Json'>
   readonly requestId: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly createdAt: Prisma.FieldRef<"AuditEntry", 'DateTime'>
+  readonly actorLabel: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly viaKey: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly address: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly before: Prisma.FieldRef<"AuditEntry", 'Json'>
+  readonly after: Prisma.FieldRef<"AuditEntry", 'Json'>
 }
     
 

@@ -29,6 +29,7 @@ export type MembershipMinAggregateOutputType = {
   userId: string | null
   role: string | null
   createdAt: Date | null
+  source: string | null
 }
 
 export type MembershipMaxAggregateOutputType = {
@@ -36,6 +37,7 @@ export type MembershipMaxAggregateOutputType = {
   userId: string | null
   role: string | null
   createdAt: Date | null
+  source: string | null
 }
 
 export type MembershipCountAggregateOutputType = {
@@ -43,6 +45,7 @@ export type MembershipCountAggregateOutputType = {
   userId: number
   role: number
   createdAt: number
+  source: number
   _all: number
 }
 
@@ -52,6 +55,7 @@ export type MembershipMinAggregateInputType = {
   userId?: true
   role?: true
   createdAt?: true
+  source?: true
 }
 
 export type MembershipMaxAggregateInputType = {
@@ -59,6 +63,7 @@ export type MembershipMaxAggregateInputType = {
   userId?: true
   role?: true
   createdAt?: true
+  source?: true
 }
 
 export type MembershipCountAggregateInputType = {
@@ -66,6 +71,7 @@ export type MembershipCountAggregateInputType = {
   userId?: true
   role?: true
   createdAt?: true
+  source?: true
   _all?: true
 }
 
@@ -146,6 +152,7 @@ export type MembershipGroupByOutputType = {
   userId: string
   role: string
   createdAt: Date
+  source: string
   _count: MembershipCountAggregateOutputType | null
   _min: MembershipMinAggregateOutputType | null
   _max: MembershipMaxAggregateOutputType | null
@@ -174,6 +181,7 @@ export type MembershipWhereInput = {
   userId?: Prisma.StringFilter<"Membership"> | string
   role?: Prisma.StringFilter<"Membership"> | string
   createdAt?: Prisma.DateTimeFilter<"Membership"> | Date | string
+  source?: Prisma.StringFilter<"Membership"> | string
 }
 
 export type MembershipOrderByWithRelationInput = {
@@ -181,6 +189,7 @@ export type MembershipOrderByWithRelationInput = {
   userId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
 }
 
 export type MembershipWhereUniqueInput = Prisma.AtLeast<{
@@ -192,6 +201,7 @@ export type MembershipWhereUniqueInput = Prisma.AtLeast<{
   userId?: Prisma.StringFilter<"Membership"> | string
   role?: Prisma.StringFilter<"Membership"> | string
   createdAt?: Prisma.DateTimeFilter<"Membership"> | Date | string
+  source?: Prisma.StringFilter<"Membership"> | string
 }, "orgId_userId">
 
 export type MembershipOrderByWithAggregationInput = {
@@ -199,6 +209,7 @@ export type MembershipOrderByWithAggregationInput = {
   userId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
   _count?: Prisma.MembershipCountOrderByAggregateInput
   _max?: Prisma.MembershipMaxOrderByAggregateInput
   _min?: Prisma.MembershipMinOrderByAggregateInput
@@ -212,6 +223,7 @@ export type MembershipScalarWhereWithAggregatesInput = {
   userId?: Prisma.StringWithAggregatesFilter<"Membership"> | string
   role?: Prisma.StringWithAggregatesFilter<"Membership"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Membership"> | Date | string
+  source?: Prisma.StringWithAggregatesFilter<"Membership"> | string
 }
 
 export type MembershipCreateInput = {
@@ -219,6 +231,7 @@ export type MembershipCreateInput = {
   userId: string
   role: string
   createdAt?: Date | string
+  source?: string
 }
 
 export type MembershipUncheckedCreateInput = {
@@ -226,6 +239,7 @@ export type MembershipUncheckedCreateInput = {
   userId: string
   role: string
   createdAt?: Date | string
+  source?: string
 }
 
 export type MembershipUpdateInput = {
@@ -233,6 +247,7 @@ export type MembershipUpdateInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type MembershipUncheckedUpdateInput = {
@@ -240,6 +255,7 @@ export type MembershipUncheckedUpdateInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type MembershipCreateManyInput = {
@@ -247,6 +263,7 @@ export type MembershipCreateManyInput = {
   userId: string
   role: string
   createdAt?: Date | string
+  source?: string
 }
 
 export type MembershipUpdateManyMutationInput = {
@@ -254,6 +271,7 @@ export type MembershipUpdateManyMutationInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type MembershipUncheckedUpdateManyInput = {
@@ -261,6 +279,7 @@ export type MembershipUncheckedUpdateManyInput = {
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  source?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type MembershipOrgIdUserIdCompoundUniqueInput = {
@@ -273,6 +292,7 @@ export type MembershipCountOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
 }
 
 export type MembershipMaxOrderByAggregateInput = {
@@ -280,6 +300,7 @@ export type MembershipMaxOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
 }
 
 export type MembershipMinOrderByAggregateInput = {
@@ -287,6 +308,7 @@ export type MembershipMinOrderByAggregateInput = {
   userId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  source?: Prisma.SortOrder
 }
 
 
@@ -296,6 +318,7 @@ export type MembershipSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   userId?: boolean
   role?: boolean
   createdAt?: boolean
+  source?: boolean
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -303,6 +326,7 @@ export type MembershipSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   userId?: boolean
   role?: boolean
   createdAt?: boolean
+  source?: boolean
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -310,6 +334,7 @@ export type MembershipSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   userId?: boolean
   role?: boolean
   createdAt?: boolean
+  source?: boolean
 }, ExtArgs["result"]["membership"]>
 
 export type MembershipSelectScalar = {
@@ -317,9 +342,10 @@ export type MembershipSelectScalar = {
   userId?: boolean
   role?: boolean
   createdAt?: boolean
+  source?: boolean
 }
 
-export type MembershipOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "userId" | "role" | "createdAt", ExtArgs["result"]["membership"]>
+export type MembershipOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "userId" | "role" | "createdAt" | "source", ExtArgs["result"]["membership"]>
 
 export type $MembershipPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Membership"
@@ -329,6 +355,10 @@ export type $MembershipPayload<ExtArgs extends runtime.Types.Extensions.Internal
     userId: string
     role: string
     createdAt: Date
+    /**
+     * `founder`, `invitation`, `domain`.
+     */
+    source: string
   }, ExtArgs["result"]["membership"]>
   composites: {}
 }
@@ -756,6 +786,7 @@ export interface MembershipFieldRefs {
   readonly userId: Prisma.FieldRef<"Membership", 'String'>
   readonly role: Prisma.FieldRef<"Membership", 'String'>
   readonly createdAt: Prisma.FieldRef<"Membership", 'DateTime'>
+  readonly source: Prisma.FieldRef<"Membership", 'String'>
 }
     
 

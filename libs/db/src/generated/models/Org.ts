@@ -20,8 +20,18 @@ export type OrgModel = runtime.Types.Result.DefaultSelection<Prisma.$OrgPayload>
 
 export type AggregateOrg = {
   _count: OrgCountAggregateOutputType | null
+  _avg: OrgAvgAggregateOutputType | null
+  _sum: OrgSumAggregateOutputType | null
   _min: OrgMinAggregateOutputType | null
   _max: OrgMaxAggregateOutputType | null
+}
+
+export type OrgAvgAggregateOutputType = {
+  settingsVersion: number | null
+}
+
+export type OrgSumAggregateOutputType = {
+  settingsVersion: number | null
 }
 
 export type OrgMinAggregateOutputType = {
@@ -30,6 +40,8 @@ export type OrgMinAggregateOutputType = {
   name: string | null
   kind: string | null
   createdAt: Date | null
+  settingsVersion: number | null
+  deletesAt: Date | null
 }
 
 export type OrgMaxAggregateOutputType = {
@@ -38,6 +50,8 @@ export type OrgMaxAggregateOutputType = {
   name: string | null
   kind: string | null
   createdAt: Date | null
+  settingsVersion: number | null
+  deletesAt: Date | null
 }
 
 export type OrgCountAggregateOutputType = {
@@ -46,9 +60,20 @@ export type OrgCountAggregateOutputType = {
   name: number
   kind: number
   createdAt: number
+  settings: number
+  settingsVersion: number
+  deletesAt: number
   _all: number
 }
 
+
+export type OrgAvgAggregateInputType = {
+  settingsVersion?: true
+}
+
+export type OrgSumAggregateInputType = {
+  settingsVersion?: true
+}
 
 export type OrgMinAggregateInputType = {
   id?: true
@@ -56,6 +81,8 @@ export type OrgMinAggregateInputType = {
   name?: true
   kind?: true
   createdAt?: true
+  settingsVersion?: true
+  deletesAt?: true
 }
 
 export type OrgMaxAggregateInputType = {
@@ -64,6 +91,8 @@ export type OrgMaxAggregateInputType = {
   name?: true
   kind?: true
   createdAt?: true
+  settingsVersion?: true
+  deletesAt?: true
 }
 
 export type OrgCountAggregateInputType = {
@@ -72,6 +101,9 @@ export type OrgCountAggregateInputType = {
   name?: true
   kind?: true
   createdAt?: true
+  settings?: true
+  settingsVersion?: true
+  deletesAt?: true
   _all?: true
 }
 
@@ -113,6 +145,18 @@ export type OrgAggregateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: OrgAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: OrgSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: OrgMinAggregateInputType
@@ -143,6 +187,8 @@ export type OrgGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs
   take?: number
   skip?: number
   _count?: OrgCountAggregateInputType | true
+  _avg?: OrgAvgAggregateInputType
+  _sum?: OrgSumAggregateInputType
   _min?: OrgMinAggregateInputType
   _max?: OrgMaxAggregateInputType
 }
@@ -153,7 +199,12 @@ export type OrgGroupByOutputType = {
   name: string
   kind: string
   createdAt: Date
+  settings: runtime.JsonValue
+  settingsVersion: number
+  deletesAt: Date | null
   _count: OrgCountAggregateOutputType | null
+  _avg: OrgAvgAggregateOutputType | null
+  _sum: OrgSumAggregateOutputType | null
   _min: OrgMinAggregateOutputType | null
   _max: OrgMaxAggregateOutputType | null
 }
@@ -182,6 +233,9 @@ export type OrgWhereInput = {
   name?: Prisma.StringFilter<"Org"> | string
   kind?: Prisma.StringFilter<"Org"> | string
   createdAt?: Prisma.DateTimeFilter<"Org"> | Date | string
+  settings?: Prisma.JsonFilter<"Org">
+  settingsVersion?: Prisma.IntFilter<"Org"> | number
+  deletesAt?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
 }
 
 export type OrgOrderByWithRelationInput = {
@@ -190,6 +244,9 @@ export type OrgOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  deletesAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type OrgWhereUniqueInput = Prisma.AtLeast<{
@@ -201,6 +258,9 @@ export type OrgWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"Org"> | string
   kind?: Prisma.StringFilter<"Org"> | string
   createdAt?: Prisma.DateTimeFilter<"Org"> | Date | string
+  settings?: Prisma.JsonFilter<"Org">
+  settingsVersion?: Prisma.IntFilter<"Org"> | number
+  deletesAt?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
 }, "id" | "slug">
 
 export type OrgOrderByWithAggregationInput = {
@@ -209,9 +269,14 @@ export type OrgOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  deletesAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrgCountOrderByAggregateInput
+  _avg?: Prisma.OrgAvgOrderByAggregateInput
   _max?: Prisma.OrgMaxOrderByAggregateInput
   _min?: Prisma.OrgMinOrderByAggregateInput
+  _sum?: Prisma.OrgSumOrderByAggregateInput
 }
 
 export type OrgScalarWhereWithAggregatesInput = {
@@ -223,6 +288,9 @@ export type OrgScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"Org"> | string
   kind?: Prisma.StringWithAggregatesFilter<"Org"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Org"> | Date | string
+  settings?: Prisma.JsonWithAggregatesFilter<"Org">
+  settingsVersion?: Prisma.IntWithAggregatesFilter<"Org"> | number
+  deletesAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Org"> | Date | string | null
 }
 
 export type OrgCreateInput = {
@@ -231,6 +299,9 @@ export type OrgCreateInput = {
   name: string
   kind: string
   createdAt?: Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  deletesAt?: Date | string | null
 }
 
 export type OrgUncheckedCreateInput = {
@@ -239,6 +310,9 @@ export type OrgUncheckedCreateInput = {
   name: string
   kind: string
   createdAt?: Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  deletesAt?: Date | string | null
 }
 
 export type OrgUpdateInput = {
@@ -247,6 +321,9 @@ export type OrgUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgUncheckedUpdateInput = {
@@ -255,6 +332,9 @@ export type OrgUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgCreateManyInput = {
@@ -263,6 +343,9 @@ export type OrgCreateManyInput = {
   name: string
   kind: string
   createdAt?: Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  deletesAt?: Date | string | null
 }
 
 export type OrgUpdateManyMutationInput = {
@@ -271,6 +354,9 @@ export type OrgUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgUncheckedUpdateManyInput = {
@@ -279,6 +365,9 @@ export type OrgUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   kind?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgCountOrderByAggregateInput = {
@@ -287,6 +376,13 @@ export type OrgCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  deletesAt?: Prisma.SortOrder
+}
+
+export type OrgAvgOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
 }
 
 export type OrgMaxOrderByAggregateInput = {
@@ -295,6 +391,8 @@ export type OrgMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  deletesAt?: Prisma.SortOrder
 }
 
 export type OrgMinOrderByAggregateInput = {
@@ -303,6 +401,12 @@ export type OrgMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   kind?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  deletesAt?: Prisma.SortOrder
+}
+
+export type OrgSumOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -313,6 +417,18 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
+export type IntFieldUpdateOperationsInput = {
+  set?: number
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
+}
+
 
 
 export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -321,6 +437,9 @@ export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   name?: boolean
   kind?: boolean
   createdAt?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  deletesAt?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -329,6 +448,9 @@ export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   name?: boolean
   kind?: boolean
   createdAt?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  deletesAt?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -337,6 +459,9 @@ export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   name?: boolean
   kind?: boolean
   createdAt?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  deletesAt?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectScalar = {
@@ -345,9 +470,12 @@ export type OrgSelectScalar = {
   name?: boolean
   kind?: boolean
   createdAt?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  deletesAt?: boolean
 }
 
-export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt", ExtArgs["result"]["org"]>
+export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt", ExtArgs["result"]["org"]>
 
 export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Org"
@@ -358,6 +486,15 @@ export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     name: string
     kind: string
     createdAt: Date
+    settings: runtime.JsonValue
+    /**
+     * Counts changes of the settings: the ETag.
+     */
+    settingsVersion: number
+    /**
+     * Set while somebody has asked to delete it; until then it can be taken back.
+     */
+    deletesAt: Date | null
   }, ExtArgs["result"]["org"]>
   composites: {}
 }
@@ -786,6 +923,9 @@ export interface OrgFieldRefs {
   readonly name: Prisma.FieldRef<"Org", 'String'>
   readonly kind: Prisma.FieldRef<"Org", 'String'>
   readonly createdAt: Prisma.FieldRef<"Org", 'DateTime'>
+  readonly settings: Prisma.FieldRef<"Org", 'Json'>
+  readonly settingsVersion: Prisma.FieldRef<"Org", 'Int'>
+  readonly deletesAt: Prisma.FieldRef<"Org", 'DateTime'>
 }
     
 

@@ -31,6 +31,10 @@ export type SessionMinAggregateOutputType = {
   accessExpiresAt: Date | null
   createdAt: Date | null
   expiresAt: Date | null
+  userAgent: string | null
+  address: string | null
+  lastSeenAt: Date | null
+  issuerSession: string | null
 }
 
 export type SessionMaxAggregateOutputType = {
@@ -40,6 +44,10 @@ export type SessionMaxAggregateOutputType = {
   accessExpiresAt: Date | null
   createdAt: Date | null
   expiresAt: Date | null
+  userAgent: string | null
+  address: string | null
+  lastSeenAt: Date | null
+  issuerSession: string | null
 }
 
 export type SessionCountAggregateOutputType = {
@@ -49,6 +57,10 @@ export type SessionCountAggregateOutputType = {
   accessExpiresAt: number
   createdAt: number
   expiresAt: number
+  userAgent: number
+  address: number
+  lastSeenAt: number
+  issuerSession: number
   _all: number
 }
 
@@ -60,6 +72,10 @@ export type SessionMinAggregateInputType = {
   accessExpiresAt?: true
   createdAt?: true
   expiresAt?: true
+  userAgent?: true
+  address?: true
+  lastSeenAt?: true
+  issuerSession?: true
 }
 
 export type SessionMaxAggregateInputType = {
@@ -69,6 +85,10 @@ export type SessionMaxAggregateInputType = {
   accessExpiresAt?: true
   createdAt?: true
   expiresAt?: true
+  userAgent?: true
+  address?: true
+  lastSeenAt?: true
+  issuerSession?: true
 }
 
 export type SessionCountAggregateInputType = {
@@ -78,6 +98,10 @@ export type SessionCountAggregateInputType = {
   accessExpiresAt?: true
   createdAt?: true
   expiresAt?: true
+  userAgent?: true
+  address?: true
+  lastSeenAt?: true
+  issuerSession?: true
   _all?: true
 }
 
@@ -160,6 +184,10 @@ export type SessionGroupByOutputType = {
   accessExpiresAt: Date
   createdAt: Date
   expiresAt: Date
+  userAgent: string | null
+  address: string | null
+  lastSeenAt: Date | null
+  issuerSession: string | null
   _count: SessionCountAggregateOutputType | null
   _min: SessionMinAggregateOutputType | null
   _max: SessionMaxAggregateOutputType | null
@@ -190,6 +218,10 @@ export type SessionWhereInput = {
   accessExpiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  userAgent?: Prisma.StringNullableFilter<"Session"> | string | null
+  address?: Prisma.StringNullableFilter<"Session"> | string | null
+  lastSeenAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
+  issuerSession?: Prisma.StringNullableFilter<"Session"> | string | null
 }
 
 export type SessionOrderByWithRelationInput = {
@@ -199,6 +231,10 @@ export type SessionOrderByWithRelationInput = {
   accessExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastSeenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  issuerSession?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type SessionWhereUniqueInput = Prisma.AtLeast<{
@@ -211,6 +247,10 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   accessExpiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"Session"> | Date | string
+  userAgent?: Prisma.StringNullableFilter<"Session"> | string | null
+  address?: Prisma.StringNullableFilter<"Session"> | string | null
+  lastSeenAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
+  issuerSession?: Prisma.StringNullableFilter<"Session"> | string | null
 }, "id">
 
 export type SessionOrderByWithAggregationInput = {
@@ -220,6 +260,10 @@ export type SessionOrderByWithAggregationInput = {
   accessExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrderInput | Prisma.SortOrder
+  address?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastSeenAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  issuerSession?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SessionCountOrderByAggregateInput
   _max?: Prisma.SessionMaxOrderByAggregateInput
   _min?: Prisma.SessionMinOrderByAggregateInput
@@ -235,6 +279,10 @@ export type SessionScalarWhereWithAggregatesInput = {
   accessExpiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"Session"> | Date | string
+  userAgent?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
+  address?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
+  lastSeenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
+  issuerSession?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
 }
 
 export type SessionCreateInput = {
@@ -244,6 +292,10 @@ export type SessionCreateInput = {
   accessExpiresAt: Date | string
   createdAt?: Date | string
   expiresAt: Date | string
+  userAgent?: string | null
+  address?: string | null
+  lastSeenAt?: Date | string | null
+  issuerSession?: string | null
 }
 
 export type SessionUncheckedCreateInput = {
@@ -253,6 +305,10 @@ export type SessionUncheckedCreateInput = {
   accessExpiresAt: Date | string
   createdAt?: Date | string
   expiresAt: Date | string
+  userAgent?: string | null
+  address?: string | null
+  lastSeenAt?: Date | string | null
+  issuerSession?: string | null
 }
 
 export type SessionUpdateInput = {
@@ -262,6 +318,10 @@ export type SessionUpdateInput = {
   accessExpiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionUncheckedUpdateInput = {
@@ -271,6 +331,10 @@ export type SessionUncheckedUpdateInput = {
   accessExpiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionCreateManyInput = {
@@ -280,6 +344,10 @@ export type SessionCreateManyInput = {
   accessExpiresAt: Date | string
   createdAt?: Date | string
   expiresAt: Date | string
+  userAgent?: string | null
+  address?: string | null
+  lastSeenAt?: Date | string | null
+  issuerSession?: string | null
 }
 
 export type SessionUpdateManyMutationInput = {
@@ -289,6 +357,10 @@ export type SessionUpdateManyMutationInput = {
   accessExpiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionUncheckedUpdateManyInput = {
@@ -298,6 +370,10 @@ export type SessionUncheckedUpdateManyInput = {
   accessExpiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  userAgent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SessionCountOrderByAggregateInput = {
@@ -307,6 +383,10 @@ export type SessionCountOrderByAggregateInput = {
   accessExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  lastSeenAt?: Prisma.SortOrder
+  issuerSession?: Prisma.SortOrder
 }
 
 export type SessionMaxOrderByAggregateInput = {
@@ -316,6 +396,10 @@ export type SessionMaxOrderByAggregateInput = {
   accessExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  lastSeenAt?: Prisma.SortOrder
+  issuerSession?: Prisma.SortOrder
 }
 
 export type SessionMinOrderByAggregateInput = {
@@ -325,6 +409,10 @@ export type SessionMinOrderByAggregateInput = {
   accessExpiresAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+  userAgent?: Prisma.SortOrder
+  address?: Prisma.SortOrder
+  lastSeenAt?: Prisma.SortOrder
+  issuerSession?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -340,6 +428,10 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   accessExpiresAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  userAgent?: boolean
+  address?: boolean
+  lastSeenAt?: boolean
+  issuerSession?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -349,6 +441,10 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   accessExpiresAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  userAgent?: boolean
+  address?: boolean
+  lastSeenAt?: boolean
+  issuerSession?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -358,6 +454,10 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   accessExpiresAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  userAgent?: boolean
+  address?: boolean
+  lastSeenAt?: boolean
+  issuerSession?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectScalar = {
@@ -367,9 +467,13 @@ export type SessionSelectScalar = {
   accessExpiresAt?: boolean
   createdAt?: boolean
   expiresAt?: boolean
+  userAgent?: boolean
+  address?: boolean
+  lastSeenAt?: boolean
+  issuerSession?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt" | "userAgent" | "address" | "lastSeenAt" | "issuerSession", ExtArgs["result"]["session"]>
 
 export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Session"
@@ -381,6 +485,13 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     accessExpiresAt: Date
     createdAt: Date
     expiresAt: Date
+    userAgent: string | null
+    address: string | null
+    lastSeenAt: Date | null
+    /**
+     * The issuer's name for its own session (`sid`).
+     */
+    issuerSession: string | null
   }, ExtArgs["result"]["session"]>
   composites: {}
 }
@@ -810,6 +921,10 @@ export interface SessionFieldRefs {
   readonly accessExpiresAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly userAgent: Prisma.FieldRef<"Session", 'String'>
+  readonly address: Prisma.FieldRef<"Session", 'String'>
+  readonly lastSeenAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly issuerSession: Prisma.FieldRef<"Session", 'String'>
 }
     
 

@@ -20,8 +20,18 @@ export type UserAccountModel = runtime.Types.Result.DefaultSelection<Prisma.$Use
 
 export type AggregateUserAccount = {
   _count: UserAccountCountAggregateOutputType | null
+  _avg: UserAccountAvgAggregateOutputType | null
+  _sum: UserAccountSumAggregateOutputType | null
   _min: UserAccountMinAggregateOutputType | null
   _max: UserAccountMaxAggregateOutputType | null
+}
+
+export type UserAccountAvgAggregateOutputType = {
+  settingsVersion: number | null
+}
+
+export type UserAccountSumAggregateOutputType = {
+  settingsVersion: number | null
 }
 
 export type UserAccountMinAggregateOutputType = {
@@ -31,6 +41,12 @@ export type UserAccountMinAggregateOutputType = {
   name: string | null
   email: string | null
   createdAt: Date | null
+  emailVerified: boolean | null
+  settingsVersion: number | null
+  termsVersion: string | null
+  termsAcceptedAt: Date | null
+  lastActiveAt: Date | null
+  deactivatedAt: Date | null
 }
 
 export type UserAccountMaxAggregateOutputType = {
@@ -40,6 +56,12 @@ export type UserAccountMaxAggregateOutputType = {
   name: string | null
   email: string | null
   createdAt: Date | null
+  emailVerified: boolean | null
+  settingsVersion: number | null
+  termsVersion: string | null
+  termsAcceptedAt: Date | null
+  lastActiveAt: Date | null
+  deactivatedAt: Date | null
 }
 
 export type UserAccountCountAggregateOutputType = {
@@ -49,9 +71,24 @@ export type UserAccountCountAggregateOutputType = {
   name: number
   email: number
   createdAt: number
+  emailVerified: number
+  settings: number
+  settingsVersion: number
+  termsVersion: number
+  termsAcceptedAt: number
+  lastActiveAt: number
+  deactivatedAt: number
   _all: number
 }
 
+
+export type UserAccountAvgAggregateInputType = {
+  settingsVersion?: true
+}
+
+export type UserAccountSumAggregateInputType = {
+  settingsVersion?: true
+}
 
 export type UserAccountMinAggregateInputType = {
   id?: true
@@ -60,6 +97,12 @@ export type UserAccountMinAggregateInputType = {
   name?: true
   email?: true
   createdAt?: true
+  emailVerified?: true
+  settingsVersion?: true
+  termsVersion?: true
+  termsAcceptedAt?: true
+  lastActiveAt?: true
+  deactivatedAt?: true
 }
 
 export type UserAccountMaxAggregateInputType = {
@@ -69,6 +112,12 @@ export type UserAccountMaxAggregateInputType = {
   name?: true
   email?: true
   createdAt?: true
+  emailVerified?: true
+  settingsVersion?: true
+  termsVersion?: true
+  termsAcceptedAt?: true
+  lastActiveAt?: true
+  deactivatedAt?: true
 }
 
 export type UserAccountCountAggregateInputType = {
@@ -78,6 +127,13 @@ export type UserAccountCountAggregateInputType = {
   name?: true
   email?: true
   createdAt?: true
+  emailVerified?: true
+  settings?: true
+  settingsVersion?: true
+  termsVersion?: true
+  termsAcceptedAt?: true
+  lastActiveAt?: true
+  deactivatedAt?: true
   _all?: true
 }
 
@@ -119,6 +175,18 @@ export type UserAccountAggregateArgs<ExtArgs extends runtime.Types.Extensions.In
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: UserAccountAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: UserAccountSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: UserAccountMinAggregateInputType
@@ -149,6 +217,8 @@ export type UserAccountGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   _count?: UserAccountCountAggregateInputType | true
+  _avg?: UserAccountAvgAggregateInputType
+  _sum?: UserAccountSumAggregateInputType
   _min?: UserAccountMinAggregateInputType
   _max?: UserAccountMaxAggregateInputType
 }
@@ -160,7 +230,16 @@ export type UserAccountGroupByOutputType = {
   name: string
   email: string | null
   createdAt: Date
+  emailVerified: boolean
+  settings: runtime.JsonValue
+  settingsVersion: number
+  termsVersion: string | null
+  termsAcceptedAt: Date | null
+  lastActiveAt: Date | null
+  deactivatedAt: Date | null
   _count: UserAccountCountAggregateOutputType | null
+  _avg: UserAccountAvgAggregateOutputType | null
+  _sum: UserAccountSumAggregateOutputType | null
   _min: UserAccountMinAggregateOutputType | null
   _max: UserAccountMaxAggregateOutputType | null
 }
@@ -190,6 +269,13 @@ export type UserAccountWhereInput = {
   name?: Prisma.StringFilter<"UserAccount"> | string
   email?: Prisma.StringNullableFilter<"UserAccount"> | string | null
   createdAt?: Prisma.DateTimeFilter<"UserAccount"> | Date | string
+  emailVerified?: Prisma.BoolFilter<"UserAccount"> | boolean
+  settings?: Prisma.JsonFilter<"UserAccount">
+  settingsVersion?: Prisma.IntFilter<"UserAccount"> | number
+  termsVersion?: Prisma.StringNullableFilter<"UserAccount"> | string | null
+  termsAcceptedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
 }
 
 export type UserAccountOrderByWithRelationInput = {
@@ -199,6 +285,13 @@ export type UserAccountOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerified?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  termsAcceptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastActiveAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  deactivatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
@@ -212,6 +305,13 @@ export type UserAccountWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"UserAccount"> | string
   email?: Prisma.StringNullableFilter<"UserAccount"> | string | null
   createdAt?: Prisma.DateTimeFilter<"UserAccount"> | Date | string
+  emailVerified?: Prisma.BoolFilter<"UserAccount"> | boolean
+  settings?: Prisma.JsonFilter<"UserAccount">
+  settingsVersion?: Prisma.IntFilter<"UserAccount"> | number
+  termsVersion?: Prisma.StringNullableFilter<"UserAccount"> | string | null
+  termsAcceptedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  lastActiveAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
+  deactivatedAt?: Prisma.DateTimeNullableFilter<"UserAccount"> | Date | string | null
 }, "id" | "issuer_subject">
 
 export type UserAccountOrderByWithAggregationInput = {
@@ -221,9 +321,18 @@ export type UserAccountOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   email?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerified?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrderInput | Prisma.SortOrder
+  termsAcceptedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  lastActiveAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  deactivatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.UserAccountCountOrderByAggregateInput
+  _avg?: Prisma.UserAccountAvgOrderByAggregateInput
   _max?: Prisma.UserAccountMaxOrderByAggregateInput
   _min?: Prisma.UserAccountMinOrderByAggregateInput
+  _sum?: Prisma.UserAccountSumOrderByAggregateInput
 }
 
 export type UserAccountScalarWhereWithAggregatesInput = {
@@ -236,6 +345,13 @@ export type UserAccountScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"UserAccount"> | string
   email?: Prisma.StringNullableWithAggregatesFilter<"UserAccount"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"UserAccount"> | Date | string
+  emailVerified?: Prisma.BoolWithAggregatesFilter<"UserAccount"> | boolean
+  settings?: Prisma.JsonWithAggregatesFilter<"UserAccount">
+  settingsVersion?: Prisma.IntWithAggregatesFilter<"UserAccount"> | number
+  termsVersion?: Prisma.StringNullableWithAggregatesFilter<"UserAccount"> | string | null
+  termsAcceptedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
+  lastActiveAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
+  deactivatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"UserAccount"> | Date | string | null
 }
 
 export type UserAccountCreateInput = {
@@ -245,6 +361,13 @@ export type UserAccountCreateInput = {
   name: string
   email?: string | null
   createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
 }
 
 export type UserAccountUncheckedCreateInput = {
@@ -254,6 +377,13 @@ export type UserAccountUncheckedCreateInput = {
   name: string
   email?: string | null
   createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
 }
 
 export type UserAccountUpdateInput = {
@@ -263,6 +393,13 @@ export type UserAccountUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountUncheckedUpdateInput = {
@@ -272,6 +409,13 @@ export type UserAccountUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountCreateManyInput = {
@@ -281,6 +425,13 @@ export type UserAccountCreateManyInput = {
   name: string
   email?: string | null
   createdAt?: Date | string
+  emailVerified?: boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: number
+  termsVersion?: string | null
+  termsAcceptedAt?: Date | string | null
+  lastActiveAt?: Date | string | null
+  deactivatedAt?: Date | string | null
 }
 
 export type UserAccountUpdateManyMutationInput = {
@@ -290,6 +441,13 @@ export type UserAccountUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountUncheckedUpdateManyInput = {
@@ -299,6 +457,13 @@ export type UserAccountUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   email?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  emailVerified?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
+  termsVersion?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  termsAcceptedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  lastActiveAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  deactivatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type UserAccountIssuerSubjectCompoundUniqueInput = {
@@ -313,6 +478,17 @@ export type UserAccountCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerified?: Prisma.SortOrder
+  settings?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
+  termsAcceptedAt?: Prisma.SortOrder
+  lastActiveAt?: Prisma.SortOrder
+  deactivatedAt?: Prisma.SortOrder
+}
+
+export type UserAccountAvgOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
 }
 
 export type UserAccountMaxOrderByAggregateInput = {
@@ -322,6 +498,12 @@ export type UserAccountMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerified?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
+  termsAcceptedAt?: Prisma.SortOrder
+  lastActiveAt?: Prisma.SortOrder
+  deactivatedAt?: Prisma.SortOrder
 }
 
 export type UserAccountMinOrderByAggregateInput = {
@@ -331,10 +513,24 @@ export type UserAccountMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   email?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  emailVerified?: Prisma.SortOrder
+  settingsVersion?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
+  termsAcceptedAt?: Prisma.SortOrder
+  lastActiveAt?: Prisma.SortOrder
+  deactivatedAt?: Prisma.SortOrder
+}
+
+export type UserAccountSumOrderByAggregateInput = {
+  settingsVersion?: Prisma.SortOrder
 }
 
 export type NullableStringFieldUpdateOperationsInput = {
   set?: string | null
+}
+
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
 }
 
 
@@ -346,6 +542,13 @@ export type UserAccountSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   name?: boolean
   email?: boolean
   createdAt?: boolean
+  emailVerified?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  termsVersion?: boolean
+  termsAcceptedAt?: boolean
+  lastActiveAt?: boolean
+  deactivatedAt?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -355,6 +558,13 @@ export type UserAccountSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   name?: boolean
   email?: boolean
   createdAt?: boolean
+  emailVerified?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  termsVersion?: boolean
+  termsAcceptedAt?: boolean
+  lastActiveAt?: boolean
+  deactivatedAt?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -364,6 +574,13 @@ export type UserAccountSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   name?: boolean
   email?: boolean
   createdAt?: boolean
+  emailVerified?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  termsVersion?: boolean
+  termsAcceptedAt?: boolean
+  lastActiveAt?: boolean
+  deactivatedAt?: boolean
 }, ExtArgs["result"]["userAccount"]>
 
 export type UserAccountSelectScalar = {
@@ -373,9 +590,16 @@ export type UserAccountSelectScalar = {
   name?: boolean
   email?: boolean
   createdAt?: boolean
+  emailVerified?: boolean
+  settings?: boolean
+  settingsVersion?: boolean
+  termsVersion?: boolean
+  termsAcceptedAt?: boolean
+  lastActiveAt?: boolean
+  deactivatedAt?: boolean
 }
 
-export type UserAccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "issuer" | "subject" | "name" | "email" | "createdAt", ExtArgs["result"]["userAccount"]>
+export type UserAccountOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "issuer" | "subject" | "name" | "email" | "createdAt" | "emailVerified" | "settings" | "settingsVersion" | "termsVersion" | "termsAcceptedAt" | "lastActiveAt" | "deactivatedAt", ExtArgs["result"]["userAccount"]>
 
 export type $UserAccountPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "UserAccount"
@@ -387,6 +611,13 @@ export type $UserAccountPayload<ExtArgs extends runtime.Types.Extensions.Interna
     name: string
     email: string | null
     createdAt: Date
+    emailVerified: boolean
+    settings: runtime.JsonValue
+    settingsVersion: number
+    termsVersion: string | null
+    termsAcceptedAt: Date | null
+    lastActiveAt: Date | null
+    deactivatedAt: Date | null
   }, ExtArgs["result"]["userAccount"]>
   composites: {}
 }
@@ -816,6 +1047,13 @@ export interface UserAccountFieldRefs {
   readonly name: Prisma.FieldRef<"UserAccount", 'String'>
   readonly email: Prisma.FieldRef<"UserAccount", 'String'>
   readonly createdAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
+  readonly emailVerified: Prisma.FieldRef<"UserAccount", 'Boolean'>
+  readonly settings: Prisma.FieldRef<"UserAccount", 'Json'>
+  readonly settingsVersion: Prisma.FieldRef<"UserAccount", 'Int'>
+  readonly termsVersion: Prisma.FieldRef<"UserAccount", 'String'>
+  readonly termsAcceptedAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
+  readonly lastActiveAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
+  readonly deactivatedAt: Prisma.FieldRef<"UserAccount", 'DateTime'>
 }
     
 

@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { Principal } from '@slipway/contracts';
+import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
+import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import { expect } from 'expect';
+import { auditOf } from './audit-statement.js';
+
+const caller = (orgId: string): Pick<Principal, 'orgId' | 'actor'> => ({ orgId, actor: { kind: 'user', id: 'usr_1', label: 'Ada' } });
+
+describe('the chain of the audit', () => {
+  let database: TestDatabase;
+  let pool: SqlPool;
+  before(async () => {
+    database = await createTestDatabase();
+    pool = createPool({ url: database.urls.app, max: 10, applicationName: 'test', onError: () => {} });
+  });
+  after(async () => {
+    await pool?.end();
+    await database?.close();
+  });
+
+  const record = (orgId: string, target: string, fails = false): Promise<void> =>
+    inOrg(pool, orgId, async (client) => {
+      await client.query(auditOf(randomUUID(), caller(orgId), { action: 'thing.do', target, after: { name: target } }));
+      if (fails) throw new Error('undone');
+    });
+
+  it('has one link an entry, without a gap, each over the one before, however many are written at once', async () => {
+    const orgs = ['org_a', 'org_b'];
+    await Promise.all(Array.from({ length: 40 }, (_, index) => record(orgs[index % 2] as string, `t${index}`, index % 5 === 0).catch(() => {})));
+    for (const org of orgs) {
+      const { rows } = await inOrg(pool, org, (client) =>
+        client.query<{ seq: number; previous: Buffer; hash: Buffer; again: Buffer }>(
+          `SELECT c.seq, c.previous, c.hash, app.audit_hash(c.previous, c.seq, e) AS again FROM app.audit_chain c JOIN app.audit_entry e ON e.id = c.entry_id ORDER BY c.seq`,
+        ),
+      );
+      expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
+      let previous: Buffer = Buffer.alloc(0);
+      for (const row of rows) {
+        expect(row.previous).toEqual(previous);
+        expect(row.hash).toEqual(row.again);
+        expect(row.hash.length).toBe(32);
+        previous = row.hash;
+      }
+      const { rows: entries } = await inOrg(pool, org, (client) => client.query<{ n: number }>('SELECT count(*)::int AS n FROM app.audit_entry'));
+      expect(entries).toEqual([{ n: 16 }]);
+    }
+  });
+});

@@ -37,6 +37,16 @@ export {
   ArchiveClaims,
   ArchivePart,
 } from './archive.js';
+export {
+  AUDIT_FAULTS,
+  AuditEntry,
+  AuditExportQuery,
+  AuditLink,
+  AuditPage,
+  AuditQuery,
+  AuditVerification,
+  VerifyAuditQuery,
+} from './audit.js';
 export { BLOB_MARKER, BlobRef, blobRefOf, MAX_EVENT_BYTES } from './blob.js';
 export {
   assertNever,

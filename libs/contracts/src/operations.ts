@@ -12,6 +12,7 @@ import {
   SendMessage,
 } from './conversations.js';
 import type { ErrorCode } from './error-codes.js';
+import { auditOperations } from './operations/audit.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -285,6 +286,7 @@ export const operations = {
     idempotency: 'idempotent',
     errors: [],
   },
+  ...auditOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

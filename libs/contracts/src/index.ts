@@ -84,9 +84,25 @@ export {
   SandboxStatus,
   SendMessage,
 } from './conversations.js';
+export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export {
+  CreateInvitations,
+  INVITATION_STATES,
+  Invitation,
+  InvitationOutcome,
+  InvitationOutcomes,
+  InvitationPage,
+  InvitationPreview,
+  ListInvitationsQuery,
+  MAIL_STATES,
+  MAX_INVITED_AT_ONCE,
+  MAX_OPEN_INVITATIONS,
+  SentInvitation,
+} from './invitations.js';
 export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GeneratedKey, GenerateKey } from './llm-gateway.js';
+export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export {
   COMMON_ERRORS,
   type Operation,
@@ -96,7 +112,7 @@ export {
   type OperationResponse,
   operations,
 } from './operations.js';
-export { Me, ModelInfo, ModelList, Org, RESERVED_SLUGS } from './orgs.js';
+export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { QUEUES, type QueueName, type QueuePayload } from './queues.js';

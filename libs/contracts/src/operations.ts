@@ -13,6 +13,10 @@ import {
 } from './conversations.js';
 import type { ErrorCode } from './error-codes.js';
 import { auditOperations } from './operations/audit.js';
+import { domainOperations } from './operations/domains.js';
+import { invitationOperations } from './operations/invitations.js';
+import { memberOperations } from './operations/members.js';
+import { orgOperations } from './operations/orgs.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -27,6 +31,12 @@ export interface Operation {
   readonly summary: string;
   /** `null`: any signed-in person. */
   readonly permission: Permission | null;
+  /** Also for nobody: the handler then has no `Person`. */
+  readonly anonymous?: true;
+  /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
+  readonly whileDeleting?: true;
+  /** `session`: a signed-in person alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the person's own. See `proofOf`. */
+  readonly proof?: 'any' | 'session';
   readonly status: 200 | 201 | 202 | 204;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -287,6 +297,10 @@ export const operations = {
     errors: [],
   },
   ...auditOperations,
+  ...orgOperations,
+  ...memberOperations,
+  ...invitationOperations,
+  ...domainOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageOf } from './conversations.js';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
 /** First segments of addresses that are the product's own, so that no organization can be called so. */
@@ -37,6 +38,44 @@ export type Org = z.infer<typeof Org>;
 /** The signed-in person and where they belong. `orgs[0]` is the personal one. */
 export const Me = z.object({ id: z.string(), name: z.string(), email: z.string().nullable(), orgs: z.array(Org) });
 export type Me = z.infer<typeof Me>;
+
+/** First segment of an organization's addresses: lower case, digits and single dashes, 2 to 40 characters. */
+export const OrgSlug = z
+  .string()
+  .min(2)
+  .max(40)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'has lower-case letters, digits and single dashes only')
+  .refine((slug) => !RESERVED_SLUGS.has(slug), 'is an address of the product itself');
+/** What people read. Unicode, without control characters. */
+export const OrgName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(80)
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+
+export const CreateOrg = z.strictObject({
+  name: OrgName,
+  /** Absent: made of the name, and with a number behind it when that is taken. */
+  slug: OrgSlug.optional(),
+});
+export type CreateOrg = z.infer<typeof CreateOrg>;
+
+/** Absent keeps. With another `slug` every address of the organization changes at once; the old one leads nowhere and is free for others. */
+export const UpdateOrg = z.strictObject({ name: OrgName.optional(), slug: OrgSlug.optional() });
+export type UpdateOrg = z.infer<typeof UpdateOrg>;
+
+/** To a member, who becomes an owner; the one who asks becomes an admin. */
+export const TransferOrg = z.strictObject({ userId: z.string().min(1).max(100) });
+export type TransferOrg = z.infer<typeof TransferOrg>;
+
+/** `confirm`: the organization's name as it is now, typed by a person. */
+export const DeleteOrg = z.strictObject({ confirm: z.string().max(80) });
+export type DeleteOrg = z.infer<typeof DeleteOrg>;
+
+/** The personal one first, then by name. A person belongs to few: there is always one page. */
+export const OrgList = pageOf(Org);
+export type OrgList = z.infer<typeof OrgList>;
 
 export const ModelInfo = z.object({
   id: z.string(),

@@ -1,0 +1,100 @@
+import type { ErrorCode } from '../error-codes.js';
+import { MemberRemoval } from '../members.js';
+import type { Operation } from '../operations.js';
+import { CreateOrg, DeleteOrg, Org, OrgList, TransferOrg, UpdateOrg } from '../orgs.js';
+
+const ORG = '/api/v1/orgs/{org}';
+/** Of every operation that changes something and has a body. */
+const WRITE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const satisfies readonly ErrorCode[];
+
+/** Organizations themselves; `orgs.get` is with `me` in operations.ts. */
+export const orgOperations = {
+  listOrgs: {
+    id: 'orgs.list',
+    method: 'GET',
+    path: '/api/v1/orgs',
+    summary: 'The organizations of the signed-in person, the personal one first',
+    permission: null,
+    status: 200,
+    response: OrgList,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  createOrg: {
+    id: 'orgs.create',
+    method: 'POST',
+    path: '/api/v1/orgs',
+    summary: 'A company organization, with the caller as its owner',
+    permission: null,
+    status: 201,
+    body: CreateOrg,
+    response: Org,
+    idempotency: 'keyed',
+    errors: [...WRITE, 'org.slug-taken', 'org.too-many', 'idempotency.mismatch', 'idempotency.in-progress'],
+  },
+  updateOrg: {
+    id: 'orgs.update',
+    method: 'PATCH',
+    path: ORG,
+    summary: 'Rename it, or give it another address',
+    permission: 'org:write',
+    status: 200,
+    body: UpdateOrg,
+    response: Org,
+    idempotency: 'idempotent',
+    errors: [...WRITE, 'org.slug-taken', 'org.being-deleted'],
+  },
+  leaveOrg: {
+    id: 'orgs.leave',
+    method: 'POST',
+    path: `${ORG}/leave`,
+    summary: 'Leave it; the conversations stay',
+    permission: 'org:read',
+    whileDeleting: true,
+    proof: 'session',
+    status: 200,
+    response: MemberRemoval,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'org.personal', 'org.last-owner'],
+  },
+  transferOrg: {
+    id: 'orgs.transfer',
+    method: 'POST',
+    path: `${ORG}/transfer`,
+    summary: 'Hand it to a member: they become an owner, the caller an admin',
+    permission: 'org:transfer',
+    proof: 'session',
+    status: 200,
+    body: TransferOrg,
+    response: Org,
+    idempotency: 'idempotent',
+    errors: [...WRITE, 'org.personal', 'org.being-deleted'],
+  },
+  deleteOrg: {
+    id: 'orgs.delete',
+    method: 'DELETE',
+    path: ORG,
+    summary: 'Delete it in 48 hours: everybody but its owners is out at once, its sandboxes end',
+    permission: 'org:delete',
+    whileDeleting: true,
+    proof: 'session',
+    status: 202,
+    body: DeleteOrg,
+    response: Org,
+    idempotency: 'idempotent',
+    errors: [...WRITE, 'org.personal'],
+  },
+  restoreOrg: {
+    id: 'orgs.restore',
+    method: 'POST',
+    path: `${ORG}/restore`,
+    summary: 'Take its deletion back while it is not done',
+    permission: 'org:delete',
+    whileDeleting: true,
+    proof: 'session',
+    status: 200,
+    response: Org,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site'],
+  },
+} as const satisfies Record<string, Operation>;

@@ -100,13 +100,25 @@ function operationObject(operation: Operation, registry: ReadonlyMap<z.ZodType, 
           },
         ]
       : [];
+  const match =
+    operation.versioned === true && operation.method !== 'GET'
+      ? [
+          {
+            name: 'If-Match',
+            in: 'header',
+            required: false,
+            schema: { type: 'string', maxLength: 100 },
+            description: 'The ETag of what was read: the change is refused when there is a newer one.',
+          },
+        ]
+      : [];
   return {
     operationId: operation.id,
     summary: operation.summary,
     tags: [operation.id.split('.')[0]],
     'x-slipway-permission': operation.permission,
     'x-slipway-idempotency': operation.idempotency,
-    parameters: [...pathParameters, ...queryParameters, ...key],
+    parameters: [...pathParameters, ...queryParameters, ...key, ...match],
     ...(operation.body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(operation.body, 'input', registry) } } } }),
@@ -120,6 +132,7 @@ function success(operation: Operation, registry: ReadonlyMap<z.ZodType, string>)
   const json = { 'application/json': { schema: schemaOf(operation.response, 'output', registry) } };
   return {
     description: operation.summary,
+    ...(operation.versioned === true ? { headers: { ETag: { schema: { type: 'string' }, description: 'The version of what is answered.' } } } : {}),
     content: operation.id === 'conversations.events.list' ? { ...json, 'text/event-stream': { schema: { type: 'string' } } } : json,
   };
 }

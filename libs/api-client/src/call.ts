@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Of a keyed operation: give the same key again to repeat a request whose answer was lost. Absent: a new one from `newKey`. */
   readonly idempotencyKey?: string;
+  /** Of a versioned operation that changes something: the version that was read. The change is refused when there is a newer one. */
+  readonly ifMatch?: number;
 }
 
 export interface ApiClientOptions {
@@ -66,7 +68,7 @@ export function urlOf(
 /** Sends one request, once. @throws ApiError for every answer that is not a success, and for none at all (`service.unavailable`). */
 export function createCaller(options: ApiClientOptions): Caller {
   const { fetch: send = (...args) => globalThis.fetch(...args), timeoutMs = 30_000 } = options;
-  return async ({ method, url, body, keyed, answer, options: { signal, idempotencyKey } }) => {
+  return async ({ method, url, body, keyed, answer, options: { signal, idempotencyKey, ifMatch } }) => {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))), timeoutMs);
     try {
@@ -77,6 +79,7 @@ export function createCaller(options: ApiClientOptions): Caller {
           accept: answer === 'stream' ? '*/*' : 'application/json, application/problem+json',
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(keyed ? { 'idempotency-key': idempotencyKey ?? options.newKey() } : {}),
+          ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
           ...options.headers?.(),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -64,6 +64,33 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** The whole log as one JSON array. */
     downloadTrajectory: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
+    /** Accept the terms of this installation; once accepted they stay accepted until their version changes. Fails with `request.not-json`, `request.cross-site`, `account.terms-changed` besides the common codes. */
+    acceptTerms: (request: { body: OperationBody<'acceptTerms'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'acceptTerms'>>,
+    /** Where the browser goes to be sent a message that proves the e-mail address. Fails with `request.cross-site` besides the common codes. */
+    verifyEmail: (request: CallOptions = {}) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/verify-email', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyEmail'>>,
+    /** What I have chosen for myself. */
+    getMySettings: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getMySettings'>>,
+    /** Change some of my settings. Fails with `request.not-json`, `request.cross-site`, `settings.changed` besides the common codes. */
+    updateMySettings: (request: { body: OperationBody<'updateMySettings'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateMySettings'>>,
+    /** Browsers that are signed in as me, the one used last first. */
+    listMySessions: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/sessions', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMySessions'>>,
+    /** Sign one browser out, everywhere within two seconds. Fails with `request.cross-site` besides the common codes. */
+    endMySession: (request: { session: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/sessions/{session}', { session: request.session }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Sign out every other browser, or every one. Fails with `request.not-json`, `request.cross-site` besides the common codes. */
+    endMySessions: (request: { body: OperationBody<'endMySessions'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/sessions/end-all', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'endMySessions'>>,
+    /** Accounts of other providers whose token Slipway holds for me. */
+    listMyConnections: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/connections', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMyConnections'>>,
+    /** Forget the token of one provider. Fails with `request.cross-site` besides the common codes. */
+    deleteMyConnection: (request: { provider: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/connections/{provider}', { provider: request.provider }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
   };
 }
 

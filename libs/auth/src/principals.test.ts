@@ -12,6 +12,8 @@ const PERSON: SignedIn = {
   userId: 'usr_1',
   name: 'Ada',
   email: null,
+  emailVerified: false,
+  termsVersion: null,
   orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null }],
 };
 const service = new PrincipalService(cookie, { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) }, 'https://slipway.example/');

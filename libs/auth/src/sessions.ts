@@ -12,6 +12,9 @@ export interface SignedIn {
   readonly userId: string;
   readonly name: string;
   readonly email: string | null;
+  readonly emailVerified: boolean;
+  /** The version of the terms that they have accepted. */
+  readonly termsVersion: string | null;
   readonly orgs: readonly Org[];
 }
 
@@ -111,7 +114,7 @@ export class Sessions {
     if (row === undefined || row.expires_at.getTime() <= now) return null;
     const orgs = OrgRows.parse(row.orgs).map((org) => ({ ...org, permissions: [...ROLE_PERMISSIONS[org.role]] }));
     const entry: Entry = {
-      person: { sessionId, userId: row.user_id, name: row.name, email: row.email, orgs },
+      person: { sessionId, userId: row.user_id, name: row.name, email: row.email, emailVerified: row.email_verified, termsVersion: row.terms_version, orgs },
       readAt: now,
       accessExpiresAt: row.access_expires_at,
       expiresAt: row.expires_at,
@@ -197,6 +200,8 @@ interface SessionRow {
   user_id: string;
   name: string;
   email: string | null;
+  email_verified: boolean;
+  terms_version: string | null;
   access_expires_at: Date;
   expires_at: Date;
   orgs: unknown;

@@ -27,6 +27,24 @@ export const ERRORS = {
     nextStep: 'Wait a moment and try again; people already signed in are not affected.',
   },
   'auth.sign-in-failed': { status: 400, title: 'The sign-in did not complete', retry: 'never', nextStep: 'Start the sign-in again.' },
+  'account.email-unverified': {
+    status: 403,
+    title: 'Your e-mail address is not verified',
+    retry: 'never',
+    nextStep: 'Open the link in the message that was sent to you, or have it sent again; then sign in again.',
+  },
+  'account.terms-required': {
+    status: 403,
+    title: 'The terms have not been accepted',
+    retry: 'never',
+    nextStep: 'Read the terms of this installation and accept them.',
+  },
+  'account.terms-changed': {
+    status: 409,
+    title: 'The terms have changed meanwhile',
+    retry: 'never',
+    nextStep: 'Read the present version and accept that.',
+  },
   'permission.denied': {
     status: 403,
     title: 'Your role does not allow this',
@@ -323,6 +341,12 @@ export const ERRORS = {
     title: 'The DNS does not answer',
     retry: 'later',
     nextStep: 'Try again in a moment; nothing was changed.',
+  },
+  'settings.changed': {
+    status: 412,
+    title: 'The settings were changed meanwhile',
+    retry: 'never',
+    nextStep: 'Read them again and apply your change to what is there now.',
   },
   'config.invalid': { status: 500, title: 'The configuration is not valid', retry: 'never', nextStep: 'Correct the variables that are listed.' },
   'service.unavailable': { status: 503, title: 'A part of the system does not answer', retry: 'later', nextStep: 'Wait a moment and try again.' },

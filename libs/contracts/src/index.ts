@@ -1,4 +1,23 @@
 export {
+  AcceptTerms,
+  Connection,
+  ConnectionList,
+  EndedSessions,
+  EndSessions,
+  GATES,
+  Gate,
+  MAX_LISTED_SESSIONS,
+  MySession,
+  MySessionList,
+  MySettings,
+  NOTIFICATION_EVENTS,
+  type NotificationEvent,
+  PersonSettings,
+  Terms,
+  UpdateMySettings,
+  VerifyEmail,
+} from './account.js';
+export {
   AgentAction,
   ConfigureRequest,
   ExecuteActionRequest,

@@ -12,6 +12,7 @@ import {
   SendMessage,
 } from './conversations.js';
 import type { ErrorCode } from './error-codes.js';
+import { accountOperations } from './operations/account.js';
 import { auditOperations } from './operations/audit.js';
 import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
@@ -31,6 +32,8 @@ export interface Operation {
   readonly summary: string;
   /** `null`: any signed-in person. */
   readonly permission: Permission | null;
+  /** Answers also who has not passed a gate (`Gate`) yet. */
+  readonly beforeGates?: true;
   /** Also for nobody: the handler then has no `Person`. */
   readonly anonymous?: true;
   /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
@@ -46,6 +49,8 @@ export interface Operation {
   readonly produces?: string;
   /** Whether a repeated request is safe by itself, by Idempotency-Key, or not. */
   readonly idempotency: 'idempotent' | 'keyed';
+  /** What it answers has a version: the `ETag`. A change takes it as `If-Match`; without one it applies to whatever is there. */
+  readonly versioned?: true;
   /** Beside the ones that every operation has (`COMMON_ERRORS`). */
   readonly errors: readonly ErrorCode[];
 }
@@ -54,6 +59,8 @@ export const COMMON_ERRORS = [
   'request.invalid',
   'auth.missing',
   'permission.denied',
+  'account.email-unverified',
+  'account.terms-required',
   'resource.not-found',
   'rate.limited',
   'internal.unexpected',
@@ -78,6 +85,7 @@ export const operations = {
     path: '/api/v1/me',
     summary: 'The signed-in person and their organizations',
     permission: null,
+    beforeGates: true,
     status: 200,
     response: Me,
     idempotency: 'idempotent',
@@ -297,6 +305,7 @@ export const operations = {
     errors: [],
   },
   ...auditOperations,
+  ...accountOperations,
   ...orgOperations,
   ...memberOperations,
   ...invitationOperations,

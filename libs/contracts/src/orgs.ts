@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Gate, Terms } from './account.js';
 import { pageOf } from './conversations.js';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
@@ -36,7 +37,17 @@ export const Org = z.object({
 export type Org = z.infer<typeof Org>;
 
 /** The signed-in person and where they belong. `orgs[0]` is the personal one. */
-export const Me = z.object({ id: z.string(), name: z.string(), email: z.string().nullable(), orgs: z.array(Org) });
+export const Me = z.object({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  emailVerified: z.boolean(),
+  orgs: z.array(Org),
+  /** What is to be done before anything else answers; empty: nothing. */
+  gates: z.array(Gate),
+  /** `null`: this installation has none. */
+  terms: Terms.nullable(),
+});
 export type Me = z.infer<typeof Me>;
 
 /** First segment of an organization's addresses: lower case, digits and single dashes, 2 to 40 characters. */

@@ -12,7 +12,8 @@ export class MeController {
 
   @Serves(operations.me)
   me(@Person() person: SignedIn): Me {
-    return { id: person.userId, name: person.name, email: person.email, orgs: [...person.orgs] };
+    const { userId: id, name, email, emailVerified } = person;
+    return { id, name, email, emailVerified, orgs: [...person.orgs], gates: [], terms: null };
   }
 
   @Serves(operations.getOrg)

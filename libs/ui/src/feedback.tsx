@@ -20,6 +20,26 @@ export function AfterDelay({ children }: { children: ReactNode }) {
   return shown ? children : null;
 }
 
+/** How long a skeleton stays once it is seen. Milliseconds. */
+const SKELETON_STAY_MS = 300;
+
+/**
+ * What to show of something that is being read: nothing for the first 200 ms, then a skeleton, and that for at least 300 ms, so that neither a fast
+ * answer nor one just after the skeleton flickers.
+ */
+export function useSkeleton(pending: boolean): 'blank' | 'skeleton' | 'content' {
+  /** When the skeleton came, on the clock of `performance.now`; `null` while there is none. */
+  const [since, setSince] = useState<number | null>(null);
+  useEffect(() => {
+    if (pending === (since !== null)) return;
+    const wait = since === null ? SKELETON_DELAY_MS : Math.max(0, since + SKELETON_STAY_MS - performance.now());
+    const timer = setTimeout(() => setSince(pending ? performance.now() : null), wait);
+    return () => clearTimeout(timer);
+  }, [pending, since]);
+  if (since !== null) return 'skeleton';
+  return pending ? 'blank' : 'content';
+}
+
 /** What this place is for, and the one thing to do next. */
 export function EmptyState({
   title,

@@ -2,9 +2,9 @@
 import { DEMO_MODEL } from '@slipway/contracts';
 import type { ReactNode } from 'react';
 import { Ago } from '../../browser/ago.tsx';
+import { CopyButton } from '../../browser/copy-button.tsx';
 import { money, number } from '../../browser/format.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
-import { CopyButton } from '../conversation/copy-button.tsx';
 
 export function Details() {
   const { conversation } = useConversation();

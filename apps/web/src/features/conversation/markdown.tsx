@@ -4,7 +4,7 @@ import { Square, SquareCheck } from 'lucide-react';
 import { type ComponentProps, memo, type ReactNode } from 'react';
 import { harden } from 'rehype-harden';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
-import { CopyButton } from './copy-button.tsx';
+import { CopyButton } from '../../browser/copy-button.tsx';
 
 /**
  * What an agent writes is untrusted. Raw HTML is sanitized, links go to whole http(s) and mail addresses only, and no image is ever fetched:

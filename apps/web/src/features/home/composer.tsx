@@ -6,6 +6,7 @@ import { useRouter } from 'next/navigation';
 import { type SyntheticEvent, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { sentenceOf } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
 import { useSession } from '../session/me.ts';
@@ -20,13 +21,6 @@ function requestOf(draft: Draft): unknown {
     ...(draft.branch.trim() ? { branch: draft.branch.trim() } : {}),
     ...(draft.model ? { model: draft.model } : {}),
   };
-}
-
-/** What a schema says of a field, as a sentence for who typed into it. */
-function sentenceOf(message: string): string {
-  if (message === 'Invalid URL') return 'Give the whole address, such as https://github.com/owner/name.';
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
 export function Composer() {

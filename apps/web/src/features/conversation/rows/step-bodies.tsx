@@ -1,7 +1,7 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
 import { cn, ScrollBox } from '@slipway/ui';
-import { CopyButton } from '../copy-button.tsx';
+import { CopyButton } from '../../../browser/copy-button.tsx';
 import type { FileEdit } from '../file-edit.ts';
 import { LongText } from '../long-text.tsx';
 import { plainText } from '../plain-text.ts';

@@ -1,0 +1,8 @@
+/** What a schema says of a field, as a sentence for who typed into it. */
+export function sentenceOf(message: string): string {
+  if (message === 'Invalid URL') return 'Give the whole address, such as https://github.com/owner/name.';
+  if (/^Too small: expected string to have >=1 /.test(message)) return 'This must not be empty.';
+  if (message === 'Invalid email address') return 'This is not an e-mail address.';
+  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

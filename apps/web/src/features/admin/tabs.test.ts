@@ -1,0 +1,23 @@
+import { describe, it } from 'node:test';
+import { type Org, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
+import { expect } from 'expect';
+import { adminTabs, isAdmin } from './tabs.ts';
+
+const orgOf = (role: Role, kind: Org['kind'] = 'company') => ({ kind, permissions: [...ROLE_PERMISSIONS[role]] });
+const paths = (role: Role, kind?: Org['kind']) => adminTabs(orgOf(role, kind)).map((tab) => tab.path);
+
+describe('the tabs about an organization', () => {
+  it('shows to each role those that it may read, and no other', () => {
+    expect(paths('viewer')).toEqual(['members', 'roles']);
+    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets']);
+    expect(paths('owner')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'sandboxes', 'usage', 'budgets', 'audit', 'security', 'danger']);
+  });
+
+  it('has no domains where nobody else can join', () => {
+    expect(paths('owner', 'personal')).not.toContain('security');
+  });
+
+  it('is called Admin for those alone who may do more than work', () => {
+    expect((['viewer', 'member', 'admin', 'owner'] as const).filter((role) => isAdmin(orgOf(role)))).toEqual(['admin', 'owner']);
+  });
+});

@@ -1,0 +1,37 @@
+import { type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+
+interface AdminTab {
+  /** Last part of its address, `/[org]/admin/<path>`. */
+  readonly path: string;
+  readonly label: string;
+  /** It is shown to who holds any of these. */
+  readonly any: readonly Permission[];
+  /** It has no meaning where nobody else can join. */
+  readonly companyOnly?: true;
+}
+
+/** Pages about an organization, in the order of the tabs. Add one here, and its page at `app/[org]/admin/<path>/page.tsx`. */
+const ADMIN_TABS = [
+  { path: 'members', label: 'Members', any: ['member:read'] },
+  { path: 'roles', label: 'Roles', any: ['member:read'] },
+  { path: 'api-keys', label: 'API keys', any: ['api-key:read'] },
+  { path: 'secrets', label: 'Secrets', any: ['secret:read'] },
+  { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
+  { path: 'usage', label: 'Usage', any: ['usage:read'] },
+  { path: 'budgets', label: 'Budgets', any: ['budget:read'] },
+  { path: 'audit', label: 'Audit', any: ['audit:read'] },
+  { path: 'security', label: 'Security', any: ['domain:write'], companyOnly: true },
+  { path: 'danger', label: 'Danger zone', any: ['org:write', 'org:transfer', 'org:delete'] },
+] as const satisfies readonly AdminTab[];
+
+/** The tabs that this person may open in this organization. */
+export function adminTabs(org: Pick<Org, 'permissions' | 'kind'>): readonly AdminTab[] {
+  const tabs: readonly AdminTab[] = ADMIN_TABS;
+  return tabs.filter((tab) => tab.any.some((permission) => org.permissions.includes(permission)) && (tab.companyOnly === undefined || org.kind === 'company'));
+}
+
+/** May they do more than work here? For others the same place is only where they look things up, and is called so. */
+export function isAdmin(org: Pick<Org, 'permissions'>): boolean {
+  const everybodys: readonly Permission[] = ROLE_PERMISSIONS.member;
+  return org.permissions.some((permission) => !everybodys.includes(permission));
+}

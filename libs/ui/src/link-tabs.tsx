@@ -1,0 +1,36 @@
+import { Slot } from 'radix-ui';
+import type { ReactElement } from 'react';
+import { cn } from './class-names.js';
+
+export interface LinkTab {
+  readonly key: string;
+  readonly current: boolean;
+  /** A link: its text is the tab's name. */
+  readonly link: ReactElement;
+}
+
+/** Pages of one place, as links: beside the page from 1024 px, a row that scrolls by itself above it before that. */
+export function LinkTabs({ label, tabs, className }: { label: string; tabs: readonly LinkTab[]; className?: string }) {
+  return (
+    <nav
+      aria-label={label}
+      className={cn(
+        'flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3 lg:w-48 lg:flex-col lg:gap-0.5 lg:overflow-x-visible lg:overflow-y-auto lg:border-r lg:border-b-0 lg:p-3',
+        className,
+      )}
+    >
+      {tabs.map((tab) => (
+        <Slot.Root
+          key={tab.key}
+          aria-current={tab.current ? 'page' : undefined}
+          className={cn(
+            'inline-flex h-10 shrink-0 items-center border-b-2 border-transparent px-2 text-sm whitespace-nowrap text-ink-muted outline-offset-[-2px] hover:text-ink touch:h-11 lg:h-8 lg:rounded-md lg:border-b-0 lg:px-2.5 lg:hover:bg-raised',
+            tab.current && 'border-accent font-medium text-ink lg:bg-raised',
+          )}
+        >
+          {tab.link}
+        </Slot.Root>
+      ))}
+    </nav>
+  );
+}

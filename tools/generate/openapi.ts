@@ -133,7 +133,7 @@ function success(operation: Operation, registry: ReadonlyMap<z.ZodType, string>)
   return {
     description: operation.summary,
     ...(operation.versioned === true ? { headers: { ETag: { schema: { type: 'string' }, description: 'The version of what is answered.' } } } : {}),
-    content: operation.id === 'conversations.events.list' ? { ...json, 'text/event-stream': { schema: { type: 'string' } } } : json,
+    content: operation.alternative === undefined ? json : { ...json, [operation.alternative]: { schema: { type: 'string' } } },
   };
 }
 

@@ -95,7 +95,24 @@ export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(500).optional(),
 });
-export const ListConversationsQuery = PageQuery.extend({ status: ConversationStatus.optional() });
+export const CONVERSATION_SORTS = ['created', 'updated', 'cost'] as const;
+
+/** All that are given hold together. A cursor belongs to the sort that it was given with. */
+export const ListConversationsQuery = PageQuery.extend({
+  status: ConversationStatus.optional(),
+  /** Id of the person or service account that it belongs to. */
+  owner: z.string().min(1).max(200).optional(),
+  /** As it was given when the conversation was made; empty: those without one. */
+  repository: z.string().max(2048).optional(),
+  model: z.string().min(1).max(200).optional(),
+  createdAfter: z.iso.datetime().optional(),
+  createdBefore: z.iso.datetime().optional(),
+  /** Part of the title, in whichever case. */
+  search: text.trim().min(1).max(200).optional(),
+  /** The latest, or the dearest, first. */
+  sort: z.enum(CONVERSATION_SORTS).default('created'),
+});
+export type ListConversationsQuery = z.infer<typeof ListConversationsQuery>;
 
 export const pageOf = <T extends z.ZodType>(item: T) => z.object({ data: z.array(item), page: z.object({ nextCursor: z.string().nullable() }) });
 

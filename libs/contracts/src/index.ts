@@ -83,6 +83,19 @@ export {
 } from './conversation-event.js';
 export {
   BranchName,
+export {
+  BUDGET_THRESHOLDS,
+  BudgetNotice,
+  BudgetOverride,
+  BudgetPerson,
+  BudgetPreview,
+  BudgetPreviewQuery,
+  Budgets,
+  ChangeBudgets,
+  MAX_BUDGET_PEOPLE,
+  Money,
+  PutBudgetOverride,
+} from './budgets.js';
   Changes,
   CONVERSATION_STATUSES,
   Conversation,
@@ -100,6 +113,7 @@ export {
   QueuedMessage,
   RepositoryUrl,
   SANDBOX_STATUSES,
+  CONVERSATION_SORTS,
   SandboxStatus,
   SendMessage,
 } from './conversations.js';
@@ -163,3 +177,41 @@ export {
   sandboxPortOf,
 } from './sandbox-access.js';
 export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
+export {
+  ListSandboxesQuery,
+  LiveSandbox,
+  SANDBOX_STATES,
+  SandboxFleet,
+  SandboxQueue,
+  WaitingForSandbox,
+} from './sandboxes.js';
+export {
+  CreateOwnSecret,
+  CreateSecret,
+  EnvironmentName,
+  GitHost,
+  ListSecretsQuery,
+  MAX_ORG_SECRETS,
+  MAX_OWN_SECRETS,
+  MAX_SECRET_BYTES,
+  MIN_MASKED_LENGTH,
+  repositoryKey,
+  SECRET_SCOPES,
+  Secret,
+  SecretKind,
+  SecretList,
+  SecretName,
+  SecretPage,
+  SecretScope,
+  SecretValue,
+  UpdateSecret,
+} from './secrets.js';
+export {
+  ChangeServiceAccount,
+  CreateServiceAccount,
+  ListServiceAccountsQuery,
+  MAX_SERVICE_ACCOUNTS,
+  SERVICE_ACCOUNT_ROLES,
+  ServiceAccount,
+} from './service-accounts.js';
+export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';

@@ -13,6 +13,8 @@ import {
 } from './conversations.js';
 import type { ErrorCode } from './error-codes.js';
 import { accountOperations } from './operations/account.js';
+import { adminUsageOperations } from './operations/admin-usage.js';
+import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
 import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
@@ -47,8 +49,10 @@ export interface Operation {
   readonly response?: z.ZodType;
   /** Media type of a download or a stream. */
   readonly produces?: string;
-  /** Whether a repeated request is safe by itself, by Idempotency-Key, or not. */
-  readonly idempotency: 'idempotent' | 'keyed';
+  /** Media type that is answered instead of JSON to who asks for it by `Accept`. */
+  readonly alternative?: string;
+  /** Whether a repeated request is safe by itself, by Idempotency-Key, or not at all: `none` does it again. */
+  readonly idempotency: 'idempotent' | 'keyed' | 'none';
   /** What it answers has a version: the `ETag`. A change takes it as `If-Match`; without one it applies to whatever is there. */
   readonly versioned?: true;
   /** Beside the ones that every operation has (`COMMON_ERRORS`). */
@@ -135,7 +139,7 @@ export const operations = {
     body: CreateConversation,
     response: Conversation,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'model.unknown'],
+    errors: [...SEND_ERRORS, 'model.unknown', 'budget.exhausted'],
   },
   getConversation: {
     id: 'conversations.get',
@@ -158,7 +162,7 @@ export const operations = {
     body: SendMessage,
     response: QueuedMessage,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'conversation.queue-full'],
+    errors: [...SEND_ERRORS, 'conversation.queue-full', 'budget.exhausted'],
   },
   withdrawMessage: {
     id: 'conversations.messages.delete',
@@ -267,6 +271,7 @@ export const operations = {
     permission: 'conversation:read',
     status: 200,
     produces: 'text/plain',
+    alternative: 'text/event-stream',
     idempotency: 'idempotent',
     errors: [],
   },
@@ -320,3 +325,10 @@ export type OperationBody<N extends OperationName> = (typeof operations)[N] exte
 export type OperationResponse<N extends OperationName> = (typeof operations)[N] extends { readonly response: infer S extends z.ZodType }
   ? z.output<S>
   : undefined;
+  ...auditOperations,
+  ...apiKeyOperations,
+  ...serviceAccountOperations,
+  ...deviceOperations,
+  ...secretOperations,
+  ...settingsOperations,
+  ...adminUsageOperations,

@@ -57,7 +57,7 @@ export class SimpleApiController {
 
   @Serves(simpleList)
   async list(@Caller() caller: Principal, @Query() query: { limit: number; page_id?: string }): Promise<unknown> {
-    const { data, page } = await this.conversations.list(caller, { limit: query.limit, ...(query.page_id === undefined ? {} : { cursor: query.page_id }) });
+    const { data, page } = await this.conversations.list(caller, { sort: 'created', limit: query.limit, ...(query.page_id === undefined ? {} : { cursor: query.page_id }) });
     return {
       results: data.map((each) => ({
         conversation_id: each.id,

@@ -21,6 +21,7 @@ export function findSuites(root: string): Suite[] {
     fromSource(root, 'tools', '**/*.test.ts', false),
     fromSource(root, 'bench', '**/*.test.ts', false),
     fromSource(root, 'deploy', '**/*.test.ts', false),
+    fromSource(root, 'keycloak', '**/*.test.ts', false),
     ...globSync('tests/*/', { cwd: root })
       .sort()
       .map((folder) => fromSource(root, folder.replace(/[/\\]$/, ''), '**/*.test.ts', true)),

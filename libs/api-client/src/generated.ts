@@ -4,7 +4,7 @@ import { type Caller, type CallOptions, urlOf } from './call.js';
 
 export function operationsOf(baseUrl: string, call: Caller) {
   return {
-    /** The signed-in person and their organizations. */
+    /** The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches. */
     me: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'me'>>,
     /** One organization. */
@@ -16,13 +16,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Conversations, newest first. */
     listConversations: (request: { org: string; query?: OperationQuery<'listConversations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversations'>>,
-    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown` besides the common codes. */
+    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted` besides the common codes. */
     createConversation: (request: { org: string; body: OperationBody<'createConversation'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createConversation'>>,
     /** One conversation with its start steps and queue. */
     getConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getConversation'>>,
-    /** Queue a message; it is taken in once, in order. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `conversation.queue-full` besides the common codes. */
+    /** Queue a message; it is taken in once, in order. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `conversation.queue-full`, `budget.exhausted` besides the common codes. */
     sendMessage: (request: { org: string; conversation: string; body: OperationBody<'sendMessage'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/messages', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'sendMessage'>>,
     /** Take back a message that is still queued. Fails with `request.cross-site`, `conversation.busy` besides the common codes. */
@@ -91,6 +91,219 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Forget the token of one provider. Fails with `request.cross-site` besides the common codes. */
     deleteMyConnection: (request: { provider: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/connections/{provider}', { provider: request.provider }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** API keys, newest first: the caller’s own, or with `?all=true` everybody’s. */
+    listApiKeys: (request: { org: string; query?: OperationQuery<'listApiKeys'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listApiKeys'>>,
+    /** A new API key; its token is in this answer and nowhere else. Fails with `request.not-json`, `request.cross-site`, `api-key.scope-too-wide`, `api-key.limit` besides the common codes. */
+    createApiKey: (request: { org: string; body: OperationBody<'createApiKey'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createApiKey'>>,
+    /** One API key. */
+    getApiKey: (request: { org: string; key: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}', { org: request.org, key: request.key }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getApiKey'>>,
+    /** Another name for the key. Fails with `request.not-json`, `request.cross-site` besides the common codes. */
+    changeApiKey: (request: { org: string; key: string; body: OperationBody<'changeApiKey'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}', { org: request.org, key: request.key }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'changeApiKey'>>,
+    /** Revoke the key: within two seconds it opens nothing, and what is open with it ends. Fails with `request.cross-site` besides the common codes. */
+    revokeApiKey: (request: { org: string; key: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}', { org: request.org, key: request.key }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** A new key in the place of this one, which goes on for the overlap; the new token is in this answer and nowhere else. Fails with `request.not-json`, `request.cross-site`, `api-key.not-live`, `api-key.scope-too-wide`, `api-key.limit` besides the common codes. */
+    rotateApiKey: (request: { org: string; key: string; body: OperationBody<'rotateApiKey'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}/rotate', { org: request.org, key: request.key }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'rotateApiKey'>>,
+    /** Service accounts, newest first. */
+    listServiceAccounts: (request: { org: string; query?: OperationQuery<'listServiceAccounts'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listServiceAccounts'>>,
+    /** A new service account; its keys are made with `POST …/api-keys {serviceAccountId}`. Fails with `request.not-json`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `service-account.role-too-high`, `service-account.limit` besides the common codes. */
+    createServiceAccount: (request: { org: string; body: OperationBody<'createServiceAccount'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createServiceAccount'>>,
+    /** One service account. */
+    getServiceAccount: (request: { org: string; account: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts/{account}', { org: request.org, account: request.account }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getServiceAccount'>>,
+    /** Another name or role; its keys follow within two seconds. Fails with `request.not-json`, `request.cross-site`, `service-account.role-too-high` besides the common codes. */
+    changeServiceAccount: (request: { org: string; account: string; body: OperationBody<'changeServiceAccount'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts/{account}', { org: request.org, account: request.account }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'changeServiceAccount'>>,
+    /** Delete the account and revoke every key of it. Fails with `request.cross-site`, `service-account.role-too-high` besides the common codes. */
+    deleteServiceAccount: (request: { org: string; account: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts/{account}', { org: request.org, account: request.account }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** The program that waits behind a code. */
+    getDeviceRequest: (request: { userCode: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/device/{userCode}', { userCode: request.userCode }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getDeviceRequest'>>,
+    /** Give the program that waits an API key of one’s own. Fails with `request.not-json`, `request.cross-site`, `api-key.scope-too-wide`, `api-key.limit` besides the common codes. */
+    approveDevice: (request: { userCode: string; body: OperationBody<'approveDevice'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/device/{userCode}/approve', { userCode: request.userCode }, undefined), body: request.body, keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Send the program away. Fails with `request.cross-site` besides the common codes. */
+    denyDevice: (request: { userCode: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/device/{userCode}/deny', { userCode: request.userCode }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** The organizations of the signed-in person, the personal one first. */
+    listOrgs: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrgs'>>,
+    /** A company organization, with the caller as its owner. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.slug-taken`, `org.too-many`, `idempotency.mismatch`, `idempotency.in-progress` besides the common codes. */
+    createOrg: (request: { body: OperationBody<'createOrg'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createOrg'>>,
+    /** Rename it, or give it another address. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.slug-taken`, `org.being-deleted` besides the common codes. */
+    updateOrg: (request: { org: string; body: OperationBody<'updateOrg'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrg'>>,
+    /** Leave it; the conversations stay. Fails with `request.cross-site`, `org.personal`, `org.last-owner` besides the common codes. */
+    leaveOrg: (request: { org: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/leave', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'leaveOrg'>>,
+    /** Hand it to a member: they become an owner, the caller an admin. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted` besides the common codes. */
+    transferOrg: (request: { org: string; body: OperationBody<'transferOrg'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/transfer', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'transferOrg'>>,
+    /** Delete it in 48 hours: everybody but its owners is out at once, its sandboxes end. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal` besides the common codes. */
+    deleteOrg: (request: { org: string; body: OperationBody<'deleteOrg'> } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteOrg'>>,
+    /** Take its deletion back while it is not done. Fails with `request.cross-site` besides the common codes. */
+    restoreOrg: (request: { org: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/restore', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'restoreOrg'>>,
+    /** Members, last joined first. */
+    listMembers: (request: { org: string; query?: OperationQuery<'listMembers'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMembers'>>,
+    /** One member. */
+    getMember: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getMember'>>,
+    /** Give a member another role, not above the caller’s own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.last-owner`, `org.being-deleted`, `member.changed` besides the common codes. */
+    updateMember: (request: { org: string; user: string; body: OperationBody<'updateMember'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateMember'>>,
+    /** What would go with a member. */
+    previewMemberRemoval: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}/removal-preview', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'previewMemberRemoval'>>,
+    /** Remove a member: sessions, keys and tokens for this organization end at once, sandboxes within ten seconds. Fails with `request.cross-site`, `org.last-owner`, `org.personal`, `org.being-deleted` besides the common codes. */
+    removeMember: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'removeMember'>>,
+    /** Invitations, newest first. */
+    listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,
+    /** Invite up to 100 addresses; each gets an outcome of its own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `invitation.too-many` besides the common codes. */
+    createInvitations: (request: { org: string; body: OperationBody<'createInvitations'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createInvitations'>>,
+    /** A new link that holds for seven days; the one before ends. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used`, `invitation.revoked` besides the common codes. */
+    resendInvitation: (request: { org: string; invitation: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations/{invitation}/resend', { org: request.org, invitation: request.invitation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resendInvitation'>>,
+    /** Take an invitation back. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used` besides the common codes. */
+    revokeInvitation: (request: { org: string; invitation: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations/{invitation}', { org: request.org, invitation: request.invitation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** What a link invites to; for a signed-in person or none. */
+    readInvitation: (request: { token: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/invitations/{token}', { token: request.token }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readInvitation'>>,
+    /** Join by a link, with the account of the invited address; again is harmless. Fails with `request.cross-site`, `org.being-deleted`, `invitation.other-account`, `invitation.unverified`, `invitation.expired`, `invitation.revoked`, `invitation.used` besides the common codes. */
+    acceptInvitation: (request: { token: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/invitations/{token}/accept', { token: request.token }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'acceptInvitation'>>,
+    /** Domains of e-mail addresses that the organization claims. */
+    listDomains: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listDomains'>>,
+    /** Claim a domain; the answer says which DNS record proves it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `domain.public`, `domain.taken`, `domain.too-many` besides the common codes. */
+    claimDomain: (request: { org: string; body: OperationBody<'claimDomain'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'claimDomain'>>,
+    /** Look the DNS record up. Fails with `request.cross-site`, `org.being-deleted`, `domain.taken`, `domain.not-verified`, `domain.lookup-failed` besides the common codes. */
+    verifyDomain: (request: { org: string; domain: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}/verify', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyDomain'>>,
+    /** Who joins by an address of the domain. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.being-deleted`, `domain.not-verified` besides the common codes. */
+    updateDomain: (request: { org: string; domain: string; body: OperationBody<'updateDomain'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateDomain'>>,
+    /** Take a claim back; who has joined by it stays. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
+    releaseDomain: (request: { org: string; domain: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Who did what to what, newest first. */
+    listAudit: (request: { org: string; query?: OperationQuery<'listAudit'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/audit', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listAudit'>>,
+    /** The chain of the audit as lines of JSON, oldest first, with what it takes to verify it elsewhere; the export is itself recorded. */
+    exportAudit: (request: { org: string; query?: OperationQuery<'exportAudit'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/audit/export', { org: request.org }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
+    /** Whether the audit is as it was written, or which row is the first that is not. */
+    verifyAudit: (request: { org: string; query?: OperationQuery<'verifyAudit'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/audit/verify', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyAudit'>>,
+    /** Secrets of the organization by name: who gets them and when they were last used, never what they are. */
+    listSecrets: (request: { org: string; query?: OperationQuery<'listSecrets'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSecrets'>>,
+    /** Keep a secret and say who gets it: all, an environment, a repository or a conversation. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many` besides the common codes. */
+    createSecret: (request: { org: string; body: OperationBody<'createSecret'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createSecret'>>,
+    /** Another value or description; conversations get it at their next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site` besides the common codes. */
+    updateSecret: (request: { org: string; secret: string; body: OperationBody<'updateSecret'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets/{secret}', { org: request.org, secret: request.secret }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateSecret'>>,
+    /** Delete a secret; sandboxes that run have it until they end. Fails with `request.cross-site` besides the common codes. */
+    deleteSecret: (request: { org: string; secret: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets/{secret}', { org: request.org, secret: request.secret }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** The caller's own secrets in this organization, by name. */
+    listMySecrets: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/me/secrets', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMySecrets'>>,
+    /** Keep a secret for the conversations that the caller starts, such as a git token. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many`, `secret.not-allowed` besides the common codes. */
+    createMySecret: (request: { org: string; body: OperationBody<'createMySecret'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/me/secrets', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createMySecret'>>,
+    /** Another value or description of one of the caller's own secrets. Fails with `request.not-json`, `request.too-large`, `request.cross-site` besides the common codes. */
+    updateMySecret: (request: { org: string; secret: string; body: OperationBody<'updateMySecret'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/me/secrets/{secret}', { org: request.org, secret: request.secret }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateMySecret'>>,
+    /** Delete one of the caller's own secrets. Fails with `request.cross-site` besides the common codes. */
+    deleteMySecret: (request: { org: string; secret: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/me/secrets/{secret}', { org: request.org, secret: request.secret }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Secrets of this conversation's own, by name. */
+    listConversationSecrets: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversationSecrets'>>,
+    /** Give this conversation a secret; one that runs has it at its next message. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many`, `secret.not-allowed` besides the common codes. */
+    createConversationSecret: (request: { org: string; conversation: string; body: OperationBody<'createConversationSecret'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createConversationSecret'>>,
+    /** Delete a secret of this conversation; a sandbox that runs has it until it ends. Fails with `request.cross-site` besides the common codes. */
+    deleteConversationSecret: (request: { org: string; conversation: string; secret: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets/{secret}', { org: request.org, conversation: request.conversation, secret: request.secret }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Settings of the organization. */
+    getOrgSettings: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/settings', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrgSettings'>>,
+    /** Change some settings of the organization. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.changed`, `model.unknown` besides the common codes. */
+    updateOrgSettings: (request: { org: string; body: OperationBody<'updateOrgSettings'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/settings', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrgSettings'>>,
+    /** Models with their address and manner, without their keys. */
+    listLlmProfiles: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/llm-profiles', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listLlmProfiles'>>,
+    /** Keep a model with its address and key. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.name-taken`, `settings.too-many`, `settings.url-refused` besides the common codes. */
+    createLlmProfile: (request: { org: string; body: OperationBody<'createLlmProfile'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/llm-profiles', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createLlmProfile'>>,
+    /** Change an LLM profile. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.name-taken`, `settings.url-refused` besides the common codes. */
+    updateLlmProfile: (request: { org: string; profile: string; body: OperationBody<'updateLlmProfile'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/llm-profiles/{profile}', { org: request.org, profile: request.profile }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateLlmProfile'>>,
+    /** Delete an LLM profile with its key. Fails with `request.cross-site` besides the common codes. */
+    deleteLlmProfile: (request: { org: string; profile: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/llm-profiles/{profile}', { org: request.org, profile: request.profile }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Tool servers that agents may use. */
+    listMcpServers: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMcpServers'>>,
+    /** Add a tool server. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.name-taken`, `settings.too-many`, `settings.url-refused` besides the common codes. */
+    createMcpServer: (request: { org: string; body: OperationBody<'createMcpServer'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createMcpServer'>>,
+    /** Change a tool server. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.name-taken`, `settings.url-refused` besides the common codes. */
+    updateMcpServer: (request: { org: string; server: string; body: OperationBody<'updateMcpServer'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}', { org: request.org, server: request.server }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateMcpServer'>>,
+    /** Delete a tool server. Fails with `request.cross-site` besides the common codes. */
+    deleteMcpServer: (request: { org: string; server: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}', { org: request.org, server: request.server }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Calls, tokens and cost by day, person, repository and model; with Accept: text/csv as a table for spreadsheets. */
+    getUsage: (request: { org: string; query?: OperationQuery<'getUsage'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/usage', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getUsage'>>,
+    /** Limits of the organization and of its people, and what of them is spent in this cycle. */
+    getBudgets: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getBudgets'>>,
+    /** Change limits, the day of the month on which the count begins again, or whether limits hold at all. Fails with `request.not-json`, `request.cross-site`, `settings.changed` besides the common codes. */
+    changeBudgets: (request: { org: string; body: OperationBody<'changeBudgets'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'changeBudgets'>>,
+    /** Whom a change would block or free now; nothing is changed. */
+    previewBudgets: (request: { org: string; query?: OperationQuery<'previewBudgets'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets/preview', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'previewBudgets'>>,
+    /** A limit for one member instead of the default, or none. Fails with `request.not-json`, `request.cross-site` besides the common codes. */
+    putBudgetOverride: (request: { org: string; user: string; body: OperationBody<'putBudgetOverride'> } & CallOptions) =>
+      call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets/overrides/{user}', { org: request.org, user: request.user }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'putBudgetOverride'>>,
+    /** The default for this member again. Fails with `request.cross-site` besides the common codes. */
+    deleteBudgetOverride: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets/overrides/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Shares of limits that were reached, newest first; each once a cycle. */
+    listBudgetNotices: (request: { org: string; query?: OperationQuery<'listBudgetNotices'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets/notices', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listBudgetNotices'>>,
+    /** Sandboxes that run or start now, with their conversation, place, age and state. */
+    listSandboxes: (request: { org: string; query?: OperationQuery<'listSandboxes'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSandboxes'>>,
+    /** Who waits for a sandbox, at which place and why, and the quota. */
+    getSandboxQueue: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/queue', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxQueue'>>,
+    /** Take the sandbox from its conversation: it is paused and told so, its workspace is kept. Fails with `request.cross-site`, `sandbox.not-running` besides the common codes. */
+    stopSandbox: (request: { org: string; sandbox: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/{sandbox}/stop', { org: request.org, sandbox: request.sandbox }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
   };
 }
 
@@ -101,4 +314,5 @@ export const downloadUrls = {
   readBlob: (request: { org: string; conversation: string; sha256: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/blobs/{sha256}', { org: request.org, conversation: request.conversation, sha256: request.sha256 }, undefined),
   downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query),
   downloadTrajectory: (request: { org: string; conversation: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined),
+  exportAudit: (request: { org: string; query?: OperationQuery<'exportAudit'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/audit/export', { org: request.org }, request.query),
 };

@@ -94,7 +94,16 @@ const problem = (status: number, code: string, title: string): Answer => ({
 
 function answerOf(method: string, url: URL, byId: ReadonlyMap<string, StandInConversation>): Answer {
   if (url.pathname === operations.me.path)
-    return json({ id: 'usr_stand_in', name: 'Demo Person', email: 'demo@example.test', emailVerified: true, orgs: [ORG], gates: [], terms: null });
+    return json({
+      id: 'usr_stand_in',
+      name: 'Demo Person',
+      email: 'demo@example.test',
+      auth: { kind: 'session' },
+      emailVerified: true,
+      orgs: [ORG],
+      gates: [],
+      terms: null,
+    });
   const [resource, id, part] = url.pathname.split('/').slice(5);
   if (resource === 'models') return json({ data: [{ id: 'slipway-demo', label: 'Demo', demo: true, default: true }] });
   if (resource === 'conversations' && id === undefined && method === 'GET') {

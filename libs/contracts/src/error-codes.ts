@@ -45,6 +45,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Read the present version and accept that.',
   },
+  'auth.session-needed': {
+    status: 403,
+    title: 'This is for a signed-in person',
+    retry: 'never',
+    nextStep: 'Sign in with a browser; no API key can do it.',
+  },
   'permission.denied': {
     status: 403,
     title: 'Your role does not allow this',
@@ -70,6 +76,36 @@ export const ERRORS = {
     nextStep: 'Wait for it; the same key then answers with its result.',
   },
   'rate.limited': { status: 429, title: 'Too many requests', retry: 'later', nextStep: 'Wait for the time in Retry-After.' },
+  'api-key.scope-too-wide': {
+    status: 422,
+    title: 'The key would be able to do more than you',
+    retry: 'never',
+    nextStep: 'Leave out the scopes that the detail names, or ask somebody who has them to make the key.',
+  },
+  'api-key.not-live': {
+    status: 409,
+    title: 'The key is used up',
+    retry: 'never',
+    nextStep: 'Make a new key; one that is revoked or expired stays so.',
+  },
+  'api-key.limit': {
+    status: 409,
+    title: 'The owner has as many keys as can be',
+    retry: 'never',
+    nextStep: 'Revoke keys that are not needed any more.',
+  },
+  'service-account.role-too-high': {
+    status: 422,
+    title: 'The service account would have a higher role than you',
+    retry: 'never',
+    nextStep: 'Choose a role that is at most your own, or ask somebody who has a higher one.',
+  },
+  'service-account.limit': {
+    status: 409,
+    title: 'The organization has as many service accounts as can be',
+    retry: 'never',
+    nextStep: 'Delete service accounts that are not needed any more.',
+  },
   'conversation.busy': { status: 409, title: 'The conversation is running', retry: 'later', nextStep: 'Stop it first, or wait until it has finished.' },
   'conversation.not-running': { status: 409, title: 'The conversation is not running', retry: 'never', nextStep: 'Send a message to start it again.' },
   'conversation.queue-full': {
@@ -265,6 +301,12 @@ export const ERRORS = {
   },
   'agent.iteration-limit': { status: 409, title: 'The agent used all its steps', retry: 'never', nextStep: 'Send a message to let it go on.' },
   'agent.stuck': { status: 409, title: 'The agent repeats itself', retry: 'never', nextStep: 'Send a message that tells it what to do differently.' },
+  'settings.changed': {
+    status: 412,
+    title: 'The settings were changed meanwhile',
+    retry: 'never',
+    nextStep: 'Read them again and apply your change to what is there now.',
+  },
   'org.slug-taken': {
     status: 409,
     title: 'This address is taken',
@@ -342,9 +384,9 @@ export const ERRORS = {
     retry: 'later',
     nextStep: 'Try again in a moment; nothing was changed.',
   },
-  'settings.changed': {
-    status: 412,
-    title: 'The settings were changed meanwhile',
+  'secret.name-taken': {
+    status: 409,
+    title: 'There is a secret with this name for the same receivers',
     retry: 'never',
     nextStep: 'Change the one that is there, or choose another name.',
   },
@@ -355,7 +397,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Ask an admin to keep the secret, or to allow it in the settings of the organization.',
   },
-  'settings.name-taken': { status: 409, title: 'There is one with this name', retry: 'never', nextStep: 'Change the one that is there, or choose another name.' },
+  'settings.name-taken': {
+    status: 409,
+    title: 'There is one with this name',
+    retry: 'never',
+    nextStep: 'Change the one that is there, or choose another name.',
+  },
   'settings.too-many': { status: 409, title: 'There are as many as can be', retry: 'never', nextStep: 'Delete some that are not needed any more.' },
   'settings.url-refused': {
     status: 422,

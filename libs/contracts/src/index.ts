@@ -48,6 +48,22 @@ export {
   StartConversationRequest,
 } from './agent-server.js';
 export {
+  API_KEY_OWNERS,
+  API_KEY_STATES,
+  ApiKey,
+  ChangeApiKey,
+  CreateApiKey,
+  CreatedApiKey,
+  DEFAULT_API_KEY_DAYS,
+  DEFAULT_OVERLAP_SECONDS,
+  ListApiKeysQuery,
+  MAX_API_KEY_DAYS,
+  MAX_LIVE_API_KEYS,
+  MAX_OVERLAP_SECONDS,
+  Proof,
+  RotateApiKey,
+} from './api-keys.js';
+export {
   ARCHIVE_AUDIENCE,
   ARCHIVE_CONTENT_TYPE,
   ARCHIVE_PARTS,
@@ -68,6 +84,19 @@ export {
 } from './audit.js';
 export { BLOB_MARKER, BlobRef, blobRefOf, MAX_EVENT_BYTES } from './blob.js';
 export {
+  BUDGET_THRESHOLDS,
+  BudgetNotice,
+  BudgetOverride,
+  BudgetPerson,
+  BudgetPreview,
+  BudgetPreviewQuery,
+  Budgets,
+  ChangeBudgets,
+  MAX_BUDGET_PEOPLE,
+  Money,
+  PutBudgetOverride,
+} from './budgets.js';
+export {
   assertNever,
   ConversationEvent,
   ConversationStats,
@@ -83,20 +112,8 @@ export {
 } from './conversation-event.js';
 export {
   BranchName,
-export {
-  BUDGET_THRESHOLDS,
-  BudgetNotice,
-  BudgetOverride,
-  BudgetPerson,
-  BudgetPreview,
-  BudgetPreviewQuery,
-  Budgets,
-  ChangeBudgets,
-  MAX_BUDGET_PEOPLE,
-  Money,
-  PutBudgetOverride,
-} from './budgets.js';
   Changes,
+  CONVERSATION_SORTS,
   CONVERSATION_STATUSES,
   Conversation,
   ConversationStatus,
@@ -113,10 +130,25 @@ export {
   QueuedMessage,
   RepositoryUrl,
   SANDBOX_STATUSES,
-  CONVERSATION_SORTS,
   SandboxStatus,
   SendMessage,
 } from './conversations.js';
+export {
+  ApproveDevice,
+  DEVICE_CODE_SECONDS,
+  DEVICE_ERRORS,
+  DEVICE_GRANT_TYPE,
+  DEVICE_POLL_SECONDS,
+  DeviceAuthorization,
+  DeviceAuthorizationForm,
+  DeviceProblem,
+  DeviceRequest,
+  DeviceToken,
+  DeviceTokenForm,
+  normalUserCode,
+  USER_CODE_ALPHABET,
+  USER_CODE_LENGTH,
+} from './device.js';
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
@@ -135,6 +167,8 @@ export {
   SentInvitation,
 } from './invitations.js';
 export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GeneratedKey, GenerateKey } from './llm-gateway.js';
+export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';
+export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export {
   COMMON_ERRORS,
@@ -144,7 +178,9 @@ export {
   type OperationQuery,
   type OperationResponse,
   operations,
+  proofOf,
 } from './operations.js';
+export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings } from './org-settings.js';
 export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
@@ -176,7 +212,6 @@ export {
   SandboxTicketForm,
   sandboxPortOf,
 } from './sandbox-access.js';
-export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
 export {
   ListSandboxesQuery,
   LiveSandbox,
@@ -214,4 +249,5 @@ export {
   SERVICE_ACCOUNT_ROLES,
   ServiceAccount,
 } from './service-accounts.js';
+export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';

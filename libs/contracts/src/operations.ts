@@ -16,10 +16,14 @@ import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
+import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { orgOperations } from './operations/orgs.js';
+import { secretOperations } from './operations/secrets.js';
+import { serviceAccountOperations } from './operations/service-accounts.js';
+import { settingsOperations } from './operations/settings.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -28,20 +32,20 @@ import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-
 export interface Operation {
   /** `noun.verb`, OpenAPI's operationId. */
   readonly id: string;
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `{name}` parameters. */
   readonly path: string;
   readonly summary: string;
   /** `null`: any signed-in person. */
   readonly permission: Permission | null;
-  /** Answers also who has not passed a gate (`Gate`) yet. */
-  readonly beforeGates?: true;
   /** Also for nobody: the handler then has no `Person`. */
   readonly anonymous?: true;
   /** Also in an organization that waits for its deletion; every other operation that changes something is refused there with `org.being-deleted`. */
   readonly whileDeleting?: true;
   /** `session`: a signed-in person alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the person's own. See `proofOf`. */
   readonly proof?: 'any' | 'session';
+  /** Answers also who has not passed a gate (`Gate`) yet. */
+  readonly beforeGates?: true;
   readonly status: 200 | 201 | 202 | 204;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
@@ -57,6 +61,11 @@ export interface Operation {
   readonly versioned?: true;
   /** Beside the ones that every operation has (`COMMON_ERRORS`). */
   readonly errors: readonly ErrorCode[];
+}
+
+/** What an operation lets in: a session alone, or an API key as well. */
+export function proofOf({ proof, permission }: Pick<Operation, 'proof' | 'permission'>): 'any' | 'session' {
+  return proof ?? (permission === null ? 'session' : 'any');
 }
 
 export const COMMON_ERRORS = [
@@ -87,8 +96,9 @@ export const operations = {
     id: 'me.get',
     method: 'GET',
     path: '/api/v1/me',
-    summary: 'The signed-in person and their organizations',
+    summary: 'The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches',
     permission: null,
+    proof: 'any',
     beforeGates: true,
     status: 200,
     response: Me,
@@ -260,6 +270,7 @@ export const operations = {
     status: 200,
     query: EventsQuery,
     response: EventPage,
+    alternative: 'text/event-stream',
     idempotency: 'idempotent',
     errors: [],
   },
@@ -271,7 +282,6 @@ export const operations = {
     permission: 'conversation:read',
     status: 200,
     produces: 'text/plain',
-    alternative: 'text/event-stream',
     idempotency: 'idempotent',
     errors: [],
   },
@@ -309,12 +319,18 @@ export const operations = {
     idempotency: 'idempotent',
     errors: [],
   },
-  ...auditOperations,
   ...accountOperations,
+  ...apiKeyOperations,
+  ...serviceAccountOperations,
+  ...deviceOperations,
   ...orgOperations,
   ...memberOperations,
   ...invitationOperations,
   ...domainOperations,
+  ...auditOperations,
+  ...secretOperations,
+  ...settingsOperations,
+  ...adminUsageOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 
@@ -325,10 +341,3 @@ export type OperationBody<N extends OperationName> = (typeof operations)[N] exte
 export type OperationResponse<N extends OperationName> = (typeof operations)[N] extends { readonly response: infer S extends z.ZodType }
   ? z.output<S>
   : undefined;
-  ...auditOperations,
-  ...apiKeyOperations,
-  ...serviceAccountOperations,
-  ...deviceOperations,
-  ...secretOperations,
-  ...settingsOperations,
-  ...adminUsageOperations,

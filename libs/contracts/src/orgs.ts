@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Gate, Terms } from './account.js';
+import { Proof } from './api-keys.js';
 import { pageOf } from './conversations.js';
 import { PERMISSIONS, ROLES } from './permissions.js';
 
@@ -41,6 +42,7 @@ export const Me = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string().nullable(),
+  auth: Proof,
   emailVerified: z.boolean(),
   orgs: z.array(Org),
   /** What is to be done before anything else answers; empty: nothing. */

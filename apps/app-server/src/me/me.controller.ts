@@ -13,7 +13,7 @@ export class MeController {
   @Serves(operations.me)
   me(@Person() person: SignedIn): Me {
     const { userId: id, name, email, emailVerified } = person;
-    return { id, name, email, emailVerified, orgs: [...person.orgs], gates: [], terms: null };
+    return { id, name, email, auth: { kind: 'session' }, emailVerified, orgs: [...person.orgs], gates: [], terms: null };
   }
 
   @Serves(operations.getOrg)

@@ -125,6 +125,12 @@ describe('row-level security', () => {
           `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'u', 'a', 't')`,
           [org],
         );
+        await owner.query(
+          `INSERT INTO app.invitation (id, org_id, email, role, token_hash, invited_by, invited_by_label, expires_at) VALUES ($1, $2, 'e', 'member', convert_to($2, 'UTF8'), 'u', 'u', now())`,
+          [conversation, org],
+        );
+        await owner.query(`INSERT INTO app.outgoing_mail (id, org_id, recipient, subject) VALUES ($1, $2, 'e', 's')`, [conversation, org]);
+        await owner.query(`INSERT INTO app.org_domain (org_id, domain, challenge) VALUES ($1, 'same.example', 'c')`, [org]);
         await owner.query(`INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`, [org]);
         await owner.query(
           `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($2, $2, 'usr', $1, 8000, now(), now())`,

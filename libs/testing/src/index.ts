@@ -16,6 +16,7 @@ export {
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/model-server.js';
 export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
+export { type SeededOrg, type SeededPerson, seedTwoOrgs, type TwoOrgs } from './scenarios/two-orgs.js';
 export { type SignedInClient, signIn, submitForm } from './sign-in.js';
 export { SilentProxy } from './silent-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';

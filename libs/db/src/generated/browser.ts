@@ -83,6 +83,21 @@ export type WorkspaceSnapshot = Prisma.WorkspaceSnapshotModel
  */
 export type SandboxGrant = Prisma.SandboxGrantModel
 /**
+ * Model Invitation
+ * A link that lets one address join; only the SHA-256 of its token is kept.
+ */
+export type Invitation = Prisma.InvitationModel
+/**
+ * Model OutgoingMail
+ * A mail that is to be sent, written in the transaction that wants it.
+ */
+export type OutgoingMail = Prisma.OutgoingMailModel
+/**
+ * Model OrgDomain
+ * A domain of e-mail addresses that an organization says is its own; one may have proved it.
+ */
+export type OrgDomain = Prisma.OrgDomainModel
+/**
  * Model AuditEntry
  * 
  */

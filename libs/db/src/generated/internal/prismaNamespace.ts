@@ -410,6 +410,9 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
   SandboxGrant: 'SandboxGrant',
+  Invitation: 'Invitation',
+  OutgoingMail: 'OutgoingMail',
+  OrgDomain: 'OrgDomain',
   AuditEntry: 'AuditEntry',
   AuditLink: 'AuditLink'
 } as const
@@ -427,7 +430,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "auditEntry" | "auditLink"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "orgDomain" | "auditEntry" | "auditLink"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1393,6 +1396,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Invitation: {
+      payload: Prisma.$InvitationPayload<ExtArgs>
+      fields: Prisma.InvitationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.InvitationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.InvitationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        findFirst: {
+          args: Prisma.InvitationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.InvitationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        findMany: {
+          args: Prisma.InvitationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>[]
+        }
+        create: {
+          args: Prisma.InvitationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        createMany: {
+          args: Prisma.InvitationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.InvitationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>[]
+        }
+        delete: {
+          args: Prisma.InvitationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        update: {
+          args: Prisma.InvitationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        deleteMany: {
+          args: Prisma.InvitationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.InvitationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.InvitationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>[]
+        }
+        upsert: {
+          args: Prisma.InvitationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$InvitationPayload>
+        }
+        aggregate: {
+          args: Prisma.InvitationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateInvitation>
+        }
+        groupBy: {
+          args: Prisma.InvitationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InvitationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.InvitationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.InvitationCountAggregateOutputType> | number
+        }
+      }
+    }
+    OutgoingMail: {
+      payload: Prisma.$OutgoingMailPayload<ExtArgs>
+      fields: Prisma.OutgoingMailFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OutgoingMailFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OutgoingMailFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        findFirst: {
+          args: Prisma.OutgoingMailFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OutgoingMailFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        findMany: {
+          args: Prisma.OutgoingMailFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>[]
+        }
+        create: {
+          args: Prisma.OutgoingMailCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        createMany: {
+          args: Prisma.OutgoingMailCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OutgoingMailCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>[]
+        }
+        delete: {
+          args: Prisma.OutgoingMailDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        update: {
+          args: Prisma.OutgoingMailUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        deleteMany: {
+          args: Prisma.OutgoingMailDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OutgoingMailUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OutgoingMailUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>[]
+        }
+        upsert: {
+          args: Prisma.OutgoingMailUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingMailPayload>
+        }
+        aggregate: {
+          args: Prisma.OutgoingMailAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOutgoingMail>
+        }
+        groupBy: {
+          args: Prisma.OutgoingMailGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingMailGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OutgoingMailCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingMailCountAggregateOutputType> | number
+        }
+      }
+    }
+    OrgDomain: {
+      payload: Prisma.$OrgDomainPayload<ExtArgs>
+      fields: Prisma.OrgDomainFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrgDomainFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrgDomainFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        findFirst: {
+          args: Prisma.OrgDomainFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrgDomainFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        findMany: {
+          args: Prisma.OrgDomainFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>[]
+        }
+        create: {
+          args: Prisma.OrgDomainCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        createMany: {
+          args: Prisma.OrgDomainCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrgDomainCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>[]
+        }
+        delete: {
+          args: Prisma.OrgDomainDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        update: {
+          args: Prisma.OrgDomainUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        deleteMany: {
+          args: Prisma.OrgDomainDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrgDomainUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrgDomainUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>[]
+        }
+        upsert: {
+          args: Prisma.OrgDomainUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDomainPayload>
+        }
+        aggregate: {
+          args: Prisma.OrgDomainAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrgDomain>
+        }
+        groupBy: {
+          args: Prisma.OrgDomainGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgDomainGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrgDomainCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgDomainCountAggregateOutputType> | number
+        }
+      }
+    }
     AuditEntry: {
       payload: Prisma.$AuditEntryPayload<ExtArgs>
       fields: Prisma.AuditEntryFieldRefs
@@ -1783,6 +2008,56 @@ export const SandboxGrantScalarFieldEnum = {
 export type SandboxGrantScalarFieldEnum = (typeof SandboxGrantScalarFieldEnum)[keyof typeof SandboxGrantScalarFieldEnum]
 
 
+export const InvitationScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  email: 'email',
+  role: 'role',
+  message: 'message',
+  tokenHash: 'tokenHash',
+  invitedBy: 'invitedBy',
+  invitedByLabel: 'invitedByLabel',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  acceptedAt: 'acceptedAt',
+  acceptedBy: 'acceptedBy',
+  mailId: 'mailId'
+} as const
+
+export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof typeof InvitationScalarFieldEnum]
+
+
+export const OutgoingMailScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  recipient: 'recipient',
+  subject: 'subject',
+  body: 'body',
+  createdAt: 'createdAt',
+  nextTryAt: 'nextTryAt',
+  attempts: 'attempts',
+  sentAt: 'sentAt',
+  failedAt: 'failedAt',
+  lastError: 'lastError'
+} as const
+
+export type OutgoingMailScalarFieldEnum = (typeof OutgoingMailScalarFieldEnum)[keyof typeof OutgoingMailScalarFieldEnum]
+
+
+export const OrgDomainScalarFieldEnum = {
+  orgId: 'orgId',
+  domain: 'domain',
+  challenge: 'challenge',
+  autoJoinRole: 'autoJoinRole',
+  createdAt: 'createdAt',
+  verifiedAt: 'verifiedAt',
+  checkedAt: 'checkedAt'
+} as const
+
+export type OrgDomainScalarFieldEnum = (typeof OrgDomainScalarFieldEnum)[keyof typeof OrgDomainScalarFieldEnum]
+
+
 export const AuditEntryScalarFieldEnum = {
   id: 'id',
   orgId: 'orgId',
@@ -2150,6 +2425,9 @@ export type GlobalOmitConfig = {
   idempotencyKey?: Prisma.IdempotencyKeyOmit
   workspaceSnapshot?: Prisma.WorkspaceSnapshotOmit
   sandboxGrant?: Prisma.SandboxGrantOmit
+  invitation?: Prisma.InvitationOmit
+  outgoingMail?: Prisma.OutgoingMailOmit
+  orgDomain?: Prisma.OrgDomainOmit
   auditEntry?: Prisma.AuditEntryOmit
   auditLink?: Prisma.AuditLinkOmit
 }

@@ -64,6 +64,9 @@ export const ModelName = {
   IdempotencyKey: 'IdempotencyKey',
   WorkspaceSnapshot: 'WorkspaceSnapshot',
   SandboxGrant: 'SandboxGrant',
+  Invitation: 'Invitation',
+  OutgoingMail: 'OutgoingMail',
+  OrgDomain: 'OrgDomain',
   AuditEntry: 'AuditEntry',
   AuditLink: 'AuditLink'
 } as const
@@ -285,6 +288,56 @@ export const SandboxGrantScalarFieldEnum = {
 } as const
 
 export type SandboxGrantScalarFieldEnum = (typeof SandboxGrantScalarFieldEnum)[keyof typeof SandboxGrantScalarFieldEnum]
+
+
+export const InvitationScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  email: 'email',
+  role: 'role',
+  message: 'message',
+  tokenHash: 'tokenHash',
+  invitedBy: 'invitedBy',
+  invitedByLabel: 'invitedByLabel',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  revokedAt: 'revokedAt',
+  acceptedAt: 'acceptedAt',
+  acceptedBy: 'acceptedBy',
+  mailId: 'mailId'
+} as const
+
+export type InvitationScalarFieldEnum = (typeof InvitationScalarFieldEnum)[keyof typeof InvitationScalarFieldEnum]
+
+
+export const OutgoingMailScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  recipient: 'recipient',
+  subject: 'subject',
+  body: 'body',
+  createdAt: 'createdAt',
+  nextTryAt: 'nextTryAt',
+  attempts: 'attempts',
+  sentAt: 'sentAt',
+  failedAt: 'failedAt',
+  lastError: 'lastError'
+} as const
+
+export type OutgoingMailScalarFieldEnum = (typeof OutgoingMailScalarFieldEnum)[keyof typeof OutgoingMailScalarFieldEnum]
+
+
+export const OrgDomainScalarFieldEnum = {
+  orgId: 'orgId',
+  domain: 'domain',
+  challenge: 'challenge',
+  autoJoinRole: 'autoJoinRole',
+  createdAt: 'createdAt',
+  verifiedAt: 'verifiedAt',
+  checkedAt: 'checkedAt'
+} as const
+
+export type OrgDomainScalarFieldEnum = (typeof OrgDomainScalarFieldEnum)[keyof typeof OrgDomainScalarFieldEnum]
 
 
 export const AuditEntryScalarFieldEnum = {

@@ -46,7 +46,7 @@ function Question({ onOpenChange, children, confirmLabel, typed, busy = false, d
           <label htmlFor={id} className="text-sm text-ink-muted">
             Type <strong className="font-mono font-semibold break-all text-ink select-all">{typed}</strong> to go on
           </label>
-          <Input id={id} value={text} autoComplete="off" spellCheck={false} onChange={(event) => setText(event.target.value)} />
+          <Input id={id} data-autofocus value={text} autoComplete="off" spellCheck={false} onChange={(event) => setText(event.target.value)} />
         </div>
       )}
       <div className="flex justify-end gap-2">

@@ -22,10 +22,11 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
           tabIndex={-1}
-          // The panel itself, not its first button: what it is called is read out, and no ring stands on Close.
+          // The field that is marked, else the panel itself, not its first button: what it is called is read out, and no ring stands on Close.
           onOpenAutoFocus={(event) => {
             event.preventDefault();
-            (event.currentTarget as HTMLElement).focus();
+            const panel = event.currentTarget as HTMLElement;
+            (panel.querySelector<HTMLElement>('[data-autofocus]') ?? panel).focus();
           }}
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}
@@ -48,7 +49,7 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
   );
 }
 
-/** A question in the middle of the screen. `Esc` closes it and focus goes back to where it came from. */
+/** A question in the middle of the screen. `Esc` closes it and focus goes back to where it came from. A field with `data-autofocus` has the focus first. */
 export function Dialog(props: OverlayProps) {
   return <Overlay placement="top-1/2 left-1/2 w-[min(480px,calc(100vw-32px))] max-h-[85dvh] -translate-x-1/2 -translate-y-1/2 rounded-xl border" {...props} />;
 }

@@ -1,19 +1,19 @@
 'use client';
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
-import { failureOf } from '../api/failure.ts';
-import { Failed } from '../features/frame/failed.tsx';
+import { useStored } from '../browser/stored.ts';
 import { FrameSkeleton } from '../features/frame/frame-skeleton.tsx';
-import { useMe } from '../features/session/me.ts';
+import { LAST_ORG, lastOrg } from '../features/frame/last-org.ts';
+import { SignedIn } from '../features/session/signed-in.tsx';
 
-/** Nobody works at `/`: it leads to the first organization, or to sign-in. */
+/** Nobody works at `/`: it leads to the organization that was looked at last, or to sign-in. */
 export default function RootPage() {
-  const me = useMe();
+  const [last] = useStored(LAST_ORG, '');
+  return <SignedIn>{(me) => <Lead slug={lastOrg(me, last)?.slug} />}</SignedIn>;
+}
+
+function Lead({ slug }: { slug: string | undefined }) {
   const router = useRouter();
-  const slug = me.data?.orgs[0]?.slug;
-  useEffect(() => {
-    if (slug !== undefined) router.replace(`/${slug}`);
-  }, [slug, router]);
-  if (me.isError && failureOf(me.error).code !== 'auth.missing') return <Failed error={me.error} retry={() => me.refetch()} className="m-6 max-w-xl" />;
+  useEffect(() => router.replace(slug === undefined ? '/orgs/new' : `/${slug}`), [slug, router]);
   return <FrameSkeleton />;
 }

@@ -1,11 +1,12 @@
 'use client';
 import { cn, IconButton, Tooltip } from '@slipway/ui';
-import { MessagesSquare, PanelLeftClose, PanelLeftOpen, SquarePen } from 'lucide-react';
+import { MessagesSquare, PanelLeftClose, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useStored } from '../../browser/stored.ts';
+import { adminTabs, isAdmin } from '../admin/tabs.ts';
 import { useSession } from '../session/me.ts';
-import { Logo } from './logo.tsx';
+import { OrgSwitcher } from './org-switcher.tsx';
 import { PersonMenu } from './person-menu.tsx';
 
 function usePlaces() {
@@ -15,24 +16,21 @@ function usePlaces() {
   return [
     { href: home, label: 'New task', icon: SquarePen, current: path === home },
     { href: `${home}/conversations`, label: 'Conversations', icon: MessagesSquare, current: path.startsWith(`${home}/conversations`) },
+    ...(adminTabs(org).length === 0
+      ? []
+      : [{ href: `${home}/admin`, label: isAdmin(org) ? 'Admin' : 'Organization', icon: Settings2, current: path.startsWith(`${home}/admin`) }]),
   ];
 }
 
 /** Left, from 768 px. Folds to icons; the choice is kept in this browser. */
 export function Rail() {
-  const { org } = useSession();
   const places = usePlaces();
   const [folded, setFolded] = useStored('slipway.rail-folded', 'no');
   const narrow = folded === 'yes';
   return (
     <nav aria-label="Main" className={cn('hidden shrink-0 flex-col border-r border-line bg-surface md:flex', narrow ? 'w-14' : 'w-56')}>
-      <div className={cn('flex h-12 items-center gap-2 px-3', narrow && 'justify-center px-0')}>
-        <Logo className="size-6 shrink-0" />
-        {narrow ? null : (
-          <span className="min-w-0 flex-1 truncate text-sm font-semibold" title={org.name}>
-            {org.name}
-          </span>
-        )}
+      <div className={cn('flex h-12 items-center gap-1 px-1.5', narrow && 'justify-center px-0')}>
+        <OrgSwitcher narrow={narrow} />
         {narrow ? null : (
           <IconButton label="Fold the navigation" size="icon-small" side="right" onClick={() => setFolded('yes')}>
             <PanelLeftClose aria-hidden />
@@ -80,13 +78,11 @@ export function Rail() {
 
 /** On top, below 768 px. */
 export function CompactHeader() {
-  const { org } = useSession();
   const places = usePlaces();
   return (
-    <nav aria-label="Main" className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-3 md:hidden">
-      <Logo className="size-6 shrink-0" />
-      <span className="min-w-0 flex-1 truncate pl-1 text-sm font-semibold">{org.name}</span>
-      <div className="flex gap-1">
+    <nav aria-label="Main" className="flex h-12 shrink-0 items-center gap-1 border-b border-line bg-surface px-1.5 md:hidden">
+      <OrgSwitcher />
+      <div className="flex shrink-0">
         {places.map(({ href, label, icon: Icon, current }) => (
           <Link
             key={href}

@@ -1,10 +1,12 @@
 'use client';
 import { Button, cn, Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
-import { LogOut, Monitor, Moon, Sun } from 'lucide-react';
+import { LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
+import Link from 'next/link';
 import { useTheme } from 'next-themes';
 import { toast } from 'sonner';
 import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
+import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
 
 const THEMES = [
   { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
@@ -12,7 +14,7 @@ const THEMES = [
   { value: 'system', label: 'System', icon: <Monitor aria-hidden /> },
 ];
 
-/** The person: theme and sign-out. */
+/** The person: settings, theme and sign-out. */
 export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
   const { me } = useSession();
   const { theme, setTheme } = useTheme();
@@ -34,9 +36,15 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
         {me.email}
       </MenuLabel>
       <MenuSeparator />
+      <MenuItem asChild>
+        <Link href="/settings">
+          <Settings aria-hidden /> Settings
+        </Link>
+      </MenuItem>
+      <MenuSeparator />
       <MenuChoices label="Theme" value={theme ?? 'system'} onChange={setTheme} choices={THEMES} />
       <MenuSeparator />
-      <MenuItem onSelect={() => void signOut().catch(() => toast.error('You are still signed in: the server did not answer. Try again.'))}>
+      <MenuItem onSelect={() => void signOut().catch(() => toast.error(STILL_SIGNED_IN))}>
         <LogOut aria-hidden /> Sign out
       </MenuItem>
     </Menu>

@@ -1,0 +1,145 @@
+'use client';
+import { type Member, ROLES, type Role } from '@slipway/contracts';
+import { Badge, Button, type Column, EmptyState, IconButton, Select, Table } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { Download, UserMinus } from 'lucide-react';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { z } from 'zod';
+import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Ago } from '../../browser/ago.tsx';
+import { isAbove, ROLE_LABELS, roleOptions, rolesToGive } from '../admin/roles.ts';
+import { saveFile } from '../list/csv.ts';
+import { ListPanel } from '../list/list-panel.tsx';
+import { SearchField } from '../list/search-field.tsx';
+import { usePages } from '../list/use-pages.ts';
+import { useSession } from '../session/me.ts';
+import { membersCsv } from './members-csv.ts';
+import { RemoveDialog } from './remove-dialog.tsx';
+import { useSetRole } from './use-set-role.ts';
+
+const ALL = 'all';
+const ROLE_FILTERS = [{ value: ALL, label: 'All roles' }, ...ROLES.map((role) => ({ value: role, label: ROLE_LABELS[role] }))];
+const SOURCES: Record<Member['source'], string> = { founder: 'Founder', invitation: 'Invitation', domain: 'Domain' };
+
+/** Everybody in the organization, last joined first. */
+export function People() {
+  const { org } = useSession();
+  const [search, setSearch] = useAddressValue('search');
+  const [roleName, setRole] = useAddressValue('role');
+  const role = z.enum(ROLES).safeParse(roleName).data;
+  const filter = { ...(search === null ? {} : { search }), ...(role === undefined ? {} : { role }) };
+  const list = usePages({
+    key: ['members', org.id, search ?? '', role ?? ALL],
+    read: (cursor, signal) => api.listMembers({ org: org.id, query: { limit: 100, ...filter, ...cursor }, signal }),
+  });
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  const save = useMutation({
+    mutationFn: () => membersCsv((cursor) => api.listMembers({ org: org.id, query: { limit: 200, ...filter, ...cursor } })),
+    onSuccess: (csv) => saveFile(`${org.slug}-members.csv`, csv),
+    onError: (error) => toast.error(`The list was not saved. ${failureOf(error).title}.`),
+  });
+  const clear = () => {
+    setSearch(null);
+    setRole(null);
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchField
+          label="Search people"
+          value={search ?? ''}
+          onChange={(value) => setSearch(value.trim() === '' ? null : value.trim())}
+          className="min-w-48 flex-1 sm:max-w-72"
+        />
+        <Select
+          aria-label="Role"
+          className="w-36"
+          options={ROLE_FILTERS}
+          value={role ?? ALL}
+          onChange={(value) => setRole(value === ALL ? null : value, 'push')}
+        />
+        <Button className="ml-auto" busy={save.isPending} onClick={() => save.mutate()}>
+          <Download aria-hidden /> Export CSV
+        </Button>
+      </div>
+      <ListPanel
+        list={list}
+        noun="people"
+        empty={<EmptyState title="Nobody is here">An organization has at least one owner; this list should not be empty.</EmptyState>}
+        filtered={search !== null || role !== undefined ? clear : null}
+      >
+        {(rows) => <PeopleTable rows={rows} remove={setLeaving} />}
+      </ListPanel>
+      {leaving === null ? null : <RemoveDialog member={leaving} onClose={() => setLeaving(null)} />}
+    </div>
+  );
+}
+
+function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (member: Member) => void }) {
+  const { me, org } = useSession();
+  const may = (permission: (typeof org.permissions)[number]) => org.permissions.includes(permission);
+  const columns: Column<Member>[] = [
+    { label: 'Person', phone: 'title', cell: (member) => <Person member={member} mine={member.userId === me.id} /> },
+    {
+      label: 'Role',
+      className: 'md:w-40',
+      cell: (member) => <RoleOf member={member} fixed={!may('member:set-role') || member.userId === me.id || isAbove(member.role, org.role)} />,
+    },
+    { label: 'Joined by', cell: (member) => <span className="text-ink-muted">{SOURCES[member.source]}</span> },
+    { label: 'Joined', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
+    {
+      label: 'Last active',
+      cell: (member) =>
+        member.lastActiveAt === null ? (
+          <span className="text-ink-muted">Never</span>
+        ) : (
+          <Ago at={member.lastActiveAt} className="whitespace-nowrap text-ink-muted" />
+        ),
+    },
+  ];
+  if (may('member:remove') && org.kind === 'company')
+    columns.push({
+      label: 'Actions',
+      unnamed: true,
+      align: 'end',
+      phone: 'actions',
+      cell: (member) =>
+        member.userId === me.id || isAbove(member.role, org.role) ? null : (
+          <IconButton label={`Remove ${member.name}`} onClick={() => remove(member)}>
+            <UserMinus aria-hidden />
+          </IconButton>
+        ),
+    });
+  return <Table label="People" columns={columns} rows={rows} rowKey={(member) => member.userId} />;
+}
+
+function Person({ member, mine }: { member: Member; mine: boolean }) {
+  return (
+    <span className="block min-w-0">
+      <span className="flex flex-wrap items-center gap-2 font-medium">
+        <span className="min-w-0 break-words">{member.name}</span>
+        {mine ? <Badge>You</Badge> : null}
+        {member.deactivated ? <Badge tone="warn">Deactivated</Badge> : null}
+      </span>
+      <span className="block text-xs break-all text-ink-muted">{member.email ?? 'No e-mail address'}</span>
+    </span>
+  );
+}
+
+function RoleOf({ member, fixed }: { member: Member; fixed: boolean }) {
+  const { org } = useSession();
+  const setRole = useSetRole();
+  if (fixed) return <span>{ROLE_LABELS[member.role]}</span>;
+  return (
+    <Select
+      aria-label={`Role of ${member.name}`}
+      className="w-32"
+      options={roleOptions(rolesToGive(org.role))}
+      value={member.role}
+      onChange={(value) => setRole({ member, from: member.role, to: value as Role })}
+    />
+  );
+}

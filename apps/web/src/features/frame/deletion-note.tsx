@@ -1,0 +1,40 @@
+'use client';
+import { Button } from '@slipway/ui';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { Ahead } from '../../browser/ago.tsx';
+import { useSession } from '../session/me.ts';
+
+/** On every page of an organization that waits for its deletion: until when it can be taken back, and the button for it. */
+export function DeletionNote() {
+  const { org } = useSession();
+  const queries = useQueryClient();
+  const restore = useMutation({
+    mutationFn: () => api.restoreOrg({ org: org.id }),
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      toast.success(`${org.name} stays. Its members are back; sandboxes that were ended start again with the next message.`);
+    },
+    onError: (error) => {
+      const failure = failureOf(error);
+      toast.error([failure.title, failure.detail, failure.nextStep].filter(Boolean).join('. '));
+    },
+  });
+  if (org.deletesAt === null) return null;
+  return (
+    <section aria-label="Deletion" className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-bad-soft px-4 py-1.5 text-sm text-bad">
+      <TriangleAlert aria-hidden className="size-4 shrink-0" />
+      <p className="min-w-0 flex-1">
+        {org.name} will be deleted <Ahead at={org.deletesAt} />. Nobody but its owners can reach it, and nothing in it can be changed.
+      </p>
+      {org.permissions.includes('org:delete') ? (
+        <Button size="small" busy={restore.isPending} onClick={() => restore.mutate()}>
+          Restore it
+        </Button>
+      ) : null}
+    </section>
+  );
+}

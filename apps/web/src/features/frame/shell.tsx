@@ -1,0 +1,31 @@
+'use client';
+import type { Me, Org } from '@slipway/contracts';
+import { type ReactNode, useMemo } from 'react';
+import { SessionContext } from '../session/me.ts';
+import { DeletionNote } from './deletion-note.tsx';
+import { CompactHeader, Rail } from './navigation.tsx';
+import { OfflineNote } from './offline-note.tsx';
+
+/** The rail and a page beside it. Pages under it may take the session for granted. */
+export function Shell({ me, org, children }: { me: Me; org: Org; children: ReactNode }) {
+  const session = useMemo(() => ({ me, org }), [me, org]);
+  return (
+    <SessionContext value={session}>
+      <a
+        href="#content"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"
+      >
+        Skip to content
+      </a>
+      <div className="flex h-dvh flex-col md:flex-row">
+        <CompactHeader />
+        <Rail />
+        <main id="content" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none">
+          <OfflineNote />
+          <DeletionNote />
+          <div className="min-h-0 flex-1">{children}</div>
+        </main>
+      </div>
+    </SessionContext>
+  );
+}

@@ -21,6 +21,8 @@ export const ConfigSchema = z
     /** The client's callback. */
     REDIRECT_URI: httpUrl,
     POST_LOGOUT_REDIRECT_URI: httpUrl,
+    /** Where the client is told of an ended session; `/oauth/backchannel-logout` beside the callback when absent. */
+    BACKCHANNEL_LOGOUT_URI: httpUrl.optional(),
   })
   .refine((env) => env.NODE_ENV !== 'production', {
     path: ['NODE_ENV'],

@@ -29,11 +29,13 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
         redirect_uris: [config.REDIRECT_URI],
         // With and without the last slash: the same page to a person, two to a comparison.
         post_logout_redirect_uris: [...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href])],
-        id_token_signed_response_alg: 'ES256',
+        id_token_signed_response_alg: 'RS256',
+        backchannel_logout_uri: config.BACKCHANNEL_LOGOUT_URI ?? new URL('/oauth/backchannel-logout', config.REDIRECT_URI).href,
+        backchannel_logout_session_required: true,
       },
     ],
     jwks: { keys: [jwk] },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    enabledJWA: { idTokenSigningAlgValues: ['RS256'] },
     cookies: {
       keys: cookieKeys,
       names: { session: 'slipway_identity', interaction: 'slipway_identity_step', resume: 'slipway_identity_resume' },
@@ -55,8 +57,15 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     // As Keycloak does: the id token itself says who signed in.
     conformIdTokenClaims: false,
     clientBasedCORS: () => false,
+    // The one address that is asked is the client's own for ended sessions, on this machine: the guard against such addresses stays out.
+    fetch: (url, options) => {
+      const { dispatcher: _, ...rest }: RequestInit & { dispatcher?: unknown } = options ?? {};
+      return fetch(url, rest);
+    },
     features: {
       devInteractions: { enabled: false },
+      // With it the id token also names the session (`sid`).
+      backchannelLogout: { enabled: true },
       introspection: { enabled: true },
       revocation: { enabled: true },
       userinfo: { enabled: true },

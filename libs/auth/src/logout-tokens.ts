@@ -1,4 +1,5 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose';
+import type { IssuerKeys } from './issuer-keys.js';
 
 /** A sign-in that the issuer says is over. Not both of `subject` and `issuerSession` are `null`. */
 export interface IssuerLogout {
@@ -16,13 +17,6 @@ export interface IssuerLogout {
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** What Keycloak and its like sign with. No symmetric one: an id token's public key must never pass for a secret. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256'];
-/** Longest wait for the issuer's keys. Milliseconds. */
-const TIMEOUT_MS = 5_000;
-/** A key that the issuer has withdrawn is trusted at most this much longer. Milliseconds. */
-const KEYS_FRESH_MS = 60_000;
-/** An unknown key id makes us look at the issuer's keys again, at most this often. Milliseconds. */
-const KEYS_COOLDOWN_MS = 1_000;
-
 /** What this process needs to know of the issuer to trust what it signs. */
 export interface LogoutTokenOptions {
   readonly issuer: string;
@@ -31,18 +25,13 @@ export interface LogoutTokenOptions {
   readonly clockTolerance: number;
 }
 
-/** The keys that an issuer publishes, kept for a minute. */
-export function issuerKeys(jwksUri: string): JWTVerifyGetKey {
-  return createRemoteJWKSet(new URL(jwksUri), { timeoutDuration: TIMEOUT_MS, cacheMaxAge: KEYS_FRESH_MS, cooldownDuration: KEYS_COOLDOWN_MS });
-}
-
 /**
  * Checks a back-channel logout token as OpenID Connect Back-Channel Logout 1.0, 2.6 says: signature, `iss`, `aud`, `iat`, `exp`, `jti`, the event, `sub` or
  * `sid`, and no `nonce` (which an id token has).
  * @returns `'refused'` for a token that is not one.
  * @throws what fetching the keys threw: the token may be right.
  */
-export async function readLogoutToken(jwt: string, keys: JWTVerifyGetKey, options: LogoutTokenOptions): Promise<IssuerLogout | 'refused'> {
+export async function readLogoutToken(jwt: string, keys: IssuerKeys, options: LogoutTokenOptions): Promise<IssuerLogout | 'refused'> {
   const payload = await verified(jwt, keys, options);
   if (payload === 'refused') return payload;
   const { iss, sub, jti, exp, events } = payload;
@@ -53,26 +42,33 @@ export async function readLogoutToken(jwt: string, keys: JWTVerifyGetKey, option
   return { issuer: iss as string, subject: textOf(sub), issuerSession: session, tokenId: jti as string, expiresAt: new Date((exp as number) * 1000) };
 }
 
-async function verified(jwt: string, keys: JWTVerifyGetKey, options: LogoutTokenOptions): Promise<JWTPayload | 'refused'> {
+async function verified(jwt: string, keys: IssuerKeys, options: LogoutTokenOptions): Promise<JWTPayload | 'refused'> {
+  const header = headerOf(jwt);
+  if (header === null || !ALGORITHMS.includes(header.alg ?? '')) return 'refused';
+  const set = createLocalJWKSet(await keys.withKey(header.kid));
   try {
-    const { payload, protectedHeader } = await jwtVerify(jwt, keys, {
+    const { payload } = await jwtVerify(jwt, set, {
       issuer: options.issuer,
       audience: options.clientId,
       algorithms: ALGORITHMS,
       clockTolerance: options.clockTolerance,
       requiredClaims: ['iss', 'aud', 'iat', 'exp', 'jti'],
     });
-    const type = protectedHeader.typ?.toLowerCase().replace(/^application\//, '');
-    return type === undefined || type === 'jwt' || type === 'logout+jwt' ? payload : 'refused';
+    return payload;
   } catch (error) {
-    if (error instanceof errors.JOSEError && !isOutage(error)) return 'refused';
+    if (error instanceof errors.JOSEError) return 'refused';
     throw error;
   }
 }
 
-/** The keys could not be had: it says nothing about the token. */
-function isOutage(error: errors.JOSEError): boolean {
-  return error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC';
+/** `null` for what is no JWT, or says that it is one of another kind. */
+function headerOf(jwt: string): ProtectedHeaderParameters | null {
+  try {
+    const header = decodeProtectedHeader(jwt);
+    return header.typ === undefined || /^(application\/)?(logout\+)?jwt$/i.test(header.typ) ? header : null;
+  } catch {
+    return null;
+  }
 }
 
 function textOf(value: unknown): string | null {

@@ -1,7 +1,8 @@
 import { SlipwayError } from '@slipway/errors';
-import type { JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
-import { type IssuerLogout, issuerKeys, readLogoutToken } from './logout-tokens.js';
+import { GrantRefused, Grants } from './grants.js';
+import { IssuerKeys } from './issuer-keys.js';
+import { type IssuerLogout, readLogoutToken } from './logout-tokens.js';
 import { type ProviderToken, readProviderToken } from './provider-token.js';
 
 /** What a browser must bring back from the issuer to finish the sign-in that it began. */
@@ -39,6 +40,13 @@ export interface OidcOptions {
   readonly redirectUri: string;
 }
 
+type TokenEndpointAnswer = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
+interface Trust {
+  readonly issuer: string;
+  readonly keys: IssuerKeys;
+  readonly grants: Grants<TokenEndpointAnswer>;
+}
+
 /** Longest wait for one answer of the issuer. Seconds. */
 const TIMEOUT_SECONDS = 5;
 /** A sign-in begins only when the issuer has answered this recently: otherwise the browser would be sent to a dead address. Milliseconds. */
@@ -50,13 +58,13 @@ const SCOPE = 'openid profile email';
 const CLOCK_TOLERANCE_SECONDS = 330;
 
 /**
- * One OIDC issuer with Keycloak's manners: authorization code with PKCE (S256), state and nonce; signatures of id tokens are checked.
+ * One OIDC issuer with Keycloak's manners: authorization code with PKCE (S256), state and nonce; every token of Keycloak's is checked by its signature.
  * Its metadata is fetched when first needed and again after a failure, so that a process starts while the issuer is down.
  * Plain http is accepted for a loopback issuer only.
  */
 export class OidcIssuer {
   private discovery: { at: number; configuration: Promise<oidc.Configuration> } | undefined;
-  private keys: { readonly uri: string; readonly get: JWTVerifyGetKey } | undefined;
+  private trust: Trust | undefined;
 
   constructor(private readonly options: OidcOptions) {}
 
@@ -93,6 +101,13 @@ export class OidcIssuer {
       .catch((error: unknown) => {
         throw isOutage(error) ? unavailable(error) : new SlipwayError('auth.sign-in-failed', 'The sign-in could not be completed.', { cause: error });
       });
+    await this.trusted(config)
+      .grants.check(answer)
+      .catch((error: unknown) => {
+        throw error instanceof GrantRefused
+          ? new SlipwayError('auth.sign-in-failed', 'The sign-in could not be completed.', { cause: error })
+          : unavailable(error);
+      });
     const claims = answer.claims();
     if (claims === undefined || answer.id_token === undefined) throw new SlipwayError('auth.sign-in-failed', 'The sign-in service sent no identity.');
     const text = (name: string): string | null => (typeof claims[name] === 'string' && claims[name] !== '' ? (claims[name] as string) : null);
@@ -118,7 +133,7 @@ export class OidcIssuer {
   async refresh(tokens: { readonly idToken: string; readonly refreshToken: string }): Promise<Tokens | 'refused'> {
     const config = await this.configuration();
     try {
-      return tokensOf(await oidc.refreshTokenGrant(config, tokens.refreshToken), tokens);
+      return tokensOf(await this.trusted(config).grants.refresh(tokens.refreshToken), tokens);
     } catch (error) {
       if (error instanceof oidc.ResponseBodyError && error.error === 'invalid_grant') return 'refused';
       throw unavailable(error);
@@ -141,10 +156,8 @@ export class OidcIssuer {
    * @throws SlipwayError `auth.unavailable` when the issuer's keys cannot be had; the issuer may send it again.
    */
   async verifyLogoutToken(jwt: string): Promise<IssuerLogout | 'refused'> {
-    const { issuer, jwks_uri: uri } = (await this.configuration()).serverMetadata();
-    if (uri === undefined) throw unavailable(new Error('the issuer publishes no keys'));
-    if (this.keys?.uri !== uri) this.keys = { uri, get: issuerKeys(uri) };
-    return readLogoutToken(jwt, this.keys.get, { issuer, clientId: this.options.clientId, clockTolerance: CLOCK_TOLERANCE_SECONDS }).catch((error: unknown) => {
+    const { issuer, keys } = this.trusted(await this.configuration());
+    return readLogoutToken(jwt, keys, { issuer, clientId: this.options.clientId, clockTolerance: CLOCK_TOLERANCE_SECONDS }).catch((error: unknown) => {
       throw unavailable(error);
     });
   }
@@ -159,6 +172,19 @@ export class OidcIssuer {
     return readProviderToken(this.options.issuerUrl, accessToken, alias).catch((error: unknown) => {
       throw unavailable(error);
     });
+  }
+
+  /** What is known of the issuer by its metadata. */
+  private trusted(config: oidc.Configuration): Trust {
+    const { issuer, jwks_uri: uri } = config.serverMetadata();
+    if (uri === undefined) throw unavailable(new Error('the issuer publishes no keys'));
+    if (this.trust?.issuer !== issuer || this.trust.keys.uri !== uri) {
+      const keys = new IssuerKeys(uri);
+      const renew = async (refreshToken: string): Promise<TokenEndpointAnswer> => oidc.refreshTokenGrant(await this.configuration(), refreshToken);
+      const { clientId } = this.options;
+      this.trust = { issuer, keys, grants: new Grants({ issuer, clientId, keys, renew, clockTolerance: CLOCK_TOLERANCE_SECONDS }) };
+    }
+    return this.trust;
   }
 
   /** @param maxAgeMs how long ago the issuer may have answered. */
@@ -181,12 +207,13 @@ export class OidcIssuer {
     const server = new URL(issuerUrl);
     return oidc.discovery(server, clientId, { [oidc.clockTolerance]: CLOCK_TOLERANCE_SECONDS }, oidc.ClientSecretPost(clientSecret), {
       timeout: TIMEOUT_SECONDS,
-      execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests, oidc.enableNonRepudiationChecks] : [oidc.enableNonRepudiationChecks],
+      // Signatures are the grant manager's to check: what is built in here would not look for a new key within a minute of the last.
+      execute: isLoopback(server.hostname) ? [oidc.allowInsecureRequests] : [],
     });
   }
 }
 
-function tokensOf(answer: Awaited<ReturnType<typeof oidc.refreshTokenGrant>>, before: Pick<Tokens, 'idToken' | 'refreshToken'>): Tokens {
+function tokensOf(answer: TokenEndpointAnswer, before: Pick<Tokens, 'idToken' | 'refreshToken'>): Tokens {
   return {
     accessToken: answer.access_token,
     idToken: answer.id_token ?? before.idToken,

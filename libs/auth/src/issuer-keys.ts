@@ -1,0 +1,63 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { JSONWebKeySet, JWK } from 'jose';
+import { z } from 'zod';
+
+/** Longest wait for the issuer's keys. Milliseconds. */
+const TIMEOUT_MS = 5_000;
+/** A key that the issuer has withdrawn is trusted at most this much longer. Milliseconds. */
+const FRESH_MS = 60_000;
+/** A key id that we do not know makes us look at the issuer's keys again, at most this often: anybody can make up key ids. Milliseconds. */
+const COOLDOWN_MS = 1_000;
+
+const KeySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) });
+
+/** The public keys that one issuer signs with, fetched when they are needed and kept for a minute. */
+export class IssuerKeys {
+  private known: { readonly at: number; readonly set: JSONWebKeySet } | undefined;
+  private fetching: Promise<JSONWebKeySet> | undefined;
+
+  /**
+   * @param uri the issuer's `jwks_uri`.
+   * @param now milliseconds of a clock that only goes forward.
+   */
+  constructor(
+    readonly uri: string,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /**
+   * The keys, with the one of this id among them if the issuer has it.
+   * @throws Error when the issuer does not say its keys: what they would prove is then neither right nor wrong.
+   */
+  async withKey(id: string | undefined): Promise<JSONWebKeySet> {
+    const known = this.known;
+    if (known !== undefined) {
+      const age = this.now() - known.at;
+      if (age < FRESH_MS && (age < COOLDOWN_MS || named(known.set, id) !== undefined)) return known.set;
+    }
+    this.fetching ??= this.fetch().finally(() => {
+      this.fetching = undefined;
+    });
+    return this.fetching;
+  }
+
+  /** The key of this id to check an RS256 signature with, among those last fetched. No other kind of key is ever given. */
+  rsaKey(id: unknown): KeyObject | undefined {
+    const jwk = this.known === undefined || typeof id !== 'string' ? undefined : named(this.known.set, id);
+    if (jwk === undefined || jwk.kty !== 'RSA' || (jwk.use ?? 'sig') !== 'sig' || (jwk.alg ?? 'RS256') !== 'RS256') return undefined;
+    return createPublicKey({ key: { kty: 'RSA', n: jwk.n ?? '', e: jwk.e ?? '' }, format: 'jwk' });
+  }
+
+  private async fetch(): Promise<JSONWebKeySet> {
+    const response = await fetch(this.uri, { headers: { accept: 'application/json' }, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the issuer answered ${response.status} when asked for its keys`);
+    const set = KeySet.parse(JSON.parse(text)) as JSONWebKeySet;
+    this.known = { at: this.now(), set };
+    return set;
+  }
+}
+
+function named(set: JSONWebKeySet, id: string | undefined): JWK | undefined {
+  return set.keys.find(({ kid }) => kid === id);
+}

@@ -18,7 +18,7 @@ const ORPHAN_MS = 60_000;
 /** One in so many sessions is not stopped again. */
 const KEPT = 25;
 
-describe('claims while replicas are killed and stopped', { timeout: 300_000 + CLAIMS * 12 }, () => {
+describe('claims while replicas are killed and stopped', { timeout: 300_000 + (2 * CLAIMS * 1_000) / PER_SECOND }, () => {
   let world: ClaimReplicas;
   before(async () => {
     world = await ClaimReplicas.start(REPLICAS, 60, LEASE_SECONDS);

@@ -1,0 +1,8 @@
+import type { Metadata } from 'next';
+import { AuditPage } from '../../../../features/admin-audit/audit-page.tsx';
+
+export const metadata: Metadata = { title: 'Audit · Slipway' };
+
+export default function Page() {
+  return <AuditPage />;
+}

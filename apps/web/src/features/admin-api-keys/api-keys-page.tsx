@@ -1,0 +1,85 @@
+'use client';
+import { type API_KEY_STATES, ListApiKeysQuery } from '@slipway/contracts';
+import { Button, Checkbox, EmptyState, Select } from '@slipway/ui';
+import { useQueryClient } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Page } from '../frame/page.tsx';
+import { ListPanel } from '../list/list-panel.tsx';
+import { usePages } from '../list/use-pages.ts';
+import { useSession } from '../session/me.ts';
+import { CreateKeyDialog } from './create-key.tsx';
+import { KEY_STATES } from './key-words.ts';
+import { KeysTable } from './keys-table.tsx';
+import { ServiceAccounts } from './service-accounts.tsx';
+
+const ANY = 'any';
+const STATES = [
+  { value: ANY, label: 'Any state' },
+  ...Object.entries(KEY_STATES).map(([value, { label }]) => ({ value: value as (typeof API_KEY_STATES)[number], label })),
+];
+
+export function ApiKeysPage() {
+  const { org } = useSession();
+  const queries = useQueryClient();
+  const [creating, setCreating] = useState(false);
+  const [everybodys, setEverybodys] = useAddressValue('all');
+  const [filter, setFilter] = useAddressValue('state');
+  const mayManage = org.permissions.includes('api-key:manage');
+  const mayMake = org.permissions.includes('api-key:write');
+  const all = mayManage && everybodys === 'true';
+  const state = ListApiKeysQuery.shape.state.safeParse(filter ?? undefined).data;
+  const keys = usePages({
+    key: ['api-keys', org.id, all, state ?? ANY],
+    read: (cursor, signal) =>
+      api.listApiKeys({ org: org.id, query: { ...cursor, all: all ? 'true' : 'false', ...(state === undefined ? {} : { state }) }, signal }),
+  });
+  const seesAccounts = org.permissions.includes('service-account:read');
+  const accounts = usePages({
+    key: ['service-accounts', org.id],
+    read: (cursor, signal) => api.listServiceAccounts({ org: org.id, query: cursor, signal }),
+    enabled: seesAccounts,
+  });
+  const changed = () => {
+    void queries.invalidateQueries({ queryKey: ['api-keys', org.id] });
+    void queries.invalidateQueries({ queryKey: ['service-accounts', org.id] });
+  };
+  const make = mayMake ? (
+    <Button tone="primary" onClick={() => setCreating(true)}>
+      <KeyRound aria-hidden /> New API key
+    </Button>
+  ) : null;
+  return (
+    <Page
+      title="API keys"
+      description="Programs call the API with a key instead of a password. A key never does more than its owner may at that moment, and only what it was given."
+      action={make}
+    >
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+        <Select aria-label="State" className="w-40" options={STATES} value={state ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value)} />
+        {mayManage ? <Checkbox label="Everybody’s keys" checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null)} /> : null}
+      </div>
+      <ListPanel
+        list={keys}
+        noun="API keys"
+        filtered={state === undefined ? null : () => setFilter(null)}
+        empty={
+          <EmptyState title={all ? 'Nobody has an API key' : 'You have no API key'} action={make} className="rounded-lg border border-line">
+            With one, a script can start conversations, read their events and fetch the diff.
+          </EmptyState>
+        }
+      >
+        {(rows) => <KeysTable keys={rows} mayChange={mayMake} withOwner={all} onChanged={changed} />}
+      </ListPanel>
+      {seesAccounts ? <ServiceAccounts accounts={accounts} onChanged={changed} /> : null}
+      <CreateKeyDialog
+        open={creating}
+        accounts={org.permissions.includes('service-account:write') ? accounts.rows : []}
+        onClose={() => setCreating(false)}
+        onMade={changed}
+      />
+    </Page>
+  );
+}

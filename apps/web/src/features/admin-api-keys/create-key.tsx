@@ -1,0 +1,131 @@
+'use client';
+import { CreateApiKey, type CreatedApiKey, type Permission, ROLE_PERMISSIONS, type ServiceAccount } from '@slipway/contracts';
+import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { CopyLine, SecretBox } from '../form/secret-box.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useSession } from '../session/me.ts';
+import { curlOf, LIVES } from './key-words.ts';
+import { ScopesField } from './scopes-field.tsx';
+
+const DAY_MS = 86_400_000;
+const MINE = 'mine';
+
+interface Values {
+  name: string;
+  owner: string;
+  days: string;
+  scopes: readonly Permission[];
+}
+
+/** Makes a key; then the same dialog shows its token, once. */
+export function CreateKeyDialog({
+  open,
+  accounts,
+  onClose,
+  onMade,
+}: {
+  open: boolean;
+  accounts: readonly ServiceAccount[];
+  onClose: () => void;
+  onMade: () => void;
+}) {
+  return (
+    <Dialog open={open} onOpenChange={(next) => next || onClose()} title="New API key">
+      <CreateKey accounts={accounts} onClose={onClose} onMade={onMade} />
+    </Dialog>
+  );
+}
+
+function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAccount[]; onClose: () => void; onMade: () => void }) {
+  const { org } = useSession();
+  const [made, setMade] = useState<CreatedApiKey | null>(null);
+  const form = useForm({
+    initial: { name: '', owner: MINE, days: '90', scopes: [] } as Values,
+    schema: CreateApiKey,
+    fields: ['expiresAt', 'serviceAccountId'],
+    requestOf: (values) => ({
+      name: values.name,
+      scopes: values.scopes,
+      expiresAt: new Date(Date.now() + Number(values.days) * DAY_MS).toISOString(),
+      ...(values.owner === MINE ? {} : { serviceAccountId: values.owner }),
+    }),
+    send: (body) => api.createApiKey({ org: org.id, body }),
+    onDone: (key) => {
+      setMade(key);
+      onMade();
+    },
+  });
+  if (made !== null) return <MadeKey made={made} onClose={onClose} />;
+  const account = accounts.find(({ id }) => id === form.values.owner);
+  const offered = account === undefined ? org.permissions : org.permissions.filter((permission) => holds(account, permission));
+  return (
+    <form {...form.props} className="flex flex-col gap-4 p-4">
+      <Field label="Name" hint="What will use it, so that others know what breaks without it." error={form.error('name')}>
+        {(control) => (
+          <Input {...control} value={form.values.name} autoComplete="off" maxLength={100} onChange={(event) => form.set('name', event.target.value)} />
+        )}
+      </Field>
+      {accounts.length === 0 ? null : (
+        <Field label="Whose it is" hint="A service account’s key goes on when you leave." error={form.error('serviceAccountId')}>
+          {(control) => (
+            <Select
+              {...control}
+              value={form.values.owner}
+              options={[{ value: MINE, label: 'Mine' }, ...accounts.map(({ id, name, role }) => ({ value: id, label: `${name} (service account, ${role})` }))]}
+              onChange={(owner) => {
+                form.set('owner', owner);
+                const next = accounts.find(({ id }) => id === owner);
+                if (next !== undefined)
+                  form.set(
+                    'scopes',
+                    form.values.scopes.filter((scope) => holds(next, scope)),
+                  );
+              }}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Expires" error={form.error('expiresAt')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={form.values.days}
+            options={LIVES.map((days) => ({ value: String(days), label: `in ${days} days` }))}
+            onChange={(days) => form.set('days', days)}
+          />
+        )}
+      </Field>
+      <ScopesField offered={offered} chosen={form.values.scopes} error={form.error('scopes')} onChange={(scopes) => form.set('scopes', scopes)} />
+      <FormFailure failure={form.failure} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" busy={form.busy}>
+          Make the key
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function holds({ role }: ServiceAccount, permission: Permission): boolean {
+  return (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(permission);
+}
+
+/** The only place where the token ever is. */
+export function MadeKey({ made, onClose, note }: { made: CreatedApiKey; onClose: () => void; note?: string }) {
+  const { org } = useSession();
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <SecretBox label={`Token of ${made.name}`} secret={made.token}>
+        <CopyLine label="Try it" text={curlOf(window.location.origin, made.token, org.slug)} />
+      </SecretBox>
+      {note ? <p className="text-sm text-ink-muted">{note}</p> : null}
+      <Button tone="primary" className="self-end" onClick={onClose}>
+        I have it
+      </Button>
+    </div>
+  );
+}

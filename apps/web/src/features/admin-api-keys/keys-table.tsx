@@ -1,0 +1,74 @@
+'use client';
+import type { ApiKey } from '@slipway/contracts';
+import { Badge, type Column, Table } from '@slipway/ui';
+import { Ago, Ahead } from '../../browser/ago.tsx';
+import { KeyActions } from './key-actions.tsx';
+import { KEY_STATES } from './key-words.ts';
+
+/** Keys, whoever looks at them: who may not revoke one has none of its buttons. */
+export function KeysTable({
+  keys,
+  mayChange,
+  withOwner,
+  onChanged,
+}: {
+  keys: readonly ApiKey[];
+  mayChange: boolean;
+  withOwner: boolean;
+  onChanged: () => void;
+}) {
+  const columns: Column<ApiKey>[] = [
+    {
+      label: 'Name',
+      phone: 'title',
+      cell: (key) => (
+        <span className="block min-w-0">
+          <span className="block truncate font-medium">{key.name}</span>
+          <code className="block truncate font-mono text-xs text-ink-muted">
+            {key.prefix}…{key.last4}
+          </code>
+        </span>
+      ),
+    },
+    { label: 'State', cell: (key) => <Badge tone={KEY_STATES[key.state].tone}>{KEY_STATES[key.state].label}</Badge> },
+    ...(withOwner
+      ? [
+          {
+            label: 'Owner',
+            cell: (key: ApiKey) => (
+              <span className="break-words">{key.owner.kind === 'service-account' ? `${key.owner.label} (service account)` : key.owner.label}</span>
+            ),
+          },
+        ]
+      : []),
+    {
+      label: 'Permissions',
+      cell: (key) => (
+        <details>
+          <summary className="cursor-pointer tabular-nums">
+            {key.permissions.length === key.scopes.length ? key.scopes.length : `${key.permissions.length} of ${key.scopes.length}`}
+          </summary>
+          <span className="block font-mono text-xs break-words text-ink-muted">{key.permissions.join(', ') || 'none at the moment'}</span>
+        </details>
+      ),
+    },
+    {
+      label: 'Expires',
+      cell: (key) => (key.state === 'revoked' ? '—' : key.state === 'expired' ? <Ago at={key.expiresAt} /> : <Ahead at={key.expiresAt} />),
+    },
+    {
+      label: 'Last used',
+      cell: (key) =>
+        key.lastUsed === null ? (
+          <span className="text-ink-muted">never</span>
+        ) : (
+          <span className="block min-w-0">
+            <Ago at={key.lastUsed.at} />
+            <span className="block text-xs break-all text-ink-muted">{[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}</span>
+          </span>
+        ),
+    },
+    { label: 'Actions', unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyActions apiKey={key} onChanged={onChanged} /> : null) },
+  ];
+  return <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} />;
+}

@@ -1,0 +1,30 @@
+import type { BudgetPreview } from '@slipway/contracts';
+
+const NAMED = 5;
+
+/** What a change would do, in a sentence and the names of whom it touches. */
+export function previewWords(preview: BudgetPreview): { readonly tone: 'ok' | 'warn' | 'bad'; readonly title: string; readonly names: string } {
+  if (preview.orgBlocked) return { tone: 'bad', title: 'Nobody could start or go on: the organization has spent this already.', names: '' };
+  const { newlyBlocked, newlyFree, blockedPeople } = preview;
+  if (newlyBlocked.length > 0) return { tone: 'warn', title: `${people(newlyBlocked.length)} would be blocked now.`, names: namesOf(newlyBlocked) };
+  if (newlyFree.length > 0) return { tone: 'ok', title: `${people(newlyFree.length)} could go on.`, names: namesOf(newlyFree) };
+  return blockedPeople > 0
+    ? { tone: 'warn', title: `${people(blockedPeople)} would stay blocked.`, names: '' }
+    : { tone: 'ok', title: 'Nobody would be blocked now.', names: '' };
+}
+
+function people(count: number): string {
+  return count === 1 ? '1 person' : `${count} people`;
+}
+
+function namesOf(persons: ReadonlyArray<{ readonly label: string }>): string {
+  const named = persons.slice(0, NAMED).map(({ label }) => label);
+  return persons.length > NAMED ? `${named.join(', ')} and ${persons.length - NAMED} more` : named.join(', ');
+}
+
+/** The spent part of a limit, 0 to 100; `null` without a limit. For a bar: the numbers beside it are exact. */
+export function spentPercent({ limitUsd, spentUsd }: { readonly limitUsd: string | null; readonly spentUsd: string }): number | null {
+  if (limitUsd === null) return null;
+  const limit = Number(limitUsd);
+  return limit === 0 ? 100 : Math.min(100, (Number(spentUsd) / limit) * 100);
+}

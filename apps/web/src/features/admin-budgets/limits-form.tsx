@@ -1,0 +1,132 @@
+'use client';
+import { type Budgets, ChangeBudgets, Money } from '@slipway/contracts';
+import { Button, Checkbox, Field, Input, Notice, Select } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useSession } from '../session/me.ts';
+import { previewWords } from './budget-words.ts';
+
+const RESET_DAYS = Array.from({ length: 28 }, (_, index) => ({ value: String(index + 1), label: `on day ${index + 1} of the month` }));
+
+interface Values {
+  enabled: boolean;
+  resetDay: string;
+  orgLimitUsd: string;
+  memberLimitUsd: string;
+}
+const valuesOf = (budgets: Budgets): Values => ({
+  enabled: budgets.enabled,
+  resetDay: String(budgets.resetDay),
+  orgLimitUsd: budgets.orgLimitUsd ?? '',
+  memberLimitUsd: budgets.memberLimitUsd ?? '',
+});
+const limitOf = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
+
+/** The limits of everybody. An empty amount is no limit. */
+export function LimitsForm({ budgets, mayChange, onSaved }: { budgets: Budgets; mayChange: boolean; onSaved: (budgets: Budgets) => void }) {
+  const { org } = useSession();
+  const form = useForm({
+    initial: valuesOf(budgets),
+    schema: ChangeBudgets,
+    requestOf: (values) => ({
+      enabled: values.enabled,
+      resetDay: Number(values.resetDay),
+      orgLimitUsd: limitOf(values.orgLimitUsd),
+      memberLimitUsd: limitOf(values.memberLimitUsd),
+    }),
+    send: (body) => api.changeBudgets({ org: org.id, body }),
+    onDone: (saved) => {
+      toast('The budgets are saved.');
+      form.reset(valuesOf(saved));
+      onSaved(saved);
+    },
+  });
+  const { values } = form;
+  const changed = JSON.stringify(values) !== JSON.stringify(valuesOf(budgets));
+  return (
+    <form {...form.props} className="flex max-w-xl flex-col gap-4">
+      <Checkbox
+        label="Hold people to budgets"
+        hint="Without it spending is counted and nobody is stopped."
+        checked={values.enabled}
+        disabled={!mayChange}
+        onChange={(enabled) => form.set('enabled', enabled)}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="The organization, a month, in USD" hint="Empty: no limit." error={form.error('orgLimitUsd')}>
+          {(control) => (
+            <Input
+              {...control}
+              inputMode="decimal"
+              disabled={!mayChange}
+              value={values.orgLimitUsd}
+              placeholder="no limit"
+              onChange={(event) => form.set('orgLimitUsd', event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="Each member, a month, in USD" hint="Empty: no limit of their own." error={form.error('memberLimitUsd')}>
+          {(control) => (
+            <Input
+              {...control}
+              inputMode="decimal"
+              disabled={!mayChange}
+              value={values.memberLimitUsd}
+              placeholder="no limit"
+              onChange={(event) => form.set('memberLimitUsd', event.target.value)}
+            />
+          )}
+        </Field>
+      </div>
+      <Field label="A month begins" error={form.error('resetDay')}>
+        {(control) => (
+          <Select {...control} disabled={!mayChange} options={RESET_DAYS} value={values.resetDay} onChange={(resetDay) => form.set('resetDay', resetDay)} />
+        )}
+      </Field>
+      {mayChange && changed ? <Preview values={values} /> : null}
+      <FormFailure failure={form.failure} />
+      {mayChange ? (
+        <div className="flex gap-2">
+          <Button type="submit" tone="primary" busy={form.busy} disabled={!changed}>
+            Save
+          </Button>
+          {changed ? <Button onClick={() => form.reset(valuesOf(budgets))}>Undo the changes</Button> : null}
+        </div>
+      ) : null}
+    </form>
+  );
+}
+
+/** What saving would do now. Nothing while what is typed is no amount yet. */
+function Preview({ values }: { values: Values }) {
+  const { org } = useSession();
+  const asked = useDeferredValue(values);
+  const [orgLimit, memberLimit] = [limitOf(asked.orgLimitUsd), limitOf(asked.memberLimitUsd)];
+  const sound = [orgLimit, memberLimit].every((limit) => limit === null || Money.safeParse(limit).success);
+  const preview = useQuery({
+    queryKey: ['budget-preview', org.id, asked],
+    queryFn: ({ signal }) =>
+      api.previewBudgets({
+        org: org.id,
+        query: {
+          enabled: asked.enabled ? 'true' : 'false',
+          resetDay: Number(asked.resetDay),
+          orgLimitUsd: orgLimit ?? 'none',
+          memberLimitUsd: memberLimit ?? 'none',
+        },
+        signal,
+      }),
+    enabled: sound,
+  });
+  if (!sound || preview.data === undefined) return null;
+  const { tone, title, names } = previewWords(preview.data);
+  return (
+    <Notice tone={tone} title={title}>
+      {names === '' ? null : <p>{names}</p>}
+    </Notice>
+  );
+}

@@ -1,0 +1,17 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { estimate } from './sandbox-words.ts';
+
+describe('how long somebody waits', () => {
+  it('is told coarsely, and not at all when it cannot be known', () => {
+    expect([null, 0, 9.9, 12, 84, 95, 600].map(estimate)).toEqual([
+      'cannot be said',
+      'a few seconds',
+      'a few seconds',
+      'about 10 s',
+      'about 80 s',
+      'about 2 min',
+      'about 10 min',
+    ]);
+  });
+});

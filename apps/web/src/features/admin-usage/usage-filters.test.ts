@@ -1,0 +1,17 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { daysOf, filtersOf, spanOf } from './usage-filters.ts';
+
+describe('the span of a usage page', () => {
+  it('takes what the address says wrongly for what it would be without', () => {
+    for (const wrong of [null, '', '0', '-3', '1.5', '367', 'x']) expect(filtersOf(wrong, 'nonsense')).toEqual({ days: 30, by: 'user' });
+    expect(filtersOf('7', 'model')).toEqual({ days: 7, by: 'model' });
+  });
+
+  it('ends today and has as many days as asked for, across the end of a month and of a summer time', () => {
+    const span = spanOf(30, Date.parse('2026-11-05T23:59:59Z'));
+    expect(span).toEqual({ from: '2026-10-07', to: '2026-11-05' });
+    const days = daysOf(span.from, span.to);
+    expect([days.length, new Set(days).size, days[0], days.at(-1)]).toEqual([30, 30, '2026-10-07', '2026-11-05']);
+  });
+});

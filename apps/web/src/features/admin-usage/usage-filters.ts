@@ -1,0 +1,36 @@
+import { MAX_USAGE_DAYS, type UsageDimension } from '@slipway/contracts';
+
+export const DAY_MS = 86_400_000;
+
+/** What the address says the page is about; what it says wrongly is as if it were not there. */
+export interface UsageFilters {
+  readonly days: number;
+  readonly by: Exclude<UsageDimension, 'day'>;
+}
+
+export const SPANS = [7, 30, 90, 365] as const;
+export const GROUPS: ReadonlyArray<{ readonly value: UsageFilters['by']; readonly label: string }> = [
+  { value: 'user', label: 'By person' },
+  { value: 'repository', label: 'By repository' },
+  { value: 'model', label: 'By model' },
+];
+
+export function filtersOf(days: string | null, by: string | null): UsageFilters {
+  const asked = Number(days);
+  return {
+    days: Number.isInteger(asked) && asked >= 1 && asked <= MAX_USAGE_DAYS ? asked : 30,
+    by: GROUPS.find(({ value }) => value === by)?.value ?? 'user',
+  };
+}
+
+/** First and last day of so many, the last being today. UTC. */
+export function spanOf(days: number, now: number): { readonly from: string; readonly to: string } {
+  return { from: new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10), to: new Date(now).toISOString().slice(0, 10) };
+}
+
+/** Every day of a span, those on which nothing was spent too. */
+export function daysOf(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(new Date(at).toISOString().slice(0, 10));
+  return days;
+}

@@ -1,0 +1,166 @@
+'use client';
+import type { Usage, UsageRow } from '@slipway/contracts';
+import { Card, EmptyState, Notice, Select, Table } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import Link from 'next/link';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Ago } from '../../browser/ago.tsx';
+import { money, number, repositoryName, shortNumber } from '../../browser/format.ts';
+import { Page } from '../frame/page.tsx';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { CsvButton } from './csv-button.tsx';
+import { DayBars } from './day-bars.tsx';
+import { filtersOf, GROUPS, SPANS, spanOf, type UsageFilters } from './usage-filters.ts';
+
+export function UsagePage() {
+  const { org } = useSession();
+  const [daysAsked, setDays] = useAddressValue('days');
+  const [byAsked, setBy] = useAddressValue('by');
+  const { days, by } = filtersOf(daysAsked, byAsked);
+  // The days of one visit: a page that is open over midnight goes on with what it shows.
+  const [now] = useState(() => Date.now());
+  const span = spanOf(days, now);
+  const read = (groupBy: string) => ({
+    queryKey: ['usage', org.id, span.from, span.to, groupBy],
+    queryFn: ({ signal }: { signal: AbortSignal }) => api.getUsage({ org: org.id, query: { ...span, groupBy }, signal }),
+  });
+  const daily = useQuery(read('day'));
+  const grouped = useQuery(read(by));
+  return (
+    <Page title="Usage" description="What agents asked of models, and what it cost." action={<CsvButton orgId={org.id} span={span} by={by} />}>
+      <div className="flex flex-wrap gap-3">
+        <Select
+          aria-label="Span"
+          className="w-40"
+          value={String(days)}
+          options={[...new Set<number>([...SPANS, days])].sort((a, b) => a - b).map((each) => ({ value: String(each), label: `Last ${each} days` }))}
+          onChange={(value) => setDays(value === '30' ? null : value)}
+        />
+        <Select aria-label="Grouped" className="w-40" value={by} options={GROUPS} onChange={(value) => setBy(value === 'user' ? null : value)} />
+      </div>
+      <QueryPanel query={daily} label="Usage by day">
+        {(usage) =>
+          usage.total.requests === 0 ? (
+            <EmptyState title="Nothing was asked of a model in this time" className="rounded-lg border border-line">
+              Calls appear here within seconds after they end.
+            </EmptyState>
+          ) : (
+            <>
+              <Totals usage={usage} />
+              <DayBars rows={usage.data} from={usage.from} to={usage.to} />
+            </>
+          )
+        }
+      </QueryPanel>
+      {daily.data !== undefined && daily.data.total.requests === 0 ? null : (
+        <QueryPanel query={grouped} label="Usage in groups">
+          {(usage) => <Grouped usage={usage} by={by} orgSlug={org.slug} />}
+        </QueryPanel>
+      )}
+    </Page>
+  );
+}
+
+function Totals({ usage: { total, asOf } }: { usage: Usage }) {
+  const figures = [
+    { label: 'Cost', value: money(Number(total.costUsd)), exact: `$${total.costUsd}` },
+    { label: 'Model calls', value: number(total.requests), exact: total.failed === 0 ? 'none failed' : `${number(total.failed)} failed` },
+    {
+      label: 'Tokens in',
+      value: shortNumber(total.promptTokens),
+      exact: `${number(total.promptTokens)}, of which ${number(total.cachedTokens)} from the cache`,
+    },
+    { label: 'Tokens out', value: shortNumber(total.completionTokens), exact: number(total.completionTokens) },
+  ];
+  return (
+    <div className="flex flex-col gap-2">
+      <dl className="grid grid-cols-2 gap-3 md:grid-cols-4">
+        {figures.map(({ label, value, exact }) => (
+          <Card key={label} className="px-4 py-3">
+            <dt className="text-xs text-ink-muted">{label}</dt>
+            <dd className="text-xl font-semibold tabular-nums" title={exact}>
+              {value}
+            </dd>
+          </Card>
+        ))}
+      </dl>
+      {total.unpriced > 0 ? <Notice tone="warn" title={`${number(total.unpriced)} calls went to models without a known price, and count no cost.`} /> : null}
+      <p className="text-xs text-ink-muted">
+        {asOf === null ? (
+          'Not counted yet.'
+        ) : (
+          <>
+            Counted to the end of what was known <Ago at={asOf} />.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by']; orgSlug: string }) {
+  return (
+    <div className="flex flex-col gap-2">
+      <Table
+        label="Usage in groups"
+        rows={usage.data}
+        rowKey={(row) => `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''}`}
+        columns={[
+          {
+            label: { user: 'Person', repository: 'Repository', model: 'Model' }[by],
+            phone: 'title',
+            cell: (row) => <Group row={row} by={by} orgSlug={orgSlug} />,
+          },
+          {
+            label: 'Cost',
+            align: 'end',
+            cell: (row) => (
+              <span className="tabular-nums" title={`$${row.costUsd}`}>
+                {money(Number(row.costUsd))}
+              </span>
+            ),
+          },
+          { label: 'Calls', align: 'end', cell: (row) => <span className="tabular-nums">{number(row.requests)}</span> },
+          { label: 'Failed', align: 'end', phone: 'hidden', cell: (row) => <span className="tabular-nums">{number(row.failed)}</span> },
+          {
+            label: 'Tokens in',
+            align: 'end',
+            cell: (row) => (
+              <span className="tabular-nums" title={number(row.promptTokens)}>
+                {shortNumber(row.promptTokens)}
+              </span>
+            ),
+          },
+          {
+            label: 'Tokens out',
+            align: 'end',
+            cell: (row) => (
+              <span className="tabular-nums" title={number(row.completionTokens)}>
+                {shortNumber(row.completionTokens)}
+              </span>
+            ),
+          },
+        ]}
+      />
+      {usage.more ? <p className="text-xs text-ink-muted">There are more; the cheapest are left out.</p> : null}
+    </div>
+  );
+}
+
+/** The name of a row, with the way to the conversations behind it. */
+function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; orgSlug: string }) {
+  const groups: Readonly<Record<UsageFilters['by'], readonly [string, Readonly<Record<string, string>>]>> = {
+    user: [row.user?.label ?? '—', { owner: row.user?.id ?? '' }],
+    repository: [row.repository === null ? 'No repository' : repositoryName(row.repository), { repository: row.repository ?? '' }],
+    model: [row.model ?? '—', { model: row.model ?? '' }],
+  };
+  const [words, query] = groups[by];
+  return (
+    <Link href={`/${orgSlug}/conversations?${new URLSearchParams(query)}`} className="break-all hover:underline">
+      {words}
+    </Link>
+  );
+}

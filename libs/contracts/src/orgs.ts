@@ -19,6 +19,7 @@ export const RESERVED_SLUGS: ReadonlySet<string> = new Set([
   'oauth',
   'onboarding',
   'operator',
+  'orgs',
   'ready',
   'settings',
   'share',

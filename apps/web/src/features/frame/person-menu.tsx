@@ -2,11 +2,11 @@
 import { Button, cn, Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
 import { LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import Link from 'next/link';
-import { useTheme } from 'next-themes';
 import { toast } from 'sonner';
 import { useSession } from '../session/me.ts';
 import { signOut } from '../session/sign-out.ts';
 import { STILL_SIGNED_IN } from '../session/sign-out-button.tsx';
+import { useThemeChoice } from '../settings/use-theme-choice.ts';
 
 const THEMES = [
   { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
@@ -17,7 +17,7 @@ const THEMES = [
 /** The person: settings, theme and sign-out. */
 export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
   const { me } = useSession();
-  const { theme, setTheme } = useTheme();
+  const [theme, setTheme] = useThemeChoice();
   return (
     <Menu
       align="start"
@@ -42,7 +42,7 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
         </Link>
       </MenuItem>
       <MenuSeparator />
-      <MenuChoices label="Theme" value={theme ?? 'system'} onChange={setTheme} choices={THEMES} />
+      <MenuChoices label="Theme" value={theme} onChange={setTheme} choices={THEMES} />
       <MenuSeparator />
       <MenuItem onSelect={() => void signOut().catch(() => toast.error(STILL_SIGNED_IN))}>
         <LogOut aria-hidden /> Sign out

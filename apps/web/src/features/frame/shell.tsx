@@ -2,6 +2,7 @@
 import type { Me, Org } from '@slipway/contracts';
 import { type ReactNode, useMemo } from 'react';
 import { SessionContext } from '../session/me.ts';
+import { AdoptTheme } from '../settings/adopt-theme.tsx';
 import { DeletionNote } from './deletion-note.tsx';
 import { CompactHeader, Rail } from './navigation.tsx';
 import { OfflineNote } from './offline-note.tsx';
@@ -11,6 +12,7 @@ export function Shell({ me, org, children }: { me: Me; org: Org; children: React
   const session = useMemo(() => ({ me, org }), [me, org]);
   return (
     <SessionContext value={session}>
+      <AdoptTheme />
       <a
         href="#content"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-accent focus:px-3 focus:py-1 focus:text-on-accent"

@@ -3,6 +3,7 @@ import type { Me, Org } from '@slipway/contracts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { api } from '../../api/client.ts';
+import { takeReturnPath } from './sign-out.ts';
 
 /** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
@@ -11,7 +12,8 @@ export function useMe(): UseQueryResult<Me> {
 
 /** A full load on purpose: what the page holds belongs to a session that is over. */
 export function goToSignIn(): void {
-  window.location.replace(`/login?redirect=${encodeURIComponent(window.location.pathname + window.location.search)}`);
+  const here = window.location.pathname + window.location.search;
+  window.location.replace(`/login?redirect=${encodeURIComponent(here === '/' ? (takeReturnPath() ?? here) : here)}`);
 }
 
 export interface Session {

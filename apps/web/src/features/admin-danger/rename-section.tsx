@@ -1,0 +1,67 @@
+'use client';
+import { UpdateOrg } from '@slipway/contracts';
+import { Button, Field, Input, Section } from '@slipway/ui';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useSession } from '../session/me.ts';
+
+/** The name that people read, and the first part of every address. */
+export function RenameSection() {
+  const { org } = useSession();
+  const router = useRouter();
+  const queries = useQueryClient();
+  const form = useForm({
+    initial: { name: org.name, slug: org.slug },
+    schema: UpdateOrg,
+    requestOf: ({ name, slug }) => ({ ...(name === org.name ? {} : { name }), ...(slug === org.slug ? {} : { slug }) }),
+    send: (body) => api.updateOrg({ org: org.id, body }),
+    onDone: async (next) => {
+      // First the new address: under the old one there is no such organization any more.
+      if (next.slug !== org.slug) router.replace(`/${next.slug}/admin/danger`);
+      await queries.invalidateQueries({ queryKey: ['me'] });
+      form.reset({ name: next.name, slug: next.slug });
+      toast.success('The change is saved.');
+    },
+  });
+  const changed = form.values.name !== org.name || form.values.slug !== org.slug;
+  return (
+    <Section title="Name and address">
+      <form {...form.props} className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
+        <Field label="Name" error={form.error('name')}>
+          {(control) => (
+            <Input {...control} maxLength={80} autoComplete="off" value={form.values.name} onChange={(event) => form.set('name', event.target.value)} />
+          )}
+        </Field>
+        <Field
+          label="Address"
+          error={form.error('slug')}
+          hint={
+            form.values.slug === org.slug
+              ? 'The first part of every address of the organization.'
+              : 'Every address changes at once. Links to the old one lead nowhere, and others can take it.'
+          }
+        >
+          {(control) => (
+            <Input
+              {...control}
+              maxLength={40}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              value={form.values.slug}
+              onChange={(event) => form.set('slug', event.target.value)}
+            />
+          )}
+        </Field>
+        <FormFailure failure={form.failure} />
+        <Button type="submit" className="self-start" busy={form.busy} disabled={!changed}>
+          Save
+        </Button>
+      </form>
+    </Section>
+  );
+}

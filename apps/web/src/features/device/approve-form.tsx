@@ -1,0 +1,104 @@
+'use client';
+import { ApproveDevice, DEFAULT_API_KEY_DAYS, type DeviceRequest, type Org, type Permission, ROLE_PERMISSIONS } from '@slipway/contracts';
+import { Button, Field, Notice, Select } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { Ago } from '../../browser/ago.tsx';
+import { useStored } from '../../browser/stored.ts';
+import { ScopesField } from '../admin-api-keys/scopes-field.tsx';
+import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { AloneCard } from '../frame/alone-card.tsx';
+import { LAST_ORG, lastOrg } from '../frame/last-org.ts';
+import { useMe } from '../session/me.ts';
+import { SwitchAccountButton } from '../session/switch-account-button.tsx';
+
+const DAYS = [1, 7, 30, DEFAULT_API_KEY_DAYS, 365].map((days) => ({
+  value: String(days),
+  label: days === 1 ? 'One day' : days === 365 ? 'One year' : `${days} days`,
+}));
+
+/** What may be offered: what the person holds there and, when the program has named something, nothing beyond that. */
+function offeredIn(org: Org | undefined, request: DeviceRequest): readonly Permission[] {
+  const held = org?.permissions ?? [];
+  return request.scopes.length === 0 ? held : held.filter((permission) => request.scopes.includes(permission));
+}
+
+/** What is ticked before anybody has chosen: what was asked for, else what a member needs to work. */
+function proposedIn(org: Org | undefined, request: DeviceRequest): readonly Permission[] {
+  const work: readonly Permission[] = ROLE_PERMISSIONS.member;
+  const offered = offeredIn(org, request);
+  return request.scopes.length === 0 ? offered.filter((permission) => work.includes(permission)) : offered;
+}
+
+/** Who asks, for which organization, what it may do there and how long. */
+export function ApproveForm({ request, onDone }: { request: DeviceRequest; onDone: (done: 'approved' | 'denied') => void }) {
+  const me = useMe().data;
+  const [last] = useStored(LAST_ORG, '');
+  const orgs = (me?.orgs ?? []).filter((org) => org.deletesAt === null);
+  const first = lastOrg({ orgs }, last);
+  const form = useForm({
+    initial: { org: first?.id ?? '', scopes: proposedIn(first, request), expiresInDays: String(DEFAULT_API_KEY_DAYS) },
+    schema: ApproveDevice,
+    requestOf: ({ org, scopes, expiresInDays }) => ({ org, scopes, expiresInDays: Number(expiresInDays) }),
+    send: (body) => api.approveDevice({ userCode: request.userCode, body }),
+    onDone: () => onDone('approved'),
+  });
+  const deny = useMutation({ mutationFn: () => api.denyDevice({ userCode: request.userCode }), onSuccess: () => onDone('denied') });
+  const org = orgs.find((candidate) => candidate.id === form.values.org);
+  return (
+    <AloneCard title="Let a program in?">
+      <p>
+        <strong className="font-medium break-words">{request.client}</strong> wants to work as you. It asked <Ago at={request.createdAt} />
+        {request.address === null ? '' : ` from ${request.address}`}, with the code <code className="font-mono">{request.userCode}</code>.
+      </p>
+      <Notice tone="warn" title="Go on only if you have started it yourself.">
+        Nobody has checked the name of the program. Compare the code with the one that it shows.
+      </Notice>
+      <form {...form.props} className="flex flex-col gap-4">
+        <Field label="Organization" error={form.error('org')}>
+          {(control) => (
+            <Select
+              {...control}
+              options={orgs.map((each) => ({ value: each.id, label: each.name }))}
+              value={form.values.org}
+              onChange={(id) => {
+                form.set('org', id);
+                form.set(
+                  'scopes',
+                  proposedIn(
+                    orgs.find((each) => each.id === id),
+                    request,
+                  ),
+                );
+              }}
+            />
+          )}
+        </Field>
+        <ScopesField
+          offered={offeredIn(org, request)}
+          chosen={form.values.scopes}
+          error={form.error('scopes') === null ? null : 'Choose at least one permission.'}
+          onChange={(scopes) => form.set('scopes', scopes)}
+        />
+        <Field label="For" hint="You can revoke its key at any time, under API keys.">
+          {(control) => <Select {...control} options={DAYS} value={form.values.expiresInDays} onChange={(days) => form.set('expiresInDays', days)} />}
+        </Field>
+        <FormFailure failure={form.failure} />
+        <ErrorNotice error={deny.error} />
+        <div className="flex gap-2">
+          <Button size="large" className="flex-1" busy={deny.isPending} onClick={() => deny.mutate()}>
+            Refuse
+          </Button>
+          <Button type="submit" tone="primary" size="large" className="flex-1" busy={form.busy}>
+            Let it in
+          </Button>
+        </div>
+      </form>
+      <p className="text-sm text-ink-muted">
+        You are signed in as <span className="break-all">{me?.email ?? me?.name}</span>.
+      </p>
+      <SwitchAccountButton />
+    </AloneCard>
+  );
+}

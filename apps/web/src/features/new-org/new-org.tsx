@@ -1,0 +1,84 @@
+'use client';
+import { CreateOrg } from '@slipway/contracts';
+import { Button, Field, Input } from '@slipway/ui';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter } from 'next/navigation';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { AloneCard } from '../frame/alone-card.tsx';
+import { SignedIn } from '../session/signed-in.tsx';
+import { slugOf } from './slug-of.ts';
+
+export function NewOrg() {
+  return <SignedIn>{() => <NewOrgForm />}</SignedIn>;
+}
+
+function NewOrgForm() {
+  const router = useRouter();
+  const queries = useQueryClient();
+  /** The address follows the name until it is typed itself. */
+  const [typed, setTyped] = useState(false);
+  const form = useForm({
+    initial: { name: '', slug: '' },
+    schema: CreateOrg,
+    // One that was only made of the name is left to the server, which puts a number behind it when it is taken.
+    requestOf: ({ name, slug }) => ({ name, ...(typed && slug !== '' ? { slug } : {}) }),
+    send: (body, idempotencyKey) => api.createOrg({ body, idempotencyKey }),
+    onDone: async (org) => {
+      await queries.invalidateQueries({ queryKey: ['me'] });
+      router.push(`/${org.slug}/admin/members`);
+    },
+  });
+  return (
+    <AloneCard title="Create an organization">
+      <p className="text-sm text-ink-muted">For people who work together: they share its conversations, keys and budget. You become its owner.</p>
+      <form {...form.props} className="flex flex-col gap-4">
+        <Field label="Name" error={form.error('name')}>
+          {(control) => (
+            <Input
+              {...control}
+              maxLength={80}
+              autoComplete="organization"
+              placeholder="Acme"
+              value={form.values.name}
+              onChange={(event) => {
+                form.set('name', event.target.value);
+                if (!typed) form.set('slug', slugOf(event.target.value));
+              }}
+            />
+          )}
+        </Field>
+        <Field
+          label="Address"
+          error={form.error('slug')}
+          hint="The first part of its addresses: lower-case letters, digits and dashes. It can be changed later."
+        >
+          {(control) => (
+            <Input
+              {...control}
+              maxLength={40}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              placeholder="acme"
+              value={form.values.slug}
+              onChange={(event) => {
+                setTyped(event.target.value !== '');
+                form.set('slug', event.target.value);
+              }}
+            />
+          )}
+        </Field>
+        <FormFailure failure={form.failure} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={() => router.back()}>Cancel</Button>
+          <Button type="submit" tone="primary" busy={form.busy}>
+            Create
+          </Button>
+        </div>
+      </form>
+    </AloneCard>
+  );
+}

@@ -10,7 +10,7 @@ describe('the tabs about an organization', () => {
   it('shows to each role those that it may read, and no other', () => {
     expect(paths('viewer')).toEqual(['members', 'roles']);
     expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets']);
-    expect(paths('owner')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'sandboxes', 'usage', 'budgets', 'audit', 'security', 'danger']);
+    expect(paths('owner')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'sandboxes', 'usage', 'budgets', 'audit', 'settings', 'security', 'danger']);
   });
 
   it('has no domains where nobody else can join', () => {

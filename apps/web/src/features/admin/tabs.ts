@@ -20,6 +20,7 @@ const ADMIN_TABS = [
   { path: 'usage', label: 'Usage', any: ['usage:read'] },
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },
   { path: 'audit', label: 'Audit', any: ['audit:read'] },
+  { path: 'settings', label: 'Settings', any: ['setting:write'] },
   { path: 'security', label: 'Security', any: ['domain:write'], companyOnly: true },
   { path: 'danger', label: 'Danger zone', any: ['org:write', 'org:transfer', 'org:delete'] },
 ] as const satisfies readonly AdminTab[];

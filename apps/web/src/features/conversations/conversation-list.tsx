@@ -1,35 +1,26 @@
 'use client';
-import { CONVERSATION_STATUSES, ConversationStatus } from '@slipway/contracts';
-import { AfterDelay, Button, EmptyState, Select, Skeleton } from '@slipway/ui';
+import { AfterDelay, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { SquarePen } from 'lucide-react';
 import Link from 'next/link';
 import { useEffect, useRef } from 'react';
 import { api } from '../../api/client.ts';
-import { useAddressValue } from '../../browser/address.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
+import { ConversationFilterBar, useConversationFilters } from './conversation-filters.tsx';
 import { ConversationColumns, ConversationLine } from './conversation-row.tsx';
-import { isActive, STATUS_LABELS } from './status-label.ts';
+import { isActive } from './status-label.ts';
 
 /** How often the list is read again while an agent works and the page is looked at. Milliseconds. */
 const REFRESH_MS = 15_000;
-const ALL = 'all';
-const FILTERS = [{ value: ALL, label: 'All statuses' }, ...CONVERSATION_STATUSES.map((status) => ({ value: status, label: STATUS_LABELS[status] }))];
-
 export function ConversationList() {
   const { org } = useSession();
-  const [filter, setFilter] = useAddressValue('status');
-  const status = ConversationStatus.safeParse(filter).data;
+  const { filters, any, clear } = useConversationFilters();
   const list = useInfiniteQuery({
-    queryKey: ['conversations', org.id, status ?? ALL],
+    queryKey: ['conversations', org.id, filters],
     queryFn: ({ pageParam, signal }) =>
-      api.listConversations({
-        org: org.id,
-        query: { limit: 100, ...(status ? { status } : {}), ...(pageParam === null ? {} : { cursor: pageParam }) },
-        signal,
-      }),
+      api.listConversations({ org: org.id, query: { limit: 100, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.page.nextCursor,
     refetchInterval: (query) => (query.state.data?.pages.some((page) => page.data.some((conversation) => isActive(conversation.status))) ? REFRESH_MS : false),
@@ -39,21 +30,19 @@ export function ConversationList() {
     <div className="flex h-full flex-col">
       <header className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line px-4 py-2 md:h-12 md:px-6">
         <h1 className="flex-1 text-base font-semibold">Conversations</h1>
-        <Select aria-label="Status" className="w-40" options={FILTERS} value={status ?? ALL} onChange={(value) => setFilter(value === ALL ? null : value)} />
         <Button asChild tone="primary" className="max-md:hidden">
           <Link href={`/${org.slug}`}>
             <SquarePen aria-hidden /> New task
           </Link>
         </Button>
       </header>
+      <ConversationFilterBar filters={filters} />
       {list.isError && rows.length === 0 ? (
         <Failed error={list.error} retry={() => list.refetch()} className="m-4 max-w-xl md:m-6" />
       ) : list.isPending ? (
         <ListSkeleton />
-      ) : rows.length === 0 && status !== undefined ? (
-        <EmptyState title={`Nothing is ${STATUS_LABELS[status].toLowerCase()}`} action={<Button onClick={() => setFilter(null)}>Clear the filter</Button>}>
-          No conversation matches the filter.
-        </EmptyState>
+      ) : rows.length === 0 && any ? (
+        <EmptyState title="No conversation matches the filters" action={<Button onClick={clear}>Clear the filters</Button>} />
       ) : rows.length === 0 ? (
         <EmptyState
           title="No conversations yet"

@@ -1,0 +1,126 @@
+'use client';
+import { type OrgSettings, UpdateOrgSettings } from '@slipway/contracts';
+import { Button, Checkbox, Field, Input, Notice, Select } from '@slipway/ui';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { Page } from '../frame/page.tsx';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+
+const NO_MODEL = '';
+
+interface Values {
+  defaultModel: string;
+  defaultEnvironment: string;
+  maxIterations: string;
+  memberSecrets: boolean;
+}
+const valuesOf = (settings: OrgSettings): Values => ({
+  defaultModel: settings.defaultModel ?? NO_MODEL,
+  defaultEnvironment: settings.defaultEnvironment ?? '',
+  maxIterations: settings.maxIterations === null ? '' : String(settings.maxIterations),
+  memberSecrets: settings.memberSecrets,
+});
+const given = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
+
+export function SettingsPage() {
+  const { org } = useSession();
+  const settings = useQuery({ queryKey: ['org-settings', org.id], queryFn: ({ signal }) => api.getOrgSettings({ org: org.id, signal }) });
+  return (
+    <Page narrow title="Settings" description="What holds for every conversation of this organization that does not say otherwise.">
+      <QueryPanel query={settings} label="The settings">
+        {(read) => <SettingsForm key={read.version} settings={read} reread={() => void settings.refetch()} />}
+      </QueryPanel>
+    </Page>
+  );
+}
+
+function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () => void }) {
+  const { org } = useSession();
+  const queries = useQueryClient();
+  const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
+  const mayChange = org.permissions.includes('setting:write');
+  const form = useForm({
+    initial: valuesOf(settings),
+    schema: UpdateOrgSettings,
+    requestOf: (values) => ({
+      defaultModel: given(values.defaultModel),
+      defaultEnvironment: given(values.defaultEnvironment),
+      maxIterations: values.maxIterations.trim() === '' ? null : Number(values.maxIterations),
+      memberSecrets: values.memberSecrets,
+    }),
+    send: (body) => api.updateOrgSettings({ org: org.id, body, ifMatch: settings.version }),
+    onDone: (saved) => {
+      toast('The settings are saved.');
+      queries.setQueryData(['org-settings', org.id], saved);
+    },
+  });
+  const { values } = form;
+  const known = models.data?.data ?? [];
+  const options = [
+    { value: NO_MODEL, label: 'The installation’s own default' },
+    ...known.map(({ id, label }) => ({ value: id, label })),
+    ...(values.defaultModel === NO_MODEL || known.some(({ id }) => id === values.defaultModel)
+      ? []
+      : [{ value: values.defaultModel, label: `${values.defaultModel} (not offered now)` }]),
+  ];
+  return (
+    <form {...form.props} className="flex flex-col gap-4">
+      <Field label="Model of a task that names none" error={form.error('defaultModel')}>
+        {(control) => (
+          <Select {...control} disabled={!mayChange} options={options} value={values.defaultModel} onChange={(model) => form.set('defaultModel', model)} />
+        )}
+      </Field>
+      <Field
+        label="Environment of a task that names none"
+        hint="It decides which secrets a conversation is given. Empty: none."
+        error={form.error('defaultEnvironment')}
+      >
+        {(control) => (
+          <Input
+            {...control}
+            disabled={!mayChange}
+            value={values.defaultEnvironment}
+            placeholder="staging"
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => form.set('defaultEnvironment', event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Steps for one message, at most" hint="Empty: what the installation allows." error={form.error('maxIterations')}>
+        {(control) => (
+          <Input
+            {...control}
+            inputMode="numeric"
+            disabled={!mayChange}
+            value={values.maxIterations}
+            onChange={(event) => form.set('maxIterations', event.target.value)}
+          />
+        )}
+      </Field>
+      <Checkbox
+        label="Members may bring secrets of their own"
+        hint="When they may not, those that exist are kept and not handed out."
+        disabled={!mayChange}
+        checked={values.memberSecrets}
+        onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
+      />
+      {form.failure?.code === 'settings.changed' ? (
+        <Notice tone="warn" title="Somebody else has changed the settings meanwhile." action={<Button onClick={reread}>Read them again</Button>}>
+          Yours are not saved. Reading them again replaces what you have typed.
+        </Notice>
+      ) : (
+        <FormFailure failure={form.failure} />
+      )}
+      {mayChange ? (
+        <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={JSON.stringify(values) === JSON.stringify(valuesOf(settings))}>
+          Save
+        </Button>
+      ) : null}
+    </form>
+  );
+}

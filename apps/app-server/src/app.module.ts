@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { AccountModule } from './account/account.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -8,12 +9,15 @@ import { MeModule } from './me/me.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
+import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 
 /** A feature is a folder and a line here. */
 export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   SignInModule,
   MeModule,
+  AccountModule,
+  SessionsModule,
   JobsModule,
   EventsModule,
   IngestModule,

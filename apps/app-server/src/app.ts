@@ -21,7 +21,7 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
   const { config, logger, metrics } = platform;
   const adapter = new FastifyAdapter({
     bodyLimit: MAX_BODY_BYTES,
-    trustProxy: false,
+    trustProxy: config.TRUSTED_PROXIES.length === 0 ? false : [...config.TRUSTED_PROXIES],
     frameworkErrors: frameworkProblem(config.PUBLIC_URL),
     routerOptions: { maxParamLength: 500 },
   });

@@ -3,8 +3,16 @@ import { z } from 'zod';
 
 const secret = z.string().min(32, 'needs at least 32 characters');
 const httpUrl = z.url({ protocol: /^https?$/ });
+/** Comma-separated; empty parts do not count. */
+const list = (part: z.ZodType<string, string>) =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
+    .pipe(z.array(part));
+const network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'needs addresses or networks such as 10.0.0.0/8');
 
-export const ConfigSchema = z.object({
+const Variables = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   HOST: z.string().default('127.0.0.1'),
@@ -21,6 +29,16 @@ export const ConfigSchema = z.object({
   OIDC_ISSUER_URL: httpUrl,
   OIDC_CLIENT_ID: z.string().min(1).default('slipway-web'),
   OIDC_CLIENT_SECRET: z.string().min(1),
+  /** Providers that the issuer brokers and whose tokens it stores, by their aliases, comma-separated: `github,gitlab`. Their tokens are taken over at sign-in. */
+  OIDC_BROKERS: list(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'needs aliases such as github')),
+  /** Nobody gets in whose e-mail address the issuer does not call verified. */
+  REQUIRE_VERIFIED_EMAIL: z.stringbool().default(false),
+  /** The terms that everybody has to accept; with TERMS_VERSION. */
+  TERMS_URL: httpUrl.optional(),
+  /** Another version has to be accepted anew. With TERMS_URL. */
+  TERMS_VERSION: z.string().min(1).max(100).optional(),
+  /** Proxies whose `X-Forwarded-For` is believed: addresses and networks, comma-separated. What comes from elsewhere is who sends it, whatever it says. */
+  TRUSTED_PROXIES: list(network),
   /** Signs the session cookie. Secret; a change signs everybody out. */
   SESSION_SECRET: secret,
   /** Encrypts tokens and keys at rest; the same in worker and runtime-api. Secret. */
@@ -36,6 +54,10 @@ export const ConfigSchema = z.object({
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,
+});
+export const ConfigSchema = Variables.refine((env) => (env.TERMS_URL === undefined) === (env.TERMS_VERSION === undefined), {
+  path: ['TERMS_VERSION'],
+  message: 'terms have both, TERMS_URL and TERMS_VERSION, or neither',
 });
 
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;

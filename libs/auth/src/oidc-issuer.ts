@@ -33,6 +33,15 @@ export interface Identity {
   /** Alias of the provider by which the person came (`github`), whose token `providerToken` may give; `null` for a password of the issuer's own. */
   readonly provider: string | null;
 }
+/** What the issuer's page is asked for beside a sign-in. */
+export interface SignInWish {
+  /** `login`: somebody else may sign in, though the browser has a session with the issuer. */
+  readonly prompt?: 'login';
+  /** Filled into the form. */
+  readonly loginHint?: string;
+  /** Keycloak's: the person proves the e-mail address before coming back; an issuer that does not know it ignores it. */
+  readonly action?: 'VERIFY_EMAIL';
+}
 export interface OidcOptions {
   readonly issuerUrl: string;
   readonly clientId: string;
@@ -69,7 +78,7 @@ export class OidcIssuer {
   constructor(private readonly options: OidcOptions) {}
 
   /** @throws SlipwayError `auth.unavailable` */
-  async begin(): Promise<{ url: string; transaction: SignInTransaction }> {
+  async begin(wish: SignInWish = {}): Promise<{ url: string; transaction: SignInTransaction }> {
     const config = await this.configuration(SEEN_ALIVE_MS);
     const transaction = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
     const url = oidc.buildAuthorizationUrl(config, {
@@ -79,6 +88,9 @@ export class OidcIssuer {
       nonce: transaction.nonce,
       code_challenge: await oidc.calculatePKCECodeChallenge(transaction.verifier),
       code_challenge_method: 'S256',
+      ...(wish.prompt === undefined ? {} : { prompt: wish.prompt }),
+      ...(wish.loginHint === undefined ? {} : { login_hint: wish.loginHint }),
+      ...(wish.action === undefined ? {} : { kc_action: wish.action }),
     });
     return { url: url.href, transaction };
   }

@@ -1,7 +1,7 @@
-import type { Principal } from '@slipway/contracts';
+import type { Gate, Principal } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
-import { readCookie, SESSION_COOKIE, type SessionCookie } from './session-cookie.js';
+import type { SessionCookie } from './session-cookie.js';
 import type { Sessions, SignedIn } from './sessions.js';
 
 /** What a browser says of the page that asks. */
@@ -9,6 +9,18 @@ interface FetchHeaders {
   readonly origin?: string | undefined;
   readonly 'sec-fetch-site'?: string | string[] | undefined;
 }
+
+/** What is asked of a person before anything else (`Gate`). */
+export interface GateRules {
+  readonly verifiedEmail: boolean;
+  /** The version of the terms that has to be accepted; `null`: there are none. */
+  readonly termsVersion: string | null;
+}
+const NO_GATES: GateRules = { verifiedEmail: false, termsVersion: null };
+const GATE_WORDS: Readonly<Record<Gate, string>> = {
+  'email-unverified': 'The e-mail address of this account has not been verified.',
+  'terms-required': 'The present terms of this installation have not been accepted.',
+};
 
 /** Proof → who is asking. Requests and sockets come through here. */
 export class PrincipalService {
@@ -19,17 +31,37 @@ export class PrincipalService {
     private readonly cookie: SessionCookie,
     private readonly sessions: Pick<Sessions, 'find'>,
     publicUrl: string,
+    private readonly rules: GateRules = NO_GATES,
   ) {
     this.origin = new URL(publicUrl).origin;
   }
 
   /** The person whom a `Cookie` header proves, or `null`. Notes the person in the request's context for the log. */
   async authenticateCookie(header: string | undefined): Promise<SignedIn | null> {
-    const sessionId = await this.cookie.verify(readCookie(header, SESSION_COOKIE));
+    const sessionId = await this.cookie.sessionOf(header);
     const person = sessionId === null ? null : await this.sessions.find(sessionId);
     const context = currentContext();
     if (person !== null && context !== undefined) context.userId = person.userId;
     return person;
+  }
+
+  /** Whether a `Cookie` header has one of ours, right or wrong: what it is sent with must then come from our own pages. */
+  hasCookie(header: string | undefined): boolean {
+    return this.cookie.read(header) !== undefined;
+  }
+
+  /** What this person has still to do before anything else answers. */
+  gatesOf({ emailVerified, termsVersion }: Pick<SignedIn, 'emailVerified' | 'termsVersion'>): Gate[] {
+    return [
+      ...(this.rules.verifiedEmail && !emailVerified ? (['email-unverified'] as const) : []),
+      ...(this.rules.termsVersion !== null && termsVersion !== this.rules.termsVersion ? (['terms-required'] as const) : []),
+    ];
+  }
+
+  /** @throws SlipwayError `account.email-unverified` or `account.terms-required`, whichever comes first. */
+  assertGatesPassed(person: Pick<SignedIn, 'emailVerified' | 'termsVersion'>): void {
+    const [gate] = this.gatesOf(person);
+    if (gate !== undefined) throw new SlipwayError(`account.${gate}`, GATE_WORDS[gate]);
   }
 
   /**

@@ -1,15 +1,61 @@
 import { jwtVerify, SignJWT } from 'jose';
 
+/** The cookie's name over plain http, and what its name ends with everywhere. */
 export const SESSION_COOKIE = 'keycloak_auth';
 const AUDIENCE = 'slipway-session';
+
+/** How a browser keeps a cookie of ours. */
+export interface CookieRules {
+  readonly name: string;
+  /** Attributes of every `Set-Cookie`, but for `Max-Age`. */
+  readonly attributes: string;
+}
+
+/**
+ * Over https the name has the prefix by which a browser takes the cookie from this very host alone, for every path, and only encrypted; over plain http, which is
+ * for a developer's own machine, no browser would take such a one.
+ * `Lax`, not `Strict`: the way back from the issuer and every link to a conversation from a chat or an e-mail begin at another site, and the person is to be signed in there.
+ * What `Lax` lets through is reading by navigation; whatever changes something must name our origin (`PrincipalService.assertSameSite`).
+ */
+export function sessionCookieRules(publicUrl: string): CookieRules {
+  return new URL(publicUrl).protocol === 'https:'
+    ? { name: `__Host-${SESSION_COOKIE}`, attributes: 'Path=/; HttpOnly; SameSite=Lax; Secure' }
+    : { name: SESSION_COOKIE, attributes: 'Path=/; HttpOnly; SameSite=Lax' };
+}
 
 /** The cookie of a signed-in browser: a JWT (HS256) that holds a session id and nothing else. */
 export class SessionCookie {
   private readonly key: Uint8Array;
+  private readonly rules: CookieRules;
 
-  /** @param secret `SESSION_SECRET`, at least 32 characters. */
-  constructor(secret: string) {
+  /**
+   * @param secret `SESSION_SECRET`, at least 32 characters.
+   * @param publicUrl where browsers reach Slipway; decides the cookie's name.
+   */
+  constructor(secret: string, publicUrl = 'http://localhost') {
     this.key = new TextEncoder().encode(secret);
+    this.rules = sessionCookieRules(publicUrl);
+  }
+
+  /** What of a `Cookie` header is ours, if anything; `undefined` also for two that differ. */
+  read(header: string | undefined): string | undefined {
+    return readCookie(header, this.rules.name);
+  }
+
+  /** The session id of a `Cookie` header, or `null`. */
+  sessionOf(header: string | undefined): Promise<string | null> {
+    return this.verify(this.read(header));
+  }
+
+  /** `Set-Cookie` of a session. */
+  async set(sessionId: string, expiresAt: Date, now: Date): Promise<string> {
+    const maxAge = Math.floor((expiresAt.getTime() - now.getTime()) / 1000);
+    return `${this.rules.name}=${await this.sign(sessionId, expiresAt)}; Max-Age=${maxAge}; ${this.rules.attributes}`;
+  }
+
+  /** `Set-Cookie` that makes the browser forget it. */
+  clear(): string {
+    return `${this.rules.name}=; Max-Age=0; ${this.rules.attributes}`;
   }
 
   sign(sessionId: string, expiresAt: Date): Promise<string> {

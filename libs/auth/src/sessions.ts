@@ -1,10 +1,13 @@
 import { Org, RESERVED_SLUGS, ROLE_PERMISSIONS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
-import type { Logger } from '@slipway/telemetry';
+import { SlipwayError } from '@slipway/errors';
+import { currentContext, type Logger } from '@slipway/telemetry';
 import { z } from 'zod';
+import type { IssuerLogout } from './logout-tokens.js';
 import type { Identity, OidcIssuer, Tokens } from './oidc-issuer.js';
 import type { SecretBox } from './secret-box/secret-box.js';
+import { SeenSessions } from './sessions-seen.js';
 
 /** A signed-in person, as a request or a socket sees them. `orgs[0]` is the personal one. */
 export interface SignedIn {
@@ -17,6 +20,36 @@ export interface SignedIn {
   readonly termsVersion: string | null;
   readonly orgs: readonly Org[];
 }
+
+/** The browser that signs in, as far as it says. */
+export interface SignInOrigin {
+  readonly userAgent: string | null;
+  readonly address: string | null;
+  /** The session that this browser had before, which ends with the beginning of the new one. */
+  readonly replaces: string | null;
+}
+
+/** A session as its person sees it. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly userAgent: string | null;
+  readonly address: string | null;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Why sessions end, in the audit's words. `user`: somebody did it themselves. */
+const ENDINGS = {
+  'signed-out': 'user',
+  'ended-by-person': 'user',
+  'ended-by-issuer': 'system',
+} as const;
+type Ending = keyof typeof ENDINGS;
+
+const UNKNOWN_ORIGIN: SignInOrigin = { userAgent: null, address: null, replaces: null };
+/** Longest user agent that is kept. Characters. */
+const MAX_USER_AGENT = 400;
 
 /** A sign-in lasts this long, whatever happens in between. Milliseconds. */
 export const SESSION_LIFE_MS = 30 * 86_400_000;
@@ -38,11 +71,12 @@ interface Entry {
 
 /**
  * The sessions of signed-in browsers, in Postgres.
- * Only three things end one: the person signs out, it is 30 days old, or the issuer says `invalid_grant`. An issuer that is slow, down or broken does not.
+ * Only these end one: the person, here or with the issuer; the issuer, by a logout token or `invalid_grant`; an admin; its thirty days. An issuer that is slow, down or broken does not.
  */
 export class Sessions {
   private readonly cache = new Map<string, Entry>();
   private readonly refreshes = new Map<string, Promise<boolean>>();
+  private readonly seen: SeenSessions;
   /** Counts sign-outs: what was read before one is not remembered after it. */
   private endings = 0;
 
@@ -53,28 +87,54 @@ export class Sessions {
     private readonly clock: Clock,
     private readonly ids: Ids,
     private readonly logger: Logger,
-  ) {}
+    /** Told of each access token that a refresh brings, in the background; must not throw. */
+    private readonly refreshed: (userId: string, accessToken: string) => void = () => {},
+  ) {
+    this.seen = new SeenSessions(pool, clock, logger);
+  }
 
-  /** A new session for an identity; its first ever also makes the account and the personal organization. */
-  async start(identity: Identity, tokens: Tokens): Promise<{ sessionId: string; userId: string; expiresAt: Date }> {
-    const userId = await this.signIn(identity);
+  /**
+   * A new session for an identity; its first ever also makes the account and the personal organization. One step with the end of the session before.
+   * @throws SlipwayError `account.deactivated`; nothing has begun or ended then.
+   */
+  async start(identity: Identity, tokens: Tokens, from: SignInOrigin = UNKNOWN_ORIGIN): Promise<{ sessionId: string; userId: string; expiresAt: Date }> {
     const sessionId = this.ids.prefixed('ses');
     const expiresAt = new Date(this.clock.now().getTime() + SESSION_LIFE_MS);
-    await this.pool.query('INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ($1, $2, $3, $4, $5)', [
-      sessionId,
-      userId,
-      this.seal(sessionId, tokens),
-      this.dueAt(tokens),
-      expiresAt,
-    ]);
+    const { rows } = await this.pool.query<{ user_id: string }>({
+      name: 'start-session',
+      text: 'SELECT user_id FROM app.start_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)',
+      values: [
+        identity.issuer,
+        identity.subject,
+        identity.name,
+        identity.email,
+        identity.emailVerified,
+        this.ids.prefixed('usr'),
+        this.ids.prefixed('org'),
+        slugOf(identity.name),
+        sessionId,
+        this.seal(sessionId, tokens),
+        this.dueAt(tokens),
+        expiresAt,
+        from.userAgent?.slice(0, MAX_USER_AGENT) ?? null,
+        from.address,
+        identity.issuerSession,
+        identity.provider,
+        from.replaces,
+        currentContext()?.requestId ?? null,
+      ],
+    });
+    if (rows[0] === undefined) throw new SlipwayError('account.deactivated', 'This account was deactivated by an admin.');
+    if (from.replaces !== null) this.forgetAll([from.replaces]);
     await this.pool.query('DELETE FROM app.session WHERE expires_at < now()');
-    return { sessionId, userId, expiresAt };
+    return { sessionId, userId: rows[0].user_id, expiresAt };
   }
 
   /** Who holds this session, or `null`. One query at most every second; a refresh of the tokens when they are due. */
   async find(sessionId: string): Promise<SignedIn | null> {
     const entry = await this.read(sessionId);
     if (entry === null) return null;
+    this.seen.note(sessionId, currentContext()?.address ?? null);
     // One that runs here has moved the due time on already; whether the session goes on is only known at its end.
     const running = this.refreshes.get(sessionId);
     if (running === undefined && entry.accessExpiresAt.getTime() > this.clock.now().getTime()) return entry.person;
@@ -83,24 +143,72 @@ export class Sessions {
 
   /** Ends the session at once in this process, within a second in others. @returns the id token, for the issuer's own sign-out; `null` when there was no session. */
   async end(sessionId: string): Promise<string | null> {
-    const { rows } = await this.pool.query<{ tokens: Buffer }>('DELETE FROM app.session WHERE id = $1 RETURNING tokens', [sessionId]);
-    this.endings += 1;
-    this.cache.delete(sessionId);
-    return rows[0] === undefined ? null : (this.open(sessionId, rows[0].tokens)?.idToken ?? null);
+    const [ended] = await this.endWhere('signed-out', 'SELECT $1::text', [sessionId]);
+    return ended === undefined ? null : (this.open(sessionId, ended.tokens)?.idToken ?? null);
   }
 
-  private async signIn(identity: Identity): Promise<string> {
-    const orgId = this.ids.prefixed('org');
-    const { rows } = await this.pool.query<{ user_id: string }>('SELECT user_id FROM app.sign_in($1, $2, $3, $4, $5, $6, $7)', [
-      identity.issuer,
-      identity.subject,
-      identity.name,
-      identity.email,
-      this.ids.prefixed('usr'),
-      orgId,
-      slugOf(identity.name),
-    ]);
-    return (rows[0] as { user_id: string }).user_id;
+  /** One session of this person. @returns false when they have none of that id. */
+  async endOf(userId: string, sessionId: string): Promise<boolean> {
+    return (await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id = $2', [userId, sessionId])).length > 0;
+  }
+
+  /** Every session of this person. @param except one that stays; `null`: none does. @returns how many ended. */
+  async endAll(userId: string, except: string | null): Promise<number> {
+    const ended = await this.endWhere('ended-by-person', 'SELECT id FROM app.session WHERE user_id = $1 AND id IS DISTINCT FROM $2', [userId, except]);
+    return ended.length;
+  }
+
+  /** What the issuer says is over: one session of its own, or all of a person's. The same again ends nothing more. @returns how many ended. */
+  async endByIssuer({ issuer, subject, issuerSession }: Pick<IssuerLogout, 'issuer' | 'subject' | 'issuerSession'>): Promise<number> {
+    const ended = await this.endWhere(
+      'ended-by-issuer',
+      `SELECT s.id FROM app.session s JOIN app.user_account u ON u.id = s.user_id
+       WHERE u.issuer = $1 AND ($2::text IS NOT NULL OR $3::text IS NOT NULL) AND ($2::text IS NULL OR u.subject = $2) AND ($3::text IS NULL OR s.issuer_session = $3)`,
+      [issuer, subject, issuerSession],
+    );
+    return ended.length;
+  }
+
+  /** Sessions of this person that hold, the one used last first. */
+  async list(userId: string, limit: number): Promise<SessionRecord[]> {
+    const { rows } = await this.pool.query<SessionRecord>({
+      name: 'list-sessions',
+      text: `SELECT id, user_agent AS "userAgent", address, created_at AS "createdAt", coalesce(last_seen_at, created_at) AS "lastSeenAt", expires_at AS "expiresAt"
+             FROM app.session WHERE user_id = $1 AND expires_at > now() ORDER BY coalesce(last_seen_at, created_at) DESC, id LIMIT $2`,
+      values: [userId, limit],
+    });
+    return rows;
+  }
+
+  /** Reads it anew the next time: what it would answer has just been changed, by whoever holds it. Other processes notice within a second. */
+  forget(sessionId: string): void {
+    this.forgetAll([sessionId]);
+  }
+
+  /** Something of this person has changed: the next request here reads it; other replicas do within a second. */
+  changed(userId: string): void {
+    this.forgetAll([...this.cache].flatMap(([id, { person }]) => (person.userId === userId ? [id] : [])));
+  }
+
+  /** Writes what is still to be written. Nothing is seen after it. */
+  close(): Promise<void> {
+    return this.seen.close();
+  }
+
+  private async endWhere(why: Ending, which: string, values: unknown[]): Promise<Array<{ id: string; tokens: Buffer }>> {
+    const context = currentContext();
+    const next = values.length + 1;
+    const { rows } = await this.pool.query<{ id: string; tokens: Buffer }>(
+      `SELECT id, tokens FROM app.end_sessions(ARRAY(${which}), $${next}, $${next + 1}, $${next + 2}, $${next + 3})`,
+      [...values, why, ENDINGS[why], context?.requestId ?? null, context?.address ?? null],
+    );
+    this.forgetAll(rows.map(({ id }) => id));
+    return rows;
+  }
+
+  private forgetAll(ids: readonly string[]): void {
+    this.endings += 1;
+    for (const id of ids) this.cache.delete(id);
   }
 
   private async read(sessionId: string): Promise<Entry | null> {
@@ -145,8 +253,8 @@ export class Sessions {
    */
   private async refresh(sessionId: string, seen: Date): Promise<boolean> {
     const until = new Date(this.clock.now().getTime() + REFRESH_CLAIM_MS);
-    const { rows } = await this.pool.query<{ tokens: Buffer }>(
-      'UPDATE app.session SET access_expires_at = $3 WHERE id = $1 AND access_expires_at = $2 RETURNING tokens',
+    const { rows } = await this.pool.query<{ user_id: string; tokens: Buffer }>(
+      'UPDATE app.session SET access_expires_at = $3 WHERE id = $1 AND access_expires_at = $2 RETURNING user_id, tokens',
       [sessionId, seen, until],
     );
     if (rows[0] === undefined) return true;
@@ -159,8 +267,7 @@ export class Sessions {
     });
     if (answer === null) return true;
     if (answer === 'refused') {
-      await this.pool.query('DELETE FROM app.session WHERE id = $1', [sessionId]);
-      this.endings += 1;
+      await this.endWhere('ended-by-issuer', 'SELECT $1::text', [sessionId]);
       return false;
     }
     await this.pool.query('UPDATE app.session SET tokens = $2, access_expires_at = $3 WHERE id = $1', [
@@ -168,6 +275,7 @@ export class Sessions {
       this.seal(sessionId, answer),
       this.dueAt(answer),
     ]);
+    this.refreshed(rows[0].user_id, answer.accessToken);
     return true;
   }
 

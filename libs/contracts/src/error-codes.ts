@@ -39,6 +39,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Read the terms of this installation and accept them.',
   },
+  'account.deactivated': {
+    status: 403,
+    title: 'Your account is deactivated',
+    retry: 'never',
+    nextStep: 'Ask an admin of your organization.',
+  },
   'account.terms-changed': {
     status: 409,
     title: 'The terms have changed meanwhile',

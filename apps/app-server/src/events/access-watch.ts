@@ -57,7 +57,8 @@ export class AccessWatch {
         client.query<{ session: string; org: string | null; role: Role | null }>({
           name: 'check-access',
           text: `SELECT w.session, w.org, m.role FROM unnest($1::text[], $2::text[]) AS w(session, org)
-                 JOIN app.session s ON s.id = w.session AND s.expires_at > now() LEFT JOIN app.membership m ON m.user_id = s.user_id AND m.org_id = w.org`,
+                 JOIN app.session s ON s.id = w.session AND s.expires_at > now() JOIN app.user_account u ON u.id = s.user_id AND u.deactivated_at IS NULL
+                 LEFT JOIN app.membership m ON m.user_id = s.user_id AND m.org_id = w.org`,
           values: [pairs.map(({ sessionId }) => sessionId), pairs.map(({ orgId }) => orgId)],
         }),
       );

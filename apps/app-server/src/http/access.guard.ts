@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { PrincipalService, readCookie, SESSION_COOKIE } from '@slipway/auth';
+import { PrincipalService } from '@slipway/auth';
 import type { Operation } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { SlipwayRequest } from './request.js';
@@ -21,7 +21,7 @@ export class AccessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
     const unsafe = !SAFE_METHODS.has(request.method);
-    if (unsafe && readCookie(request.headers.cookie, SESSION_COOKIE) !== undefined) this.principals.assertSameSite(request.headers);
+    if (unsafe && this.principals.hasCookie(request.headers.cookie)) this.principals.assertSameSite(request.headers);
 
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
     if (operation === undefined) {
@@ -33,6 +33,7 @@ export class AccessGuard implements CanActivate {
 
     const person = await this.principals.authenticateCookie(request.headers.cookie);
     if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+    if (operation.beforeGates !== true) this.principals.assertGatesPassed(person);
     request.person = person;
     if (unsafe) this.limiter.take(person.userId, context.switchToHttp().getResponse());
     if (operation.permission === null) return true;

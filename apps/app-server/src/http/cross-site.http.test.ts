@@ -6,6 +6,7 @@ import { expect } from 'expect';
 import { io } from 'socket.io-client';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import type { TestApp } from '../testing/test-app.js';
+import { FORM_ROUTES } from './json-body.js';
 
 /** What a browser may say of a page that is not ours, and what one says that says nothing. */
 const FOREIGN: ReadonlyArray<(own: URL) => Record<string, string>> = [
@@ -98,8 +99,9 @@ describe('a page of another site, in the browser of somebody who is signed in', 
             ...(type === null ? {} : { body: '{"prompt":"transfer","text":"transfer"}' }),
           });
           const { code } = (await response.json()) as { code: string };
-          // A body that is no JSON is refused before anybody looks at who sent it.
-          const refusal = type === null || type === 'application/json' ? '403 request.cross-site' : '400 request.not-json';
+          // A body that is not read is refused before anybody looks at who sent it.
+          const read = type === null || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && FORM_ROUTES.has(path));
+          const refusal = read ? '403 request.cross-site' : '400 request.not-json';
           expect([method, path, type, headers, `${response.status} ${code}`]).toEqual([method, path, type, headers, refusal]);
         }
     expect(await rows()).toEqual(before);

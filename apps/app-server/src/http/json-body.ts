@@ -1,7 +1,12 @@
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 
-/** Bodies are JSON and nothing else. None at all is as good as an absent one; what is not JSON is told so, with where it went wrong. */
+/** Where OAuth and OpenID Connect demand a form. Whoever posts one there proves themselves by what is in it. */
+export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout']);
+/** Largest form. Bytes. */
+const MAX_FORM_BYTES = 64 * 1024;
+
+/** Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES`. None at all is as good as an absent one; what is not JSON is told so, with where it went wrong. */
 export function installJsonBody(fastify: FastifyInstance): void {
   // Keys that would change an object's prototype are refused, not dropped.
   const parse = fastify.getDefaultJsonParser('error', 'error');
@@ -10,10 +15,18 @@ export function installJsonBody(fastify: FastifyInstance): void {
     if (body.length === 0) return done(null, undefined);
     parse(request, body as string, (error, value) => (error === null ? done(null, value) : done(notJson(body as string, error))));
   });
+  fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (request, body, done) => {
+    if (!FORM_ROUTES.has(request.routeOptions.url ?? '')) return done(noJson());
+    done(null, Object.fromEntries(new URLSearchParams(body as string)));
+  });
   fastify.addContentTypeParser('*', (_request, payload, done) => {
     payload.resume();
-    done(new SlipwayError('request.not-json', 'The body must be JSON, with the header content-type: application/json.'));
+    done(noJson());
   });
+}
+
+function noJson(): SlipwayError {
+  return new SlipwayError('request.not-json', 'The body must be JSON, with the header content-type: application/json.');
 }
 
 function notJson(body: string, cause: Error): SlipwayError {

@@ -1,10 +1,11 @@
 import httpProxy from '@fastify/http-proxy';
-import { SESSION_COOKIE } from '@slipway/auth';
 import { notFound } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 
 /** First parts of paths that are never a page. */
 const OURS: ReadonlySet<string> = new Set(['api', 'oauth', 'ingest', 'socket.io', 'alive', 'ready', 'metrics']);
+/** The session's cookie, by both of its names. */
+const SESSION = /^\s*(?:__Host-)?keycloak_auth/;
 /** Longest wait for a page. Milliseconds. */
 const PAGE_TIMEOUT_MS = 15_000;
 
@@ -36,6 +37,6 @@ export async function installPages(fastify: FastifyInstance, webUrl: string): Pr
 function withoutSession(cookies: string | undefined): string {
   return (cookies ?? '')
     .split(';')
-    .filter((cookie) => !cookie.trim().startsWith(SESSION_COOKIE))
+    .filter((cookie) => !SESSION.test(cookie))
     .join(';');
 }

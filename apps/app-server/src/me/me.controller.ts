@@ -4,16 +4,19 @@ import { type Me, type ModelList, type Org, operations, type Principal } from '@
 import { notFound } from '@slipway/errors';
 import { Caller, Person } from '../http/params.js';
 import { Serves } from '../http/serves.js';
+import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
 
 @Controller()
 export class MeController {
-  constructor(private readonly models: ModelsService) {}
+  constructor(
+    private readonly people: MeService,
+    private readonly models: ModelsService,
+  ) {}
 
   @Serves(operations.me)
   me(@Person() person: SignedIn): Me {
-    const { userId: id, name, email, emailVerified } = person;
-    return { id, name, email, auth: { kind: 'session' }, emailVerified, orgs: [...person.orgs], gates: [], terms: null };
+    return this.people.of(person);
   }
 
   @Serves(operations.getOrg)

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { MeController } from './me.controller.js';
+import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
 
-@Module({ controllers: [MeController], providers: [ModelsService], exports: [ModelsService] })
+@Module({ controllers: [MeController], providers: [MeService, ModelsService], exports: [MeService, ModelsService] })
 export class MeModule {}

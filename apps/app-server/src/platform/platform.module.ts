@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { OidcIssuer, PrincipalService, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
@@ -30,6 +30,7 @@ export interface Platform {
 export class PlatformModule implements OnApplicationShutdown {
   constructor(
     private readonly db: Db,
+    private readonly sessions: Sessions,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
   ) {}
 
@@ -53,7 +54,7 @@ export class PlatformModule implements OnApplicationShutdown {
           }),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY) },
-      { provide: SessionCookie, useValue: new SessionCookie(config.SESSION_SECRET) },
+      { provide: SessionCookie, useValue: new SessionCookie(config.SESSION_SECRET, config.PUBLIC_URL) },
       {
         provide: OidcIssuer,
         useValue: new OidcIssuer({
@@ -65,19 +66,30 @@ export class PlatformModule implements OnApplicationShutdown {
       },
       {
         provide: Sessions,
-        inject: [SQL_POOL, SecretBox, OidcIssuer, IDS],
-        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer, ids: Ids) => new Sessions(pool, box, issuer, clock, ids, logger),
+        inject: [SQL_POOL, SecretBox, OidcIssuer, IDS, ProviderTokens],
+        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer, ids: Ids, providers: ProviderTokens) =>
+          new Sessions(pool, box, issuer, clock, ids, logger, (userId, accessToken) => void providers.renew(userId, accessToken)),
+      },
+      {
+        provide: ProviderTokens,
+        inject: [SQL_POOL, SecretBox, OidcIssuer],
+        useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer) => new ProviderTokens(pool, box, issuer, clock, logger, config.OIDC_BROKERS),
       },
       {
         provide: PrincipalService,
         inject: [SessionCookie, Sessions],
-        useFactory: (cookie: SessionCookie, sessions: Sessions) => new PrincipalService(cookie, sessions, config.PUBLIC_URL),
+        useFactory: (cookie: SessionCookie, sessions: Sessions) =>
+          new PrincipalService(cookie, sessions, config.PUBLIC_URL, {
+            verifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
+            termsVersion: config.TERMS_VERSION ?? null,
+          }),
       },
     ];
     return { module: PlatformModule, providers, exports: providers.map(({ provide }) => provide) };
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.sessions.close();
     await Promise.all([this.db.close(), this.pool.end()]);
   }
 }

@@ -65,6 +65,8 @@ export class RealtimeGateway {
       principals.authenticateCookie(socket.handshake.headers.cookie).then(
         (person) => {
           if (person === null) return next(connectError('auth.missing', 'You are not signed in, or your session has ended.'));
+          const [gate] = principals.gatesOf(person);
+          if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
           // Also one that reads nothing ends with its session.
           const stopWatch = access.watchSession(person.sessionId, () => socket.disconnect(true));
           socket.conn.once('close', stopWatch);
@@ -190,6 +192,7 @@ export class RealtimeGateway {
       conversationId = asked.conversationId.toLowerCase();
       const person = await this.principals.authenticateCookie(socket.handshake.headers.cookie);
       if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+      this.principals.assertGatesPassed(person);
       const orgId = this.orgOf(person, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;

@@ -212,7 +212,7 @@ describe('attacks on the sign-in', { timeout: 60_000 }, () => {
     try {
       const response = await fetch(`http://127.0.0.1:${port}/oauth/login`, { redirect: 'manual' });
       const [line = ''] = response.headers.getSetCookie();
-      expect(line).toMatch(/^__Host-slipway_sign_in_[\w-]+=[\w-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/);
+      expect(line).toMatch(/^__Host-slipway_sign_in_[\w-]+=[\w-]+; Path=\/; Max-Age=1800; HttpOnly; SameSite=Lax; Secure$/);
     } finally {
       await secure.close();
     }

@@ -8,6 +8,7 @@ import { CONFIG } from '../platform/tokens.js';
 import { CALLBACK_PATH } from './paths.js';
 import { SignInService } from './sign-in.service.js';
 import { signInProblemPage } from './sign-in-problem.page.js';
+import { signInRequestOf } from './sign-in-request.js';
 
 @Controller()
 @ProvesItself('the routes by which a browser comes to have a session')
@@ -24,12 +25,14 @@ export class SignInController {
     // Cookies belong to a host: a browser on this machine that came by another of its names goes on under the public one.
     if (request.host !== publicUrl.host && isLoopback(request.hostname) && isLoopback(publicUrl.hostname))
       return void reply.redirect(new URL(request.url, publicUrl).href, 302);
-    await this.redirect(request, reply, () => this.signIn.begin((request.query as { redirect?: unknown }).redirect));
+    await this.redirect(request, reply, () => this.signIn.begin(signInRequestOf(request.query)));
   }
 
   @Get(CALLBACK_PATH)
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await this.redirect(request, reply, () => this.signIn.finish(request.url.split('?')[1] ?? '', request.headers.cookie));
+    await this.redirect(request, reply, () =>
+      this.signIn.finish(request.url.split('?')[1] ?? '', request.headers.cookie, { userAgent: request.headers['user-agent'] ?? null, address: request.ip }),
+    );
   }
 
   @Post('api/logout')

@@ -1,11 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { OidcIssuer, readCookie, SESSION_COOKIE, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { OidcIssuer, ProviderTokens, readCookie, SecretBox, SessionCookie, Sessions, type SignInOrigin } from '@slipway/auth';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../config.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
 import { returnUrl } from './return-path.js';
+import type { SignInRequest } from './sign-in-request.js';
 import { openTransaction, sealTransaction, TRANSACTION_SECONDS, transactionCookie } from './transaction-cookie.js';
+
+/** Longest that a sign-in waits for the tokens of other providers; what comes later is kept all the same. Milliseconds. */
+const PROVIDERS_MS = 2_000;
 
 /** Begins, finishes and ends the sign-in of a browser. Answers `Set-Cookie` values beside what they belong to. */
 @Injectable()
@@ -15,6 +19,7 @@ export class SignInService {
   constructor(
     private readonly issuer: OidcIssuer,
     private readonly sessions: Sessions,
+    private readonly providers: ProviderTokens,
     private readonly cookie: SessionCookie,
     private readonly box: SecretBox,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -23,9 +28,9 @@ export class SignInService {
     this.attributes = `HttpOnly; SameSite=Lax${new URL(config.PUBLIC_URL).protocol === 'https:' ? '; Secure' : ''}`;
   }
 
-  /** @param redirect path to go to afterwards; anything that is not ours becomes the start page. */
-  async begin(redirect: unknown): Promise<{ location: string; cookies: string[] }> {
-    const { url, transaction } = await this.issuer.begin();
+  /** Where it leads afterwards is a path of ours, or the start page. */
+  async begin({ redirect, wish }: SignInRequest): Promise<{ location: string; cookies: string[] }> {
+    const { url, transaction } = await this.issuer.begin(wish);
     const sealed = sealTransaction(this.box, {
       ...transaction,
       redirect: returnUrl(redirect, this.config.PUBLIC_URL),
@@ -36,36 +41,54 @@ export class SignInService {
   }
 
   /**
-   * A new session with a new id; the one that the browser had before ends.
-   * @throws SlipwayError `auth.sign-in-failed` when this browser did not begin this sign-in, or the issuer does not confirm it; `auth.unavailable`
+   * A new session with a new id; the one that the browser had before ends in the same step.
+   * @throws SlipwayError `auth.sign-in-failed` when this browser did not begin this sign-in, or the issuer does not confirm it; `auth.unavailable`; `account.deactivated`
    */
-  async finish(query: string, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
+  async finish(
+    query: string,
+    cookieHeader: string | undefined,
+    from: Pick<SignInOrigin, 'userAgent' | 'address'>,
+  ): Promise<{ location: string; cookies: string[] }> {
     const state = new URLSearchParams(query).get('state') ?? '';
     const { name, attributes } = transactionCookie(state, this.config.PUBLIC_URL);
     const transaction = openTransaction(this.box, readCookie(cookieHeader, name), this.clock.now());
     if (transaction === null || transaction.state !== state) {
-      throw new SlipwayError('auth.sign-in-failed', 'This sign-in was not begun in this browser, or it took longer than ten minutes.');
+      throw new SlipwayError('auth.sign-in-failed', 'This sign-in was not begun in this browser, or it took longer than thirty minutes.');
     }
     const { identity, tokens } = await this.issuer.finish(query, transaction);
-    const { sessionId, expiresAt } = await this.sessions.start(identity, tokens);
-    const before = await this.cookie.verify(readCookie(cookieHeader, SESSION_COOKIE));
-    if (before !== null) await this.sessions.end(before);
-    const maxAge = Math.floor((expiresAt.getTime() - this.clock.now().getTime()) / 1000);
+    const replaces = await this.cookie.sessionOf(cookieHeader);
+    const { sessionId, userId, expiresAt } = await this.sessions.start(identity, tokens, { ...from, replaces });
+    await this.takeProviderTokens(userId, tokens.accessToken);
     return {
       location: transaction.redirect,
-      cookies: [
-        `${SESSION_COOKIE}=${await this.cookie.sign(sessionId, expiresAt)}; Path=/; Max-Age=${maxAge}; ${this.attributes}`,
-        `${name}=; ${attributes}; Max-Age=0; ${this.attributes}`,
-      ],
+      cookies: [await this.cookie.set(sessionId, expiresAt, this.clock.now()), `${name}=; ${attributes}; Max-Age=0; ${this.attributes}`],
     };
   }
 
   /** Ends the session at once. `logoutUrl`: where the browser goes to end the issuer's session too; the start page when there is none. */
   async end(cookieHeader: string | undefined): Promise<{ logoutUrl: string; cookies: string[] }> {
     const home = new URL('/', this.config.PUBLIC_URL).href;
-    const sessionId = await this.cookie.verify(readCookie(cookieHeader, SESSION_COOKIE));
+    const sessionId = await this.cookie.sessionOf(cookieHeader);
     const idToken = sessionId === null ? null : await this.sessions.end(sessionId);
     const logoutUrl = idToken === null ? null : await this.issuer.endSessionUrl(idToken, home);
-    return { logoutUrl: logoutUrl ?? home, cookies: [`${SESSION_COOKIE}=; Path=/; Max-Age=0; ${this.attributes}`] };
+    return { logoutUrl: logoutUrl ?? home, cookies: [this.cookie.clear()] };
+  }
+
+  /**
+   * What the issuer says by a logout token. `'refused'`: it is none of this issuer for this client. The same token again ends nothing more.
+   * @throws SlipwayError `auth.unavailable` when the issuer's keys cannot be had, so that it sends the token again
+   */
+  async endByIssuer(logoutToken: unknown): Promise<number | 'refused'> {
+    if (typeof logoutToken !== 'string') return 'refused';
+    const logout = await this.issuer.verifyLogoutToken(logoutToken);
+    return logout === 'refused' ? logout : this.sessions.endByIssuer(logout);
+  }
+
+  private async takeProviderTokens(userId: string, accessToken: string): Promise<void> {
+    if (this.config.OIDC_BROKERS.length === 0) return;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, PROVIDERS_MS);
+    await Promise.race([this.providers.take(userId, accessToken), late.promise]);
+    clearTimeout(timer);
   }
 }

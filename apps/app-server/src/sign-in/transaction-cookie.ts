@@ -1,8 +1,8 @@
 import type { SecretBox } from '@slipway/auth';
 import { z } from 'zod';
 
-/** Longest that a person may take on the sign-in page. Seconds. */
-export const TRANSACTION_SECONDS = 600;
+/** Longest that a person may take with the sign-in service: a registration waits for an e-mail. Seconds; what Keycloak itself allows. */
+export const TRANSACTION_SECONDS = 1_800;
 
 const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
 export type Transaction = z.infer<typeof Transaction>;

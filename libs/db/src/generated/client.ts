@@ -62,6 +62,11 @@ export type Membership = Prisma.MembershipModel
  */
 export type Session = Prisma.SessionModel
 /**
+ * Model ProviderToken
+ * The token of another provider that came with a sign-in, encrypted: the person's own, in no organization.
+ */
+export type ProviderToken = Prisma.ProviderTokenModel
+/**
  * Model Conversation
  * 
  */

@@ -401,6 +401,7 @@ export const ModelName = {
   UserAccount: 'UserAccount',
   Membership: 'Membership',
   Session: 'Session',
+  ProviderToken: 'ProviderToken',
   Conversation: 'Conversation',
   Event: 'Event',
   Blob: 'Blob',
@@ -430,7 +431,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "orgDomain" | "auditEntry" | "auditLink"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "orgDomain" | "auditEntry" | "auditLink"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -727,6 +728,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SessionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SessionCountAggregateOutputType> | number
+        }
+      }
+    }
+    ProviderToken: {
+      payload: Prisma.$ProviderTokenPayload<ExtArgs>
+      fields: Prisma.ProviderTokenFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ProviderTokenFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ProviderTokenFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        findFirst: {
+          args: Prisma.ProviderTokenFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ProviderTokenFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        findMany: {
+          args: Prisma.ProviderTokenFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>[]
+        }
+        create: {
+          args: Prisma.ProviderTokenCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        createMany: {
+          args: Prisma.ProviderTokenCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ProviderTokenCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>[]
+        }
+        delete: {
+          args: Prisma.ProviderTokenDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        update: {
+          args: Prisma.ProviderTokenUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        deleteMany: {
+          args: Prisma.ProviderTokenDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ProviderTokenUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ProviderTokenUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>[]
+        }
+        upsert: {
+          args: Prisma.ProviderTokenUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ProviderTokenPayload>
+        }
+        aggregate: {
+          args: Prisma.ProviderTokenAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateProviderToken>
+        }
+        groupBy: {
+          args: Prisma.ProviderTokenGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProviderTokenGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ProviderTokenCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ProviderTokenCountAggregateOutputType> | number
         }
       }
     }
@@ -1865,6 +1940,19 @@ export const SessionScalarFieldEnum = {
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
 
 
+export const ProviderTokenScalarFieldEnum = {
+  userId: 'userId',
+  provider: 'provider',
+  token: 'token',
+  scopes: 'scopes',
+  connectedAt: 'connectedAt',
+  refreshedAt: 'refreshedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ProviderTokenScalarFieldEnum = (typeof ProviderTokenScalarFieldEnum)[keyof typeof ProviderTokenScalarFieldEnum]
+
+
 export const ConversationScalarFieldEnum = {
   id: 'id',
   orgId: 'orgId',
@@ -2416,6 +2504,7 @@ export type GlobalOmitConfig = {
   userAccount?: Prisma.UserAccountOmit
   membership?: Prisma.MembershipOmit
   session?: Prisma.SessionOmit
+  providerToken?: Prisma.ProviderTokenOmit
   conversation?: Prisma.ConversationOmit
   event?: Prisma.EventOmit
   blob?: Prisma.BlobOmit

@@ -55,6 +55,7 @@ export const ModelName = {
   UserAccount: 'UserAccount',
   Membership: 'Membership',
   Session: 'Session',
+  ProviderToken: 'ProviderToken',
   Conversation: 'Conversation',
   Event: 'Event',
   Blob: 'Blob',
@@ -145,6 +146,19 @@ export const SessionScalarFieldEnum = {
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]
+
+
+export const ProviderTokenScalarFieldEnum = {
+  userId: 'userId',
+  provider: 'provider',
+  token: 'token',
+  scopes: 'scopes',
+  connectedAt: 'connectedAt',
+  refreshedAt: 'refreshedAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type ProviderTokenScalarFieldEnum = (typeof ProviderTokenScalarFieldEnum)[keyof typeof ProviderTokenScalarFieldEnum]
 
 
 export const ConversationScalarFieldEnum = {

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { Sessions, type SignedIn } from '@slipway/auth';
+import { type MySettings, PersonSettings, type Principal, type UpdateMySettings } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../audit/audit-statement.js';
+import type { Config } from '../config.js';
+import { CLOCK, CONFIG, SQL_POOL } from '../platform/tokens.js';
+
+/** Tries of a change that says no version, when others change the same at the same moment. */
+const TRIES = 10;
+
+/** A person's own account. What an admin would ask about is in the audit of their personal organization. */
+@Injectable()
+export class AccountService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    private readonly sessions: Sessions,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  /**
+   * @param shown the version that the person was shown; `undefined`: the present one.
+   * @returns the person as they are from now on.
+   * @throws SlipwayError `account.terms-changed`; `resource.not-found` where there are no terms
+   */
+  async acceptTerms(person: SignedIn, shown: string | undefined): Promise<SignedIn> {
+    const { TERMS_VERSION: present, TERMS_URL: url } = this.config;
+    if (present === undefined) throw notFound();
+    if (shown !== undefined && shown !== present)
+      throw new SlipwayError('account.terms-changed', `Version ${shown} was shown, but the present one is ${present}.`);
+    if (person.termsVersion === present) return person;
+    await this.recorded(person, async (client, actor) => {
+      const { rowCount } = await client.query(
+        'UPDATE app.user_account SET terms_version = $2, terms_accepted_at = $3 WHERE id = $1 AND terms_version IS DISTINCT FROM $2',
+        [person.userId, present, this.clock.now()],
+      );
+      if (rowCount === 0) return;
+      const before = person.termsVersion === null ? {} : { before: { version: person.termsVersion } };
+      await client.query(
+        auditOf(randomUUID(), actor, { action: 'terms.accept', target: person.userId, detail: { url }, ...before, after: { version: present } }),
+      );
+    });
+    this.sessions.changed(person.userId);
+    return { ...person, termsVersion: present };
+  }
+
+  async settings(userId: string): Promise<MySettings> {
+    const { rows } = await this.pool.query<{ settings: unknown; version: number }>(
+      'SELECT settings, settings_version AS version FROM app.user_account WHERE id = $1',
+      [userId],
+    );
+    if (rows[0] === undefined) throw notFound();
+    return { ...readSettings(rows[0].settings), version: rows[0].version };
+  }
+
+  /**
+   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is there.
+   * @throws SlipwayError `settings.changed` when there is a newer version, or too many change it at once
+   */
+  async changeSettings(userId: string, change: UpdateMySettings, ifMatch: string | undefined): Promise<MySettings> {
+    const conditional = ifMatch !== undefined && ifMatch.trim() !== '*';
+    for (let attempt = 0; attempt < TRIES; attempt += 1) {
+      const { version, ...before } = await this.settings(userId);
+      if (conditional && !etagsOf(ifMatch).includes(`"${version}"`)) break;
+      const after = changed(before, change);
+      const { rowCount } = await this.pool.query(
+        'UPDATE app.user_account SET settings = $3, settings_version = settings_version + 1 WHERE id = $1 AND settings_version = $2',
+        [userId, version, JSON.stringify(after)],
+      );
+      if (rowCount === 1) return { ...after, version: version + 1 };
+    }
+    throw new SlipwayError('settings.changed', 'Your settings were changed in another window or by another program.');
+  }
+
+  /** @returns false when there was no token of it. */
+  forgetProvider(person: SignedIn, provider: string): Promise<boolean> {
+    return this.recorded(person, async (client, actor) => {
+      const { rowCount } = await client.query('DELETE FROM app.provider_token WHERE user_id = $1 AND provider = $2', [person.userId, provider]);
+      if (rowCount === 1) await client.query(auditOf(randomUUID(), actor, { action: 'connection.delete', target: provider }));
+      return rowCount === 1;
+    });
+  }
+
+  /** One transaction of the person's personal organization, whose audit has what people do to themselves. */
+  private recorded<T>(person: SignedIn, work: (client: PoolClient, actor: Pick<Principal, 'orgId' | 'actor'>) => Promise<T>): Promise<T> {
+    const orgId = person.orgs.find(({ kind }) => kind === 'personal')?.id;
+    if (orgId === undefined) throw notFound();
+    return inOrg(this.pool, orgId, (client) => work(client, { orgId, actor: { kind: 'user', id: person.userId, label: person.name } }));
+  }
+}
+
+/** What was stored by an older version, or by a newer one, lacks or has more: defaults and the rest. What cannot be read at all is as if it had not been set. */
+function readSettings(stored: unknown): PersonSettings {
+  const read = PersonSettings.safeParse(stored);
+  return read.success ? read.data : PersonSettings.parse({});
+}
+
+function changed(before: PersonSettings, { notifications, ...rest }: UpdateMySettings): PersonSettings {
+  const told = { ...before.notifications };
+  for (const [event, channels] of Object.entries(notifications ?? {})) {
+    const known = event as keyof typeof told;
+    told[known] = { ...told[known], ...withoutAbsent(channels ?? {}) };
+  }
+  return { ...before, ...withoutAbsent(rest), notifications: told };
+}
+
+function withoutAbsent<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+function etagsOf(ifMatch: string): string[] {
+  return ifMatch.split(',').map((tag) => tag.trim());
+}

@@ -1,0 +1,32 @@
+import type { SignInWish } from '@slipway/auth';
+
+/** What of `GET /oauth/login`'s query is heeded; the rest, and what is not well formed, is as if it were absent. */
+export interface SignInRequest {
+  /** Where to go afterwards, not yet looked at. */
+  readonly redirect: unknown;
+  readonly wish: SignInWish;
+}
+
+const INVITATION = /^[A-Za-z0-9._~-]{8,300}$/;
+/** Longest name or address that is filled into the issuer's form. Characters. */
+const MAX_HINT = 254;
+
+/**
+ * - `redirect`: a path of ours.
+ * - `invitation`: the token of one; the way then leads to its page, through a registration too.
+ * - `switch=1`: as somebody else than the browser is known as.
+ * - `login_hint`: who is expected.
+ * - `verify=1`: to prove the e-mail address.
+ */
+export function signInRequestOf(query: unknown): SignInRequest {
+  const given = (query ?? {}) as Readonly<Record<string, unknown>>;
+  const { invitation, login_hint: hint } = given;
+  return {
+    redirect: typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
+    wish: {
+      ...(given['switch'] === '1' ? { prompt: 'login' } : {}),
+      ...(typeof hint === 'string' && hint !== '' && hint.length <= MAX_HINT ? { loginHint: hint } : {}),
+      ...(given['verify'] === '1' ? { action: 'VERIFY_EMAIL' } : {}),
+    },
+  };
+}

@@ -148,6 +148,25 @@ describe('row-level security', () => {
     };
 
     it('a query sees the rows of its own organization only, and outside of any none', async () => {
+        await owner.query(`INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`, [org]);
+        await owner.query(
+          `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, expires_at, created_by, created_by_label)
+           VALUES ($1, $1, 'n', 'user', 'usr', '{}', '\\x00', 'p', 'l', now(), 'u', 'u')`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.device_authorization (id, device_code_hash, user_code_hash, client, scopes, expires_at, interval_seconds, org_id)
+           VALUES ($1, convert_to($2, 'UTF8'), convert_to($2, 'UTF8'), 'c', '{}', now(), 5, $2)`,
+          [conversation, org],
+        );
+        await owner.query(`INSERT INTO app.usage_day VALUES ($1, '2026-11-22', 'usr', '', 'm', 'u', 1, 0, 1, 0, 1, 1, 0)`, [org]);
+        await owner.query('INSERT INTO app.budget (org_id) VALUES ($1)', [org]);
+        await owner.query(`INSERT INTO app.budget_override (org_id, user_id, changed_by) VALUES ($1, 'usr', 'u')`, [org]);
+        await owner.query(
+          `INSERT INTO app.budget_notice (org_id, user_id, cycle_start, cycle_end, threshold, spent_usd, limit_usd) VALUES ($1, '', '2026-11-01', '2026-12-01', 50, 1, 2)`,
+          [org],
+        );
+        await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);
       for (const table of await tables()) {
         const seen = await inOrg(pool, mine.org, (client) => client.query<{ org_id: string }>(`SELECT DISTINCT org_id FROM app.${table}`));
         expect([table, seen.rows.map(({ org_id }) => org_id)]).toEqual([table, [mine.org]]);

@@ -21,7 +21,7 @@ const POSTGRES_TYPES: Readonly<Record<string, string>> = {
   Json: 'jsonb',
   Float: 'double precision',
 };
-const NATIVE_TYPES: Readonly<Record<string, string>> = { Uuid: 'uuid', Json: 'json' };
+const NATIVE_TYPES: Readonly<Record<string, string>> = { Uuid: 'uuid', Json: 'json', Date: 'date' };
 
 /** `table.column type [null]` for every field of a Prisma schema that is a column. */
 function columnsOfSchema(text: string): string[] {

@@ -130,24 +130,24 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(`INSERT INTO app.outgoing_mail (id, org_id, recipient, subject) VALUES ($1, $2, 'e', 's')`, [conversation, org]);
+        await owner.query(`INSERT INTO app.former_member (org_id, user_id) VALUES ($1, 'usr')`, [org]);
         await owner.query(`INSERT INTO app.org_domain (org_id, domain, challenge) VALUES ($1, 'same.example', 'c')`, [org]);
+        await owner.query(`INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 1, '\\x00', 'm')`, [org]);
+        await owner.query(
+          `INSERT INTO app.secret (id, org_id, name, kind, scope, scope_value, description, sealed, key_version, masked, created_by, created_by_label, updated_by, updated_by_label)
+           VALUES ($1, $1, 'N', 'variable', 'org', '', '', '\\x00', 1, true, 'u', 'u', 'u', 'u')`,
+          [org],
+        );
+        await owner.query(`INSERT INTO app.llm_profile (id, org_id, name, model, created_by, created_by_label) VALUES ($1, $1, 'n', 'm', 'u', 'u')`, [org]);
+        await owner.query(
+          `INSERT INTO app.mcp_server (id, org_id, name, transport, enabled, config, created_by, created_by_label) VALUES ($1, $1, 'n', 'http', true, '{}', 'u', 'u')`,
+          [org],
+        );
         await owner.query(`INSERT INTO app.idempotency_key (org_id, actor_id, route, key, body_hash) VALUES ($1, 'u', 'r', 'k', 'h')`, [org]);
         await owner.query(
           `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($2, $2, 'usr', $1, 8000, now(), now())`,
           [conversation, org],
         );
-      }
-    });
-    after(() => pool?.end());
-
-    const tables = async (): Promise<string[]> => {
-      const { rows } = await owner.query<{ table_name: string }>(
-        `SELECT table_name FROM information_schema.columns WHERE table_schema = 'app' AND column_name = 'org_id' ORDER BY 1`,
-      );
-      return rows.map(({ table_name }) => table_name);
-    };
-
-    it('a query sees the rows of its own organization only, and outside of any none', async () => {
         await owner.query(`INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`, [org]);
         await owner.query(
           `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, expires_at, created_by, created_by_label)
@@ -167,6 +167,18 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);
+      }
+    });
+    after(() => pool?.end());
+
+    const tables = async (): Promise<string[]> => {
+      const { rows } = await owner.query<{ table_name: string }>(
+        `SELECT table_name FROM information_schema.columns WHERE table_schema = 'app' AND column_name = 'org_id' ORDER BY 1`,
+      );
+      return rows.map(({ table_name }) => table_name);
+    };
+
+    it('a query sees the rows of its own organization only, and outside of any none', async () => {
       for (const table of await tables()) {
         const seen = await inOrg(pool, mine.org, (client) => client.query<{ org_id: string }>(`SELECT DISTINCT org_id FROM app.${table}`));
         expect([table, seen.rows.map(({ org_id }) => org_id)]).toEqual([table, [mine.org]]);

@@ -1,38 +1,64 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { open, seal } from './sealing.js';
 
-const VERSION = 1;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+interface MasterKey {
+  readonly id: string;
+  /** An object of the crypto library: bytes would be imported again at each call. */
+  readonly key: KeyObject;
+}
 
 /**
- * Secrets at rest: AES-256-GCM under a key derived from `ENCRYPTION_KEY`.
+ * Secrets at rest under the master key: AES-256-GCM under a key derived from `ENCRYPTION_KEY`.
  * `context` names where a value belongs (`session:<id>`, `sandbox-key:<conversation id>`); it is not stored, and a value moved to another place does not open.
  */
 export class SecretBox {
-  /** An object of the crypto library: bytes would be imported again at each call. */
-  private readonly key: KeyObject;
+  private readonly current: MasterKey;
+  private readonly previous: MasterKey | null;
 
-  /** @param secret at least 32 characters. */
-  constructor(secret: string) {
-    if (secret.length < 32) throw new Error('the encryption key has fewer than 32 characters');
-    this.key = createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', 'slipway secret box', 32)));
+  /**
+   * @param secret at least 32 characters.
+   * @param previous opens what it has sealed, and seals nothing: `ENCRYPTION_KEY_PREVIOUS`, while the master key changes.
+   */
+  constructor(secret: string, previous?: string | undefined) {
+    this.current = masterKey(secret);
+    this.previous = previous === undefined ? null : masterKey(previous);
+  }
+
+  /** Names the key that seals, and tells nothing of it: it may stand beside what was sealed. */
+  get id(): string {
+    return this.current.id;
   }
 
   encrypt(text: string, context: string): Buffer {
-    const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.key, nonce).setAAD(Buffer.from(context));
-    const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), body]);
+    return seal(this.current.key, text, context);
   }
 
   /** @throws Error when the key or the context is another, or the bytes were changed. */
   decrypt(sealed: Uint8Array, context: string): string {
-    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-    if (bytes[0] !== VERSION || bytes.length < 1 + NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed secret');
-    const tagAt = 1 + NONCE_BYTES;
-    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(1, tagAt), { authTagLength: TAG_BYTES })
-      .setAAD(Buffer.from(context))
-      .setAuthTag(bytes.subarray(tagAt, tagAt + TAG_BYTES));
-    return Buffer.concat([decipher.update(bytes.subarray(tagAt + TAG_BYTES)), decipher.final()]).toString('utf8');
+    return this.openWith(sealed, context).text;
   }
+
+  /** The same value under the present key; `null` when that is what it is under. @throws as `decrypt`. */
+  renew(sealed: Uint8Array, context: string): Buffer | null {
+    const { text, key } = this.openWith(sealed, context);
+    return key === this.current ? null : this.encrypt(text, context);
+  }
+
+  private openWith(sealed: Uint8Array, context: string): { text: string; key: MasterKey } {
+    try {
+      return { text: open(this.current.key, sealed, context), key: this.current };
+    } catch (error) {
+      if (this.previous === null) throw error;
+      return { text: open(this.previous.key, sealed, context), key: this.previous };
+    }
+  }
+}
+
+function masterKey(secret: string): MasterKey {
+  if (secret.length < 32) throw new Error('the encryption key has fewer than 32 characters');
+  const derive = (purpose: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
+  return {
+    key: createSecretKey(derive('slipway secret box')),
+    id: createHash('sha256').update(derive('slipway master key id')).digest('hex').slice(0, 16),
+  };
 }

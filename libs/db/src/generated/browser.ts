@@ -98,6 +98,11 @@ export type Invitation = Prisma.InvitationModel
  */
 export type OutgoingMail = Prisma.OutgoingMailModel
 /**
+ * Model FormerMember
+ * Who has left or was removed: an address of a domain does not bring them back, an invitation does.
+ */
+export type FormerMember = Prisma.FormerMemberModel
+/**
  * Model OrgDomain
  * A domain of e-mail addresses that an organization says is its own; one may have proved it.
  */
@@ -112,3 +117,68 @@ export type AuditEntry = Prisma.AuditEntryModel
  * One link an audit entry; its hash covers the entry and the link before.
  */
 export type AuditLink = Prisma.AuditLinkModel
+/**
+ * Model OrgDataKey
+ * Wrapped by the master key. Values are sealed under the newest.
+ */
+export type OrgDataKey = Prisma.OrgDataKeyModel
+/**
+ * Model Secret
+ * 
+ */
+export type Secret = Prisma.SecretModel
+/**
+ * Model LlmProfile
+ * 
+ */
+export type LlmProfile = Prisma.LlmProfileModel
+/**
+ * Model McpServer
+ * 
+ */
+export type McpServer = Prisma.McpServerModel
+/**
+ * Model UsageDay
+ * What model calls used and cost: a row a day (UTC), person, repository ('' for none) and model.
+ */
+export type UsageDay = Prisma.UsageDayModel
+/**
+ * Model UsageCursor
+ * How far a ledger is rolled up.
+ */
+export type UsageCursor = Prisma.UsageCursorModel
+/**
+ * Model Budget
+ * 
+ */
+export type Budget = Prisma.BudgetModel
+/**
+ * Model BudgetOverride
+ * 
+ */
+export type BudgetOverride = Prisma.BudgetOverrideModel
+/**
+ * Model BudgetNotice
+ * `userId` is empty for the organization's own limit.
+ */
+export type BudgetNotice = Prisma.BudgetNoticeModel
+/**
+ * Model BudgetStop
+ * 
+ */
+export type BudgetStop = Prisma.BudgetStopModel
+/**
+ * Model ServiceAccount
+ * 
+ */
+export type ServiceAccount = Prisma.ServiceAccountModel
+/**
+ * Model ApiKey
+ * 
+ */
+export type ApiKey = Prisma.ApiKeyModel
+/**
+ * Model DeviceAuthorization
+ * 
+ */
+export type DeviceAuthorization = Prisma.DeviceAuthorizationModel

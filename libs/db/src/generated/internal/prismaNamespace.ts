@@ -413,9 +413,23 @@ export const ModelName = {
   SandboxGrant: 'SandboxGrant',
   Invitation: 'Invitation',
   OutgoingMail: 'OutgoingMail',
+  FormerMember: 'FormerMember',
   OrgDomain: 'OrgDomain',
   AuditEntry: 'AuditEntry',
-  AuditLink: 'AuditLink'
+  AuditLink: 'AuditLink',
+  OrgDataKey: 'OrgDataKey',
+  Secret: 'Secret',
+  LlmProfile: 'LlmProfile',
+  McpServer: 'McpServer',
+  UsageDay: 'UsageDay',
+  UsageCursor: 'UsageCursor',
+  Budget: 'Budget',
+  BudgetOverride: 'BudgetOverride',
+  BudgetNotice: 'BudgetNotice',
+  BudgetStop: 'BudgetStop',
+  ServiceAccount: 'ServiceAccount',
+  ApiKey: 'ApiKey',
+  DeviceAuthorization: 'DeviceAuthorization'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -431,7 +445,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "orgDomain" | "auditEntry" | "auditLink"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageCursor" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1619,6 +1633,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    FormerMember: {
+      payload: Prisma.$FormerMemberPayload<ExtArgs>
+      fields: Prisma.FormerMemberFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FormerMemberFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FormerMemberFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        findFirst: {
+          args: Prisma.FormerMemberFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FormerMemberFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        findMany: {
+          args: Prisma.FormerMemberFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>[]
+        }
+        create: {
+          args: Prisma.FormerMemberCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        createMany: {
+          args: Prisma.FormerMemberCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FormerMemberCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>[]
+        }
+        delete: {
+          args: Prisma.FormerMemberDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        update: {
+          args: Prisma.FormerMemberUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        deleteMany: {
+          args: Prisma.FormerMemberDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FormerMemberUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FormerMemberUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>[]
+        }
+        upsert: {
+          args: Prisma.FormerMemberUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FormerMemberPayload>
+        }
+        aggregate: {
+          args: Prisma.FormerMemberAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFormerMember>
+        }
+        groupBy: {
+          args: Prisma.FormerMemberGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerMemberGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FormerMemberCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FormerMemberCountAggregateOutputType> | number
+        }
+      }
+    }
     OrgDomain: {
       payload: Prisma.$OrgDomainPayload<ExtArgs>
       fields: Prisma.OrgDomainFieldRefs
@@ -1841,6 +1929,968 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    OrgDataKey: {
+      payload: Prisma.$OrgDataKeyPayload<ExtArgs>
+      fields: Prisma.OrgDataKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrgDataKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrgDataKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.OrgDataKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrgDataKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        findMany: {
+          args: Prisma.OrgDataKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>[]
+        }
+        create: {
+          args: Prisma.OrgDataKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        createMany: {
+          args: Prisma.OrgDataKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrgDataKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.OrgDataKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        update: {
+          args: Prisma.OrgDataKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.OrgDataKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrgDataKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrgDataKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.OrgDataKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgDataKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.OrgDataKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrgDataKey>
+        }
+        groupBy: {
+          args: Prisma.OrgDataKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgDataKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrgDataKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgDataKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    Secret: {
+      payload: Prisma.$SecretPayload<ExtArgs>
+      fields: Prisma.SecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        findFirst: {
+          args: Prisma.SecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        findMany: {
+          args: Prisma.SecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>[]
+        }
+        create: {
+          args: Prisma.SecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        createMany: {
+          args: Prisma.SecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>[]
+        }
+        delete: {
+          args: Prisma.SecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        update: {
+          args: Prisma.SecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecretPayload>
+        }
+        aggregate: {
+          args: Prisma.SecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecret>
+        }
+        groupBy: {
+          args: Prisma.SecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    LlmProfile: {
+      payload: Prisma.$LlmProfilePayload<ExtArgs>
+      fields: Prisma.LlmProfileFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LlmProfileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LlmProfileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        findFirst: {
+          args: Prisma.LlmProfileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LlmProfileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        findMany: {
+          args: Prisma.LlmProfileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>[]
+        }
+        create: {
+          args: Prisma.LlmProfileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        createMany: {
+          args: Prisma.LlmProfileCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LlmProfileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>[]
+        }
+        delete: {
+          args: Prisma.LlmProfileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        update: {
+          args: Prisma.LlmProfileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        deleteMany: {
+          args: Prisma.LlmProfileDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LlmProfileUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LlmProfileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>[]
+        }
+        upsert: {
+          args: Prisma.LlmProfileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LlmProfilePayload>
+        }
+        aggregate: {
+          args: Prisma.LlmProfileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLlmProfile>
+        }
+        groupBy: {
+          args: Prisma.LlmProfileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LlmProfileGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LlmProfileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LlmProfileCountAggregateOutputType> | number
+        }
+      }
+    }
+    McpServer: {
+      payload: Prisma.$McpServerPayload<ExtArgs>
+      fields: Prisma.McpServerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.McpServerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.McpServerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        findFirst: {
+          args: Prisma.McpServerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.McpServerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        findMany: {
+          args: Prisma.McpServerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        create: {
+          args: Prisma.McpServerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        createMany: {
+          args: Prisma.McpServerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.McpServerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        delete: {
+          args: Prisma.McpServerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        update: {
+          args: Prisma.McpServerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        deleteMany: {
+          args: Prisma.McpServerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.McpServerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.McpServerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>[]
+        }
+        upsert: {
+          args: Prisma.McpServerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$McpServerPayload>
+        }
+        aggregate: {
+          args: Prisma.McpServerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateMcpServer>
+        }
+        groupBy: {
+          args: Prisma.McpServerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpServerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.McpServerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.McpServerCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageDay: {
+      payload: Prisma.$UsageDayPayload<ExtArgs>
+      fields: Prisma.UsageDayFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageDayFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageDayFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageDayFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageDayFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        findMany: {
+          args: Prisma.UsageDayFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>[]
+        }
+        create: {
+          args: Prisma.UsageDayCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        createMany: {
+          args: Prisma.UsageDayCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageDayCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageDayDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        update: {
+          args: Prisma.UsageDayUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageDayDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageDayUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageDayUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageDayUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageDayPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageDayAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageDay>
+        }
+        groupBy: {
+          args: Prisma.UsageDayGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageDayCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageDayCountAggregateOutputType> | number
+        }
+      }
+    }
+    UsageCursor: {
+      payload: Prisma.$UsageCursorPayload<ExtArgs>
+      fields: Prisma.UsageCursorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageCursorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageCursorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageCursorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageCursorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        findMany: {
+          args: Prisma.UsageCursorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>[]
+        }
+        create: {
+          args: Prisma.UsageCursorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        createMany: {
+          args: Prisma.UsageCursorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageCursorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageCursorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        update: {
+          args: Prisma.UsageCursorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageCursorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageCursorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageCursorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageCursorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageCursorPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageCursorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageCursor>
+        }
+        groupBy: {
+          args: Prisma.UsageCursorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageCursorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageCursorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageCursorCountAggregateOutputType> | number
+        }
+      }
+    }
+    Budget: {
+      payload: Prisma.$BudgetPayload<ExtArgs>
+      fields: Prisma.BudgetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BudgetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BudgetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        findFirst: {
+          args: Prisma.BudgetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BudgetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        findMany: {
+          args: Prisma.BudgetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>[]
+        }
+        create: {
+          args: Prisma.BudgetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        createMany: {
+          args: Prisma.BudgetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BudgetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>[]
+        }
+        delete: {
+          args: Prisma.BudgetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        update: {
+          args: Prisma.BudgetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        deleteMany: {
+          args: Prisma.BudgetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BudgetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BudgetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>[]
+        }
+        upsert: {
+          args: Prisma.BudgetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetPayload>
+        }
+        aggregate: {
+          args: Prisma.BudgetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBudget>
+        }
+        groupBy: {
+          args: Prisma.BudgetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BudgetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetCountAggregateOutputType> | number
+        }
+      }
+    }
+    BudgetOverride: {
+      payload: Prisma.$BudgetOverridePayload<ExtArgs>
+      fields: Prisma.BudgetOverrideFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BudgetOverrideFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BudgetOverrideFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        findFirst: {
+          args: Prisma.BudgetOverrideFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BudgetOverrideFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        findMany: {
+          args: Prisma.BudgetOverrideFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>[]
+        }
+        create: {
+          args: Prisma.BudgetOverrideCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        createMany: {
+          args: Prisma.BudgetOverrideCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BudgetOverrideCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>[]
+        }
+        delete: {
+          args: Prisma.BudgetOverrideDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        update: {
+          args: Prisma.BudgetOverrideUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        deleteMany: {
+          args: Prisma.BudgetOverrideDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BudgetOverrideUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BudgetOverrideUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>[]
+        }
+        upsert: {
+          args: Prisma.BudgetOverrideUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetOverridePayload>
+        }
+        aggregate: {
+          args: Prisma.BudgetOverrideAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBudgetOverride>
+        }
+        groupBy: {
+          args: Prisma.BudgetOverrideGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetOverrideGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BudgetOverrideCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetOverrideCountAggregateOutputType> | number
+        }
+      }
+    }
+    BudgetNotice: {
+      payload: Prisma.$BudgetNoticePayload<ExtArgs>
+      fields: Prisma.BudgetNoticeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BudgetNoticeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BudgetNoticeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        findFirst: {
+          args: Prisma.BudgetNoticeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BudgetNoticeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        findMany: {
+          args: Prisma.BudgetNoticeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>[]
+        }
+        create: {
+          args: Prisma.BudgetNoticeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        createMany: {
+          args: Prisma.BudgetNoticeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BudgetNoticeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>[]
+        }
+        delete: {
+          args: Prisma.BudgetNoticeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        update: {
+          args: Prisma.BudgetNoticeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        deleteMany: {
+          args: Prisma.BudgetNoticeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BudgetNoticeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BudgetNoticeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>[]
+        }
+        upsert: {
+          args: Prisma.BudgetNoticeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetNoticePayload>
+        }
+        aggregate: {
+          args: Prisma.BudgetNoticeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBudgetNotice>
+        }
+        groupBy: {
+          args: Prisma.BudgetNoticeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetNoticeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BudgetNoticeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetNoticeCountAggregateOutputType> | number
+        }
+      }
+    }
+    BudgetStop: {
+      payload: Prisma.$BudgetStopPayload<ExtArgs>
+      fields: Prisma.BudgetStopFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.BudgetStopFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.BudgetStopFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        findFirst: {
+          args: Prisma.BudgetStopFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.BudgetStopFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        findMany: {
+          args: Prisma.BudgetStopFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>[]
+        }
+        create: {
+          args: Prisma.BudgetStopCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        createMany: {
+          args: Prisma.BudgetStopCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.BudgetStopCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>[]
+        }
+        delete: {
+          args: Prisma.BudgetStopDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        update: {
+          args: Prisma.BudgetStopUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        deleteMany: {
+          args: Prisma.BudgetStopDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.BudgetStopUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.BudgetStopUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>[]
+        }
+        upsert: {
+          args: Prisma.BudgetStopUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$BudgetStopPayload>
+        }
+        aggregate: {
+          args: Prisma.BudgetStopAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateBudgetStop>
+        }
+        groupBy: {
+          args: Prisma.BudgetStopGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetStopGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.BudgetStopCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.BudgetStopCountAggregateOutputType> | number
+        }
+      }
+    }
+    ServiceAccount: {
+      payload: Prisma.$ServiceAccountPayload<ExtArgs>
+      fields: Prisma.ServiceAccountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ServiceAccountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ServiceAccountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        findFirst: {
+          args: Prisma.ServiceAccountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ServiceAccountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        findMany: {
+          args: Prisma.ServiceAccountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>[]
+        }
+        create: {
+          args: Prisma.ServiceAccountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        createMany: {
+          args: Prisma.ServiceAccountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ServiceAccountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>[]
+        }
+        delete: {
+          args: Prisma.ServiceAccountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        update: {
+          args: Prisma.ServiceAccountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        deleteMany: {
+          args: Prisma.ServiceAccountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ServiceAccountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ServiceAccountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>[]
+        }
+        upsert: {
+          args: Prisma.ServiceAccountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ServiceAccountPayload>
+        }
+        aggregate: {
+          args: Prisma.ServiceAccountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateServiceAccount>
+        }
+        groupBy: {
+          args: Prisma.ServiceAccountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServiceAccountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ServiceAccountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ServiceAccountCountAggregateOutputType> | number
+        }
+      }
+    }
+    ApiKey: {
+      payload: Prisma.$ApiKeyPayload<ExtArgs>
+      fields: Prisma.ApiKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ApiKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ApiKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.ApiKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ApiKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        findMany: {
+          args: Prisma.ApiKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>[]
+        }
+        create: {
+          args: Prisma.ApiKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        createMany: {
+          args: Prisma.ApiKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ApiKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.ApiKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        update: {
+          args: Prisma.ApiKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.ApiKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ApiKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ApiKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.ApiKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.ApiKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateApiKey>
+        }
+        groupBy: {
+          args: Prisma.ApiKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ApiKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeviceAuthorization: {
+      payload: Prisma.$DeviceAuthorizationPayload<ExtArgs>
+      fields: Prisma.DeviceAuthorizationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeviceAuthorizationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeviceAuthorizationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        findFirst: {
+          args: Prisma.DeviceAuthorizationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeviceAuthorizationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        findMany: {
+          args: Prisma.DeviceAuthorizationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>[]
+        }
+        create: {
+          args: Prisma.DeviceAuthorizationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        createMany: {
+          args: Prisma.DeviceAuthorizationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeviceAuthorizationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>[]
+        }
+        delete: {
+          args: Prisma.DeviceAuthorizationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        update: {
+          args: Prisma.DeviceAuthorizationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        deleteMany: {
+          args: Prisma.DeviceAuthorizationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeviceAuthorizationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeviceAuthorizationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>[]
+        }
+        upsert: {
+          args: Prisma.DeviceAuthorizationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeviceAuthorizationPayload>
+        }
+        aggregate: {
+          args: Prisma.DeviceAuthorizationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeviceAuthorization>
+        }
+        groupBy: {
+          args: Prisma.DeviceAuthorizationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeviceAuthorizationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeviceAuthorizationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeviceAuthorizationCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1961,6 +3011,7 @@ export const ConversationScalarFieldEnum = {
   title: 'title',
   repository: 'repository',
   branch: 'branch',
+  environment: 'environment',
   model: 'model',
   status: 'status',
   executionStatus: 'executionStatus',
@@ -1981,6 +3032,7 @@ export const ConversationScalarFieldEnum = {
   workingDir: 'workingDir',
   baseCommit: 'baseCommit',
   costUsd: 'costUsd',
+  costMicros: 'costMicros',
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',
@@ -2084,6 +3136,7 @@ export const SandboxGrantScalarFieldEnum = {
   orgId: 'orgId',
   userId: 'userId',
   sessionId: 'sessionId',
+  apiKeyId: 'apiKeyId',
   conversationId: 'conversationId',
   port: 'port',
   ticketHash: 'ticketHash',
@@ -2133,6 +3186,15 @@ export const OutgoingMailScalarFieldEnum = {
 export type OutgoingMailScalarFieldEnum = (typeof OutgoingMailScalarFieldEnum)[keyof typeof OutgoingMailScalarFieldEnum]
 
 
+export const FormerMemberScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  leftAt: 'leftAt'
+} as const
+
+export type FormerMemberScalarFieldEnum = (typeof FormerMemberScalarFieldEnum)[keyof typeof FormerMemberScalarFieldEnum]
+
+
 export const OrgDomainScalarFieldEnum = {
   orgId: 'orgId',
   domain: 'domain',
@@ -2175,6 +3237,216 @@ export const AuditLinkScalarFieldEnum = {
 } as const
 
 export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
+
+
+export const OrgDataKeyScalarFieldEnum = {
+  orgId: 'orgId',
+  version: 'version',
+  wrapped: 'wrapped',
+  masterId: 'masterId',
+  createdAt: 'createdAt'
+} as const
+
+export type OrgDataKeyScalarFieldEnum = (typeof OrgDataKeyScalarFieldEnum)[keyof typeof OrgDataKeyScalarFieldEnum]
+
+
+export const SecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  kind: 'kind',
+  scope: 'scope',
+  scopeValue: 'scopeValue',
+  host: 'host',
+  username: 'username',
+  description: 'description',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  masked: 'masked',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedByLabel: 'updatedByLabel',
+  updatedAt: 'updatedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SecretScalarFieldEnum = (typeof SecretScalarFieldEnum)[keyof typeof SecretScalarFieldEnum]
+
+
+export const LlmProfileScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  model: 'model',
+  baseUrl: 'baseUrl',
+  temperature: 'temperature',
+  maxOutputTokens: 'maxOutputTokens',
+  isDefault: 'isDefault',
+  sealedApiKey: 'sealedApiKey',
+  keyVersion: 'keyVersion',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type LlmProfileScalarFieldEnum = (typeof LlmProfileScalarFieldEnum)[keyof typeof LlmProfileScalarFieldEnum]
+
+
+export const McpServerScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  transport: 'transport',
+  enabled: 'enabled',
+  config: 'config',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type McpServerScalarFieldEnum = (typeof McpServerScalarFieldEnum)[keyof typeof McpServerScalarFieldEnum]
+
+
+export const UsageDayScalarFieldEnum = {
+  orgId: 'orgId',
+  day: 'day',
+  userId: 'userId',
+  repository: 'repository',
+  model: 'model',
+  userLabel: 'userLabel',
+  requests: 'requests',
+  failed: 'failed',
+  promptTokens: 'promptTokens',
+  cachedTokens: 'cachedTokens',
+  completionTokens: 'completionTokens',
+  costUsd: 'costUsd',
+  unpriced: 'unpriced'
+} as const
+
+export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
+
+
+export const UsageCursorScalarFieldEnum = {
+  source: 'source',
+  position: 'position',
+  readAt: 'readAt'
+} as const
+
+export type UsageCursorScalarFieldEnum = (typeof UsageCursorScalarFieldEnum)[keyof typeof UsageCursorScalarFieldEnum]
+
+
+export const BudgetScalarFieldEnum = {
+  orgId: 'orgId',
+  enabled: 'enabled',
+  resetDay: 'resetDay',
+  orgLimitUsd: 'orgLimitUsd',
+  memberLimitUsd: 'memberLimitUsd',
+  version: 'version',
+  stopsVersion: 'stopsVersion',
+  toldVersion: 'toldVersion'
+} as const
+
+export type BudgetScalarFieldEnum = (typeof BudgetScalarFieldEnum)[keyof typeof BudgetScalarFieldEnum]
+
+
+export const BudgetOverrideScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  limitUsd: 'limitUsd',
+  changedAt: 'changedAt',
+  changedBy: 'changedBy'
+} as const
+
+export type BudgetOverrideScalarFieldEnum = (typeof BudgetOverrideScalarFieldEnum)[keyof typeof BudgetOverrideScalarFieldEnum]
+
+
+export const BudgetNoticeScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  cycleStart: 'cycleStart',
+  cycleEnd: 'cycleEnd',
+  threshold: 'threshold',
+  spentUsd: 'spentUsd',
+  limitUsd: 'limitUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type BudgetNoticeScalarFieldEnum = (typeof BudgetNoticeScalarFieldEnum)[keyof typeof BudgetNoticeScalarFieldEnum]
+
+
+export const BudgetStopScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  limitUsd: 'limitUsd',
+  until: 'until'
+} as const
+
+export type BudgetStopScalarFieldEnum = (typeof BudgetStopScalarFieldEnum)[keyof typeof BudgetStopScalarFieldEnum]
+
+
+export const ServiceAccountScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  role: 'role',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ServiceAccountScalarFieldEnum = (typeof ServiceAccountScalarFieldEnum)[keyof typeof ServiceAccountScalarFieldEnum]
+
+
+export const ApiKeyScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  ownerKind: 'ownerKind',
+  ownerId: 'ownerId',
+  scopes: 'scopes',
+  hash: 'hash',
+  prefix: 'prefix',
+  last4: 'last4',
+  notBefore: 'notBefore',
+  expiresAt: 'expiresAt',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
+  lastUsedRoute: 'lastUsedRoute',
+  revokedAt: 'revokedAt',
+  replacedBy: 'replacedBy'
+} as const
+
+export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const DeviceAuthorizationScalarFieldEnum = {
+  id: 'id',
+  deviceCodeHash: 'deviceCodeHash',
+  userCodeHash: 'userCodeHash',
+  client: 'client',
+  scopes: 'scopes',
+  address: 'address',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  intervalSeconds: 'intervalSeconds',
+  lastAskedAt: 'lastAskedAt',
+  state: 'state',
+  orgId: 'orgId',
+  userId: 'userId',
+  granted: 'granted',
+  keyDays: 'keyDays'
+} as const
+
+export type DeviceAuthorizationScalarFieldEnum = (typeof DeviceAuthorizationScalarFieldEnum)[keyof typeof DeviceAuthorizationScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2516,9 +3788,23 @@ export type GlobalOmitConfig = {
   sandboxGrant?: Prisma.SandboxGrantOmit
   invitation?: Prisma.InvitationOmit
   outgoingMail?: Prisma.OutgoingMailOmit
+  formerMember?: Prisma.FormerMemberOmit
   orgDomain?: Prisma.OrgDomainOmit
   auditEntry?: Prisma.AuditEntryOmit
   auditLink?: Prisma.AuditLinkOmit
+  orgDataKey?: Prisma.OrgDataKeyOmit
+  secret?: Prisma.SecretOmit
+  llmProfile?: Prisma.LlmProfileOmit
+  mcpServer?: Prisma.McpServerOmit
+  usageDay?: Prisma.UsageDayOmit
+  usageCursor?: Prisma.UsageCursorOmit
+  budget?: Prisma.BudgetOmit
+  budgetOverride?: Prisma.BudgetOverrideOmit
+  budgetNotice?: Prisma.BudgetNoticeOmit
+  budgetStop?: Prisma.BudgetStopOmit
+  serviceAccount?: Prisma.ServiceAccountOmit
+  apiKey?: Prisma.ApiKeyOmit
+  deviceAuthorization?: Prisma.DeviceAuthorizationOmit
 }
 
 /* Types for Logging */

@@ -67,9 +67,23 @@ export const ModelName = {
   SandboxGrant: 'SandboxGrant',
   Invitation: 'Invitation',
   OutgoingMail: 'OutgoingMail',
+  FormerMember: 'FormerMember',
   OrgDomain: 'OrgDomain',
   AuditEntry: 'AuditEntry',
-  AuditLink: 'AuditLink'
+  AuditLink: 'AuditLink',
+  OrgDataKey: 'OrgDataKey',
+  Secret: 'Secret',
+  LlmProfile: 'LlmProfile',
+  McpServer: 'McpServer',
+  UsageDay: 'UsageDay',
+  UsageCursor: 'UsageCursor',
+  Budget: 'Budget',
+  BudgetOverride: 'BudgetOverride',
+  BudgetNotice: 'BudgetNotice',
+  BudgetStop: 'BudgetStop',
+  ServiceAccount: 'ServiceAccount',
+  ApiKey: 'ApiKey',
+  DeviceAuthorization: 'DeviceAuthorization'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -169,6 +183,7 @@ export const ConversationScalarFieldEnum = {
   title: 'title',
   repository: 'repository',
   branch: 'branch',
+  environment: 'environment',
   model: 'model',
   status: 'status',
   executionStatus: 'executionStatus',
@@ -189,6 +204,7 @@ export const ConversationScalarFieldEnum = {
   workingDir: 'workingDir',
   baseCommit: 'baseCommit',
   costUsd: 'costUsd',
+  costMicros: 'costMicros',
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',
@@ -292,6 +308,7 @@ export const SandboxGrantScalarFieldEnum = {
   orgId: 'orgId',
   userId: 'userId',
   sessionId: 'sessionId',
+  apiKeyId: 'apiKeyId',
   conversationId: 'conversationId',
   port: 'port',
   ticketHash: 'ticketHash',
@@ -341,6 +358,15 @@ export const OutgoingMailScalarFieldEnum = {
 export type OutgoingMailScalarFieldEnum = (typeof OutgoingMailScalarFieldEnum)[keyof typeof OutgoingMailScalarFieldEnum]
 
 
+export const FormerMemberScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  leftAt: 'leftAt'
+} as const
+
+export type FormerMemberScalarFieldEnum = (typeof FormerMemberScalarFieldEnum)[keyof typeof FormerMemberScalarFieldEnum]
+
+
 export const OrgDomainScalarFieldEnum = {
   orgId: 'orgId',
   domain: 'domain',
@@ -383,6 +409,216 @@ export const AuditLinkScalarFieldEnum = {
 } as const
 
 export type AuditLinkScalarFieldEnum = (typeof AuditLinkScalarFieldEnum)[keyof typeof AuditLinkScalarFieldEnum]
+
+
+export const OrgDataKeyScalarFieldEnum = {
+  orgId: 'orgId',
+  version: 'version',
+  wrapped: 'wrapped',
+  masterId: 'masterId',
+  createdAt: 'createdAt'
+} as const
+
+export type OrgDataKeyScalarFieldEnum = (typeof OrgDataKeyScalarFieldEnum)[keyof typeof OrgDataKeyScalarFieldEnum]
+
+
+export const SecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  kind: 'kind',
+  scope: 'scope',
+  scopeValue: 'scopeValue',
+  host: 'host',
+  username: 'username',
+  description: 'description',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  masked: 'masked',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedBy: 'updatedBy',
+  updatedByLabel: 'updatedByLabel',
+  updatedAt: 'updatedAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SecretScalarFieldEnum = (typeof SecretScalarFieldEnum)[keyof typeof SecretScalarFieldEnum]
+
+
+export const LlmProfileScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  model: 'model',
+  baseUrl: 'baseUrl',
+  temperature: 'temperature',
+  maxOutputTokens: 'maxOutputTokens',
+  isDefault: 'isDefault',
+  sealedApiKey: 'sealedApiKey',
+  keyVersion: 'keyVersion',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type LlmProfileScalarFieldEnum = (typeof LlmProfileScalarFieldEnum)[keyof typeof LlmProfileScalarFieldEnum]
+
+
+export const McpServerScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  transport: 'transport',
+  enabled: 'enabled',
+  config: 'config',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type McpServerScalarFieldEnum = (typeof McpServerScalarFieldEnum)[keyof typeof McpServerScalarFieldEnum]
+
+
+export const UsageDayScalarFieldEnum = {
+  orgId: 'orgId',
+  day: 'day',
+  userId: 'userId',
+  repository: 'repository',
+  model: 'model',
+  userLabel: 'userLabel',
+  requests: 'requests',
+  failed: 'failed',
+  promptTokens: 'promptTokens',
+  cachedTokens: 'cachedTokens',
+  completionTokens: 'completionTokens',
+  costUsd: 'costUsd',
+  unpriced: 'unpriced'
+} as const
+
+export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
+
+
+export const UsageCursorScalarFieldEnum = {
+  source: 'source',
+  position: 'position',
+  readAt: 'readAt'
+} as const
+
+export type UsageCursorScalarFieldEnum = (typeof UsageCursorScalarFieldEnum)[keyof typeof UsageCursorScalarFieldEnum]
+
+
+export const BudgetScalarFieldEnum = {
+  orgId: 'orgId',
+  enabled: 'enabled',
+  resetDay: 'resetDay',
+  orgLimitUsd: 'orgLimitUsd',
+  memberLimitUsd: 'memberLimitUsd',
+  version: 'version',
+  stopsVersion: 'stopsVersion',
+  toldVersion: 'toldVersion'
+} as const
+
+export type BudgetScalarFieldEnum = (typeof BudgetScalarFieldEnum)[keyof typeof BudgetScalarFieldEnum]
+
+
+export const BudgetOverrideScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  limitUsd: 'limitUsd',
+  changedAt: 'changedAt',
+  changedBy: 'changedBy'
+} as const
+
+export type BudgetOverrideScalarFieldEnum = (typeof BudgetOverrideScalarFieldEnum)[keyof typeof BudgetOverrideScalarFieldEnum]
+
+
+export const BudgetNoticeScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  cycleStart: 'cycleStart',
+  cycleEnd: 'cycleEnd',
+  threshold: 'threshold',
+  spentUsd: 'spentUsd',
+  limitUsd: 'limitUsd',
+  createdAt: 'createdAt'
+} as const
+
+export type BudgetNoticeScalarFieldEnum = (typeof BudgetNoticeScalarFieldEnum)[keyof typeof BudgetNoticeScalarFieldEnum]
+
+
+export const BudgetStopScalarFieldEnum = {
+  orgId: 'orgId',
+  userId: 'userId',
+  limitUsd: 'limitUsd',
+  until: 'until'
+} as const
+
+export type BudgetStopScalarFieldEnum = (typeof BudgetStopScalarFieldEnum)[keyof typeof BudgetStopScalarFieldEnum]
+
+
+export const ServiceAccountScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  role: 'role',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  deletedAt: 'deletedAt'
+} as const
+
+export type ServiceAccountScalarFieldEnum = (typeof ServiceAccountScalarFieldEnum)[keyof typeof ServiceAccountScalarFieldEnum]
+
+
+export const ApiKeyScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  ownerKind: 'ownerKind',
+  ownerId: 'ownerId',
+  scopes: 'scopes',
+  hash: 'hash',
+  prefix: 'prefix',
+  last4: 'last4',
+  notBefore: 'notBefore',
+  expiresAt: 'expiresAt',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
+  lastUsedRoute: 'lastUsedRoute',
+  revokedAt: 'revokedAt',
+  replacedBy: 'replacedBy'
+} as const
+
+export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const DeviceAuthorizationScalarFieldEnum = {
+  id: 'id',
+  deviceCodeHash: 'deviceCodeHash',
+  userCodeHash: 'userCodeHash',
+  client: 'client',
+  scopes: 'scopes',
+  address: 'address',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt',
+  intervalSeconds: 'intervalSeconds',
+  lastAskedAt: 'lastAskedAt',
+  state: 'state',
+  orgId: 'orgId',
+  userId: 'userId',
+  granted: 'granted',
+  keyDays: 'keyDays'
+} as const
+
+export type DeviceAuthorizationScalarFieldEnum = (typeof DeviceAuthorizationScalarFieldEnum)[keyof typeof DeviceAuthorizationScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -32,6 +32,7 @@ export type ConversationAvgAggregateOutputType = {
   acked: number | null
   head: number | null
   costUsd: runtime.Decimal | null
+  costMicros: number | null
   promptTokens: number | null
   completionTokens: number | null
 }
@@ -42,6 +43,7 @@ export type ConversationSumAggregateOutputType = {
   acked: bigint | null
   head: bigint | null
   costUsd: runtime.Decimal | null
+  costMicros: bigint | null
   promptTokens: bigint | null
   completionTokens: bigint | null
 }
@@ -54,6 +56,7 @@ export type ConversationMinAggregateOutputType = {
   title: string | null
   repository: string | null
   branch: string | null
+  environment: string | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -71,6 +74,7 @@ export type ConversationMinAggregateOutputType = {
   workingDir: string | null
   baseCommit: string | null
   costUsd: runtime.Decimal | null
+  costMicros: bigint | null
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
@@ -86,6 +90,7 @@ export type ConversationMaxAggregateOutputType = {
   title: string | null
   repository: string | null
   branch: string | null
+  environment: string | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -103,6 +108,7 @@ export type ConversationMaxAggregateOutputType = {
   workingDir: string | null
   baseCommit: string | null
   costUsd: runtime.Decimal | null
+  costMicros: bigint | null
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
@@ -118,6 +124,7 @@ export type ConversationCountAggregateOutputType = {
   title: number
   repository: number
   branch: number
+  environment: number
   model: number
   status: number
   executionStatus: number
@@ -138,6 +145,7 @@ export type ConversationCountAggregateOutputType = {
   workingDir: number
   baseCommit: number
   costUsd: number
+  costMicros: number
   promptTokens: number
   completionTokens: number
   traceparent: number
@@ -153,6 +161,7 @@ export type ConversationAvgAggregateInputType = {
   acked?: true
   head?: true
   costUsd?: true
+  costMicros?: true
   promptTokens?: true
   completionTokens?: true
 }
@@ -163,6 +172,7 @@ export type ConversationSumAggregateInputType = {
   acked?: true
   head?: true
   costUsd?: true
+  costMicros?: true
   promptTokens?: true
   completionTokens?: true
 }
@@ -175,6 +185,7 @@ export type ConversationMinAggregateInputType = {
   title?: true
   repository?: true
   branch?: true
+  environment?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -192,6 +203,7 @@ export type ConversationMinAggregateInputType = {
   workingDir?: true
   baseCommit?: true
   costUsd?: true
+  costMicros?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -207,6 +219,7 @@ export type ConversationMaxAggregateInputType = {
   title?: true
   repository?: true
   branch?: true
+  environment?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -224,6 +237,7 @@ export type ConversationMaxAggregateInputType = {
   workingDir?: true
   baseCommit?: true
   costUsd?: true
+  costMicros?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -239,6 +253,7 @@ export type ConversationCountAggregateInputType = {
   title?: true
   repository?: true
   branch?: true
+  environment?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -259,6 +274,7 @@ export type ConversationCountAggregateInputType = {
   workingDir?: true
   baseCommit?: true
   costUsd?: true
+  costMicros?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -361,6 +377,7 @@ export type ConversationGroupByOutputType = {
   title: string
   repository: string | null
   branch: string | null
+  environment: string | null
   model: string
   status: string
   executionStatus: string
@@ -381,6 +398,7 @@ export type ConversationGroupByOutputType = {
   workingDir: string | null
   baseCommit: string | null
   costUsd: runtime.Decimal
+  costMicros: bigint | null
   promptTokens: bigint
   completionTokens: bigint
   traceparent: string | null
@@ -419,6 +437,7 @@ export type ConversationWhereInput = {
   title?: Prisma.StringFilter<"Conversation"> | string
   repository?: Prisma.StringNullableFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -439,6 +458,7 @@ export type ConversationWhereInput = {
   workingDir?: Prisma.StringNullableFilter<"Conversation"> | string | null
   baseCommit?: Prisma.StringNullableFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.BigIntNullableFilter<"Conversation"> | bigint | number | null
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
@@ -454,6 +474,7 @@ export type ConversationOrderByWithRelationInput = {
   title?: Prisma.SortOrder
   repository?: Prisma.SortOrderInput | Prisma.SortOrder
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
+  environment?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -474,6 +495,7 @@ export type ConversationOrderByWithRelationInput = {
   workingDir?: Prisma.SortOrderInput | Prisma.SortOrder
   baseCommit?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrderInput | Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -492,6 +514,7 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   title?: Prisma.StringFilter<"Conversation"> | string
   repository?: Prisma.StringNullableFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -512,6 +535,7 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   workingDir?: Prisma.StringNullableFilter<"Conversation"> | string | null
   baseCommit?: Prisma.StringNullableFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.BigIntNullableFilter<"Conversation"> | bigint | number | null
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
@@ -527,6 +551,7 @@ export type ConversationOrderByWithAggregationInput = {
   title?: Prisma.SortOrder
   repository?: Prisma.SortOrderInput | Prisma.SortOrder
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
+  environment?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -547,6 +572,7 @@ export type ConversationOrderByWithAggregationInput = {
   workingDir?: Prisma.SortOrderInput | Prisma.SortOrder
   baseCommit?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrderInput | Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -570,6 +596,7 @@ export type ConversationScalarWhereWithAggregatesInput = {
   title?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   repository?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
+  environment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   model?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   status?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   executionStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
@@ -590,6 +617,7 @@ export type ConversationScalarWhereWithAggregatesInput = {
   workingDir?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   baseCommit?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalWithAggregatesFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.BigIntNullableWithAggregatesFilter<"Conversation"> | bigint | number | null
   promptTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
@@ -605,6 +633,7 @@ export type ConversationCreateInput = {
   title: string
   repository?: string | null
   branch?: string | null
+  environment?: string | null
   model: string
   status?: string
   executionStatus?: string
@@ -625,6 +654,7 @@ export type ConversationCreateInput = {
   workingDir?: string | null
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: bigint | number | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -640,6 +670,7 @@ export type ConversationUncheckedCreateInput = {
   title: string
   repository?: string | null
   branch?: string | null
+  environment?: string | null
   model: string
   status?: string
   executionStatus?: string
@@ -660,6 +691,7 @@ export type ConversationUncheckedCreateInput = {
   workingDir?: string | null
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: bigint | number | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -675,6 +707,7 @@ export type ConversationUpdateInput = {
   title?: Prisma.StringFieldUpdateOperationsInput | string
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -695,6 +728,7 @@ export type ConversationUpdateInput = {
   workingDir?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -710,6 +744,7 @@ export type ConversationUncheckedUpdateInput = {
   title?: Prisma.StringFieldUpdateOperationsInput | string
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -730,6 +765,7 @@ export type ConversationUncheckedUpdateInput = {
   workingDir?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -745,6 +781,7 @@ export type ConversationCreateManyInput = {
   title: string
   repository?: string | null
   branch?: string | null
+  environment?: string | null
   model: string
   status?: string
   executionStatus?: string
@@ -765,6 +802,7 @@ export type ConversationCreateManyInput = {
   workingDir?: string | null
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: bigint | number | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -780,6 +818,7 @@ export type ConversationUpdateManyMutationInput = {
   title?: Prisma.StringFieldUpdateOperationsInput | string
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -800,6 +839,7 @@ export type ConversationUpdateManyMutationInput = {
   workingDir?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -815,6 +855,7 @@ export type ConversationUncheckedUpdateManyInput = {
   title?: Prisma.StringFieldUpdateOperationsInput | string
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -835,6 +876,7 @@ export type ConversationUncheckedUpdateManyInput = {
   workingDir?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
+  costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -850,6 +892,7 @@ export type ConversationCountOrderByAggregateInput = {
   title?: Prisma.SortOrder
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
+  environment?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -870,6 +913,7 @@ export type ConversationCountOrderByAggregateInput = {
   workingDir?: Prisma.SortOrder
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -883,6 +927,7 @@ export type ConversationAvgOrderByAggregateInput = {
   acked?: Prisma.SortOrder
   head?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
 }
@@ -895,6 +940,7 @@ export type ConversationMaxOrderByAggregateInput = {
   title?: Prisma.SortOrder
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
+  environment?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -912,6 +958,7 @@ export type ConversationMaxOrderByAggregateInput = {
   workingDir?: Prisma.SortOrder
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -927,6 +974,7 @@ export type ConversationMinOrderByAggregateInput = {
   title?: Prisma.SortOrder
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
+  environment?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -944,6 +992,7 @@ export type ConversationMinOrderByAggregateInput = {
   workingDir?: Prisma.SortOrder
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -957,6 +1006,7 @@ export type ConversationSumOrderByAggregateInput = {
   acked?: Prisma.SortOrder
   head?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
+  costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
 }
@@ -981,6 +1031,14 @@ export type DecimalFieldUpdateOperationsInput = {
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
+export type NullableBigIntFieldUpdateOperationsInput = {
+  set?: bigint | number | null
+  increment?: bigint | number
+  decrement?: bigint | number
+  multiply?: bigint | number
+  divide?: bigint | number
+}
+
 
 
 export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -991,6 +1049,7 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   title?: boolean
   repository?: boolean
   branch?: boolean
+  environment?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1011,6 +1070,7 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   workingDir?: boolean
   baseCommit?: boolean
   costUsd?: boolean
+  costMicros?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1026,6 +1086,7 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   title?: boolean
   repository?: boolean
   branch?: boolean
+  environment?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1046,6 +1107,7 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   workingDir?: boolean
   baseCommit?: boolean
   costUsd?: boolean
+  costMicros?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1061,6 +1123,7 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   title?: boolean
   repository?: boolean
   branch?: boolean
+  environment?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1081,6 +1144,7 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   workingDir?: boolean
   baseCommit?: boolean
   costUsd?: boolean
+  costMicros?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1096,6 +1160,7 @@ export type ConversationSelectScalar = {
   title?: boolean
   repository?: boolean
   branch?: boolean
+  environment?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1116,6 +1181,7 @@ export type ConversationSelectScalar = {
   workingDir?: boolean
   baseCommit?: boolean
   costUsd?: boolean
+  costMicros?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1123,7 +1189,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1136,6 +1202,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     title: string
     repository: string | null
     branch: string | null
+    /**
+     * Which environment's secrets it gets.
+     */
+    environment: string | null
     model: string
     /**
      * ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus of libs/contracts.
@@ -1180,6 +1250,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     workingDir: string | null
     baseCommit: string | null
     costUsd: runtime.Decimal
+    /**
+     * `costUsd` in millionths, made by the database, to order by.
+     */
+    costMicros: bigint | null
     promptTokens: bigint
     completionTokens: bigint
     traceparent: string | null
@@ -1615,6 +1689,7 @@ export interface ConversationFieldRefs {
   readonly title: Prisma.FieldRef<"Conversation", 'String'>
   readonly repository: Prisma.FieldRef<"Conversation", 'String'>
   readonly branch: Prisma.FieldRef<"Conversation", 'String'>
+  readonly environment: Prisma.FieldRef<"Conversation", 'String'>
   readonly model: Prisma.FieldRef<"Conversation", 'String'>
   readonly status: Prisma.FieldRef<"Conversation", 'String'>
   readonly executionStatus: Prisma.FieldRef<"Conversation", 'String'>
@@ -1635,6 +1710,7 @@ export interface ConversationFieldRefs {
   readonly workingDir: Prisma.FieldRef<"Conversation", 'String'>
   readonly baseCommit: Prisma.FieldRef<"Conversation", 'String'>
   readonly costUsd: Prisma.FieldRef<"Conversation", 'Decimal'>
+  readonly costMicros: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly promptTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly completionTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly traceparent: Prisma.FieldRef<"Conversation", 'String'>

@@ -39,6 +39,7 @@ export type SandboxGrantMinAggregateOutputType = {
   orgId: string | null
   userId: string | null
   sessionId: string | null
+  apiKeyId: string | null
   conversationId: string | null
   port: number | null
   ticketHash: runtime.Bytes | null
@@ -53,6 +54,7 @@ export type SandboxGrantMaxAggregateOutputType = {
   orgId: string | null
   userId: string | null
   sessionId: string | null
+  apiKeyId: string | null
   conversationId: string | null
   port: number | null
   ticketHash: runtime.Bytes | null
@@ -67,6 +69,7 @@ export type SandboxGrantCountAggregateOutputType = {
   orgId: number
   userId: number
   sessionId: number
+  apiKeyId: number
   conversationId: number
   port: number
   ticketHash: number
@@ -91,6 +94,7 @@ export type SandboxGrantMinAggregateInputType = {
   orgId?: true
   userId?: true
   sessionId?: true
+  apiKeyId?: true
   conversationId?: true
   port?: true
   ticketHash?: true
@@ -105,6 +109,7 @@ export type SandboxGrantMaxAggregateInputType = {
   orgId?: true
   userId?: true
   sessionId?: true
+  apiKeyId?: true
   conversationId?: true
   port?: true
   ticketHash?: true
@@ -119,6 +124,7 @@ export type SandboxGrantCountAggregateInputType = {
   orgId?: true
   userId?: true
   sessionId?: true
+  apiKeyId?: true
   conversationId?: true
   port?: true
   ticketHash?: true
@@ -220,6 +226,7 @@ export type SandboxGrantGroupByOutputType = {
   orgId: string
   userId: string
   sessionId: string | null
+  apiKeyId: string | null
   conversationId: string
   port: number
   ticketHash: runtime.Bytes | null
@@ -257,6 +264,7 @@ export type SandboxGrantWhereInput = {
   orgId?: Prisma.StringFilter<"SandboxGrant"> | string
   userId?: Prisma.StringFilter<"SandboxGrant"> | string
   sessionId?: Prisma.StringNullableFilter<"SandboxGrant"> | string | null
+  apiKeyId?: Prisma.StringNullableFilter<"SandboxGrant"> | string | null
   conversationId?: Prisma.UuidFilter<"SandboxGrant"> | string
   port?: Prisma.IntFilter<"SandboxGrant"> | number
   ticketHash?: Prisma.BytesNullableFilter<"SandboxGrant"> | runtime.Bytes | null
@@ -271,6 +279,7 @@ export type SandboxGrantOrderByWithRelationInput = {
   orgId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
   conversationId?: Prisma.SortOrder
   port?: Prisma.SortOrder
   ticketHash?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -289,6 +298,7 @@ export type SandboxGrantWhereUniqueInput = Prisma.AtLeast<{
   orgId?: Prisma.StringFilter<"SandboxGrant"> | string
   userId?: Prisma.StringFilter<"SandboxGrant"> | string
   sessionId?: Prisma.StringNullableFilter<"SandboxGrant"> | string | null
+  apiKeyId?: Prisma.StringNullableFilter<"SandboxGrant"> | string | null
   conversationId?: Prisma.UuidFilter<"SandboxGrant"> | string
   port?: Prisma.IntFilter<"SandboxGrant"> | number
   ticketExpiresAt?: Prisma.DateTimeFilter<"SandboxGrant"> | Date | string
@@ -302,6 +312,7 @@ export type SandboxGrantOrderByWithAggregationInput = {
   orgId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrderInput | Prisma.SortOrder
   conversationId?: Prisma.SortOrder
   port?: Prisma.SortOrder
   ticketHash?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -324,6 +335,7 @@ export type SandboxGrantScalarWhereWithAggregatesInput = {
   orgId?: Prisma.StringWithAggregatesFilter<"SandboxGrant"> | string
   userId?: Prisma.StringWithAggregatesFilter<"SandboxGrant"> | string
   sessionId?: Prisma.StringNullableWithAggregatesFilter<"SandboxGrant"> | string | null
+  apiKeyId?: Prisma.StringNullableWithAggregatesFilter<"SandboxGrant"> | string | null
   conversationId?: Prisma.UuidWithAggregatesFilter<"SandboxGrant"> | string
   port?: Prisma.IntWithAggregatesFilter<"SandboxGrant"> | number
   ticketHash?: Prisma.BytesNullableWithAggregatesFilter<"SandboxGrant"> | runtime.Bytes | null
@@ -338,6 +350,7 @@ export type SandboxGrantCreateInput = {
   orgId: string
   userId: string
   sessionId?: string | null
+  apiKeyId?: string | null
   conversationId: string
   port: number
   ticketHash?: runtime.Bytes | null
@@ -352,6 +365,7 @@ export type SandboxGrantUncheckedCreateInput = {
   orgId: string
   userId: string
   sessionId?: string | null
+  apiKeyId?: string | null
   conversationId: string
   port: number
   ticketHash?: runtime.Bytes | null
@@ -366,6 +380,7 @@ export type SandboxGrantUpdateInput = {
   orgId?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
   port?: Prisma.IntFieldUpdateOperationsInput | number
   ticketHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -380,6 +395,7 @@ export type SandboxGrantUncheckedUpdateInput = {
   orgId?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
   port?: Prisma.IntFieldUpdateOperationsInput | number
   ticketHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -394,6 +410,7 @@ export type SandboxGrantCreateManyInput = {
   orgId: string
   userId: string
   sessionId?: string | null
+  apiKeyId?: string | null
   conversationId: string
   port: number
   ticketHash?: runtime.Bytes | null
@@ -408,6 +425,7 @@ export type SandboxGrantUpdateManyMutationInput = {
   orgId?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
   port?: Prisma.IntFieldUpdateOperationsInput | number
   ticketHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -422,6 +440,7 @@ export type SandboxGrantUncheckedUpdateManyInput = {
   orgId?: Prisma.StringFieldUpdateOperationsInput | string
   userId?: Prisma.StringFieldUpdateOperationsInput | string
   sessionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  apiKeyId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   conversationId?: Prisma.StringFieldUpdateOperationsInput | string
   port?: Prisma.IntFieldUpdateOperationsInput | number
   ticketHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
@@ -436,6 +455,7 @@ export type SandboxGrantCountOrderByAggregateInput = {
   orgId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
   port?: Prisma.SortOrder
   ticketHash?: Prisma.SortOrder
@@ -454,6 +474,7 @@ export type SandboxGrantMaxOrderByAggregateInput = {
   orgId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
   port?: Prisma.SortOrder
   ticketHash?: Prisma.SortOrder
@@ -468,6 +489,7 @@ export type SandboxGrantMinOrderByAggregateInput = {
   orgId?: Prisma.SortOrder
   userId?: Prisma.SortOrder
   sessionId?: Prisma.SortOrder
+  apiKeyId?: Prisma.SortOrder
   conversationId?: Prisma.SortOrder
   port?: Prisma.SortOrder
   ticketHash?: Prisma.SortOrder
@@ -488,6 +510,7 @@ export type SandboxGrantSelect<ExtArgs extends runtime.Types.Extensions.Internal
   orgId?: boolean
   userId?: boolean
   sessionId?: boolean
+  apiKeyId?: boolean
   conversationId?: boolean
   port?: boolean
   ticketHash?: boolean
@@ -502,6 +525,7 @@ export type SandboxGrantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   orgId?: boolean
   userId?: boolean
   sessionId?: boolean
+  apiKeyId?: boolean
   conversationId?: boolean
   port?: boolean
   ticketHash?: boolean
@@ -516,6 +540,7 @@ export type SandboxGrantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   orgId?: boolean
   userId?: boolean
   sessionId?: boolean
+  apiKeyId?: boolean
   conversationId?: boolean
   port?: boolean
   ticketHash?: boolean
@@ -530,6 +555,7 @@ export type SandboxGrantSelectScalar = {
   orgId?: boolean
   userId?: boolean
   sessionId?: boolean
+  apiKeyId?: boolean
   conversationId?: boolean
   port?: boolean
   ticketHash?: boolean
@@ -539,7 +565,7 @@ export type SandboxGrantSelectScalar = {
   revokedAt?: boolean
 }
 
-export type SandboxGrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "sessionId" | "conversationId" | "port" | "ticketHash" | "ticketExpiresAt" | "createdAt" | "expiresAt" | "revokedAt", ExtArgs["result"]["sandboxGrant"]>
+export type SandboxGrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "sessionId" | "apiKeyId" | "conversationId" | "port" | "ticketHash" | "ticketExpiresAt" | "createdAt" | "expiresAt" | "revokedAt", ExtArgs["result"]["sandboxGrant"]>
 
 export type $SandboxGrantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SandboxGrant"
@@ -552,6 +578,10 @@ export type $SandboxGrantPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * The sign-in that it was made with: it ends with that.
      */
     sessionId: string | null
+    /**
+     * The API key that it was made with: it ends with that.
+     */
+    apiKeyId: string | null
     conversationId: string
     port: number
     /**
@@ -989,6 +1019,7 @@ export interface SandboxGrantFieldRefs {
   readonly orgId: Prisma.FieldRef<"SandboxGrant", 'String'>
   readonly userId: Prisma.FieldRef<"SandboxGrant", 'String'>
   readonly sessionId: Prisma.FieldRef<"SandboxGrant", 'String'>
+  readonly apiKeyId: Prisma.FieldRef<"SandboxGrant", 'String'>
   readonly conversationId: Prisma.FieldRef<"SandboxGrant", 'String'>
   readonly port: Prisma.FieldRef<"SandboxGrant", 'Int'>
   readonly ticketHash: Prisma.FieldRef<"SandboxGrant", 'Bytes'>

@@ -1,0 +1,66 @@
+import type { SecretKind, SecretScope } from '@slipway/contracts';
+
+/** Everything that stands sealed in the database: what is missing here is lost when its key goes. */
+
+/** What a secret's value is bound to beside its organization: another kind, receiver or name, and it does not open. */
+export function secretContext(secret: { kind: SecretKind; scope: SecretScope; scopeValue: string; name: string }): string {
+  return JSON.stringify(['secret', secret.kind, secret.scope, secret.scopeValue, secret.name]);
+}
+
+/** Of the key to a model provider. The address is part of it: a key does not open for another one. */
+export function llmKeyContext(profile: { id: string; baseUrl: string | null }): string {
+  return JSON.stringify(['llm-profile', profile.id, profile.baseUrl]);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** A column whose values are under the data key of their row's `org_id`, the version in `key_version`. */
+export interface DataKeyColumn {
+  readonly table: string;
+  readonly column: string;
+  /** What else of the row `context` reads. */
+  readonly reads: readonly string[];
+  readonly context: (row: Row) => string;
+}
+
+export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
+  {
+    table: 'app.secret',
+    column: 'sealed',
+    reads: ['kind', 'scope', 'scope_value', 'name'],
+    context: ({ kind, scope, scope_value, name }) =>
+      secretContext({ kind: kind as SecretKind, scope: scope as SecretScope, scopeValue: scope_value as string, name: name as string }),
+  },
+  {
+    table: 'app.llm_profile',
+    column: 'sealed_api_key',
+    reads: ['base_url'],
+    context: ({ id, base_url }) => llmKeyContext({ id: id as string, baseUrl: base_url as string | null }),
+  },
+];
+
+/** A column whose values are directly under the master key. What lapses by itself within hours is not among them: sign-ins under way, places in the queue for a sandbox. */
+export interface MasterKeyColumn {
+  readonly database: 'app' | 'runtime';
+  readonly table: string;
+  readonly column: string;
+  /** The primary key. */
+  readonly key: readonly { readonly name: string; readonly type: 'text' | 'uuid' }[];
+  readonly context: (key: readonly string[]) => string;
+}
+
+const RUNTIME_SESSION = {
+  database: 'runtime',
+  table: 'runtime.session',
+  key: [
+    { name: 'org_id', type: 'text' },
+    { name: 'session_id', type: 'text' },
+  ],
+} as const;
+
+export const MASTER_KEY_COLUMNS: readonly MasterKeyColumn[] = [
+  { database: 'app', table: 'app.session', column: 'tokens', key: [{ name: 'id', type: 'text' }], context: ([id]) => `session:${id}` },
+  { database: 'app', table: 'app.conversation', column: 'sandbox_key', key: [{ name: 'id', type: 'uuid' }], context: ([id]) => `sandbox-key:${id}` },
+  { ...RUNTIME_SESSION, column: 'api_key', context: ([org, id]) => `runtime-key:${org}:${id}` },
+  { ...RUNTIME_SESSION, column: 'environment', context: ([org, id]) => `runtime-environment:${org}:${id}` },
+];

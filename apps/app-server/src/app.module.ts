@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
+import { AuditModule } from './audit/audit.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -23,6 +24,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   IngestModule,
   ConversationsModule,
   SandboxAccessModule,
+  AuditModule,
   RealtimeModule,
 ];
 

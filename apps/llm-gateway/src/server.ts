@@ -3,6 +3,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { installTelemetry, type Registry } from '@slipway/telemetry/http';
 import fastify, { type FastifyInstance } from 'fastify';
+import { addPlatformRoutes } from './budgets/platform-routes.js';
 import { type CompletionsOptions, createCompletionsRoute } from './completions/completions-route.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
 import { bearerToken } from './keys/master-key.js';
@@ -51,6 +52,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
     return options.completions.models.list();
   });
   addKeyRoutes(app, options.keys);
+  addPlatformRoutes(app, options.keys);
   return app;
 }
 

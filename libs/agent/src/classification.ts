@@ -6,6 +6,7 @@ type Classification = z.infer<typeof ErrorClassification>;
 const KINDS: Partial<Record<ErrorCode, Classification['kind']>> = {
   'model.auth': 'auth',
   'model.quota': 'quota',
+  'budget.exhausted': 'quota',
   'model.rate-limited': 'rate_limit',
   'model.unknown': 'config',
   'model.unavailable': 'transient',

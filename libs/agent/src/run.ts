@@ -33,6 +33,10 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
         error instanceof SlipwayError
           ? error
           : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', { cause: error, internal: String(error) });
+      if (failure.code === 'budget.exhausted') {
+        await outOfBudget(ports, failure.detail);
+        return 'paused';
+      }
       await fail(ports, failure.code, failure.detail, 'error');
       return 'error';
     } catch (last) {
@@ -114,6 +118,15 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
   await ports.log.appendLast([
     stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code) }),
     statusUpdate(ports, status),
+  ]);
+}
+
+/** Nothing is broken: the log says why, and the run halts where it is. A message or a resume goes on from there. */
+async function outOfBudget(ports: AgentPorts, detail: string): Promise<void> {
+  await ports.log.appendLast([
+    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code: 'budget.exhausted', detail, classification: classify('budget.exhausted') }),
+    stamp(ports, { kind: 'PauseEvent', source: 'environment' }),
+    statusUpdate(ports, 'paused'),
   ]);
 }
 

@@ -166,7 +166,18 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
-export { DEMO_MODEL, DeleteKeys, GatewayModel, GatewayModelList, GeneratedKey, GenerateKey } from './llm-gateway.js';
+export {
+  BudgetStops,
+  DEMO_MODEL,
+  DeleteKeys,
+  GatewayModel,
+  GatewayModelList,
+  GeneratedKey,
+  GenerateKey,
+  LedgerPage,
+  LedgerRow,
+  MAX_LEDGER_ROWS,
+} from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';

@@ -34,3 +34,30 @@ export const GatewayModel = z.looseObject({
   default: z.boolean().optional(),
 });
 export const GatewayModelList = z.looseObject({ object: z.literal('list'), data: z.array(GatewayModel) });
+
+/** A call as the roll-up needs it. `cost` is a decimal in USD; `priced: false` says that nobody knows the price and it is 0. */
+export const LedgerRow = z.object({
+  org: z.string(),
+  conversation: z.uuid(),
+  user: z.string().nullable(),
+  model: z.string(),
+  prompt: z.int().nonnegative(),
+  cached: z.int().nonnegative(),
+  completion: z.int().nonnegative(),
+  cost: z.string(),
+  priced: z.boolean(),
+  failed: z.boolean(),
+  /** When it began: its day is this one's. */
+  at: z.iso.datetime(),
+});
+/** `GET /internal/ledger?after=&limit=`, with the master key: calls after a position in the order in which they were stored. No call comes to light at or before `upto` later on. */
+export const LedgerPage = z.object({ rows: z.array(LedgerRow), upto: z.int().nonnegative(), more: z.boolean() });
+export type LedgerPage = z.infer<typeof LedgerPage>;
+/** Most rows of a page. */
+export const MAX_LEDGER_ROWS = 2_000;
+
+/** `PUT /internal/budget-stops/{org}`, with the master key: who of an organization may not call until when; whoever is not in it may. `user: null` is everybody. */
+export const BudgetStops = z.object({
+  stops: z.array(z.object({ user: z.string().min(1).nullable(), reason: z.string().min(1).max(1_000), until: z.iso.datetime() })).max(50_000),
+});
+export type BudgetStops = z.infer<typeof BudgetStops>;

@@ -1,3 +1,4 @@
+export { budgetReason } from './budget.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 export {
   estimateSeconds,

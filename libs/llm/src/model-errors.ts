@@ -12,7 +12,7 @@ export function modelErrorOf(status: number, error: { message?: unknown; code?: 
   const seconds = retryAfterSeconds(retryAfter);
   return new SlipwayError(
     code,
-    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : quoted(reason),
+    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : code === 'budget.exhausted' ? reason : quoted(reason),
     seconds === undefined ? {} : { retryAfterSeconds: seconds },
   );
 }
@@ -26,6 +26,7 @@ function quoted(reason: string): string {
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   'model.auth': 'The model refused the key.',
   'model.quota': 'The model says that the credit is used up.',
+  'budget.exhausted': 'The budget is used up.',
   'model.rate-limited': 'The model limits the rate of requests.',
   'model.unknown': 'The model does not exist at this address.',
   'model.context-exceeded': 'The conversation is longer than the model can read.',
@@ -34,6 +35,8 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
 function codeOf(status: number, marks: string, reason: string): ErrorCode {
   if (/context_length|context_window|model\.context-exceeded/.test(marks) || /maximum context|context length|too many tokens/.test(reason))
     return 'model.context-exceeded';
+  // Our own gateway's word, in our own sentence: it is no failure of the model.
+  if (/budget\.exhausted/.test(marks)) return 'budget.exhausted';
   if (status === 402 || /insufficient_quota|budget|credit|model\.quota/.test(marks)) return 'model.quota';
   if (status === 401 || status === 403 || /invalid_api_key|authentication|model\.auth\b|auth\.missing/.test(marks)) return 'model.auth';
   if (status === 404 || /model_not_found|model\.unknown/.test(marks)) return 'model.unknown';

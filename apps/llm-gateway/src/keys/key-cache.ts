@@ -37,7 +37,7 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws SlipwayError `auth.missing`, `rate.limited` or `service.unavailable`. */
+  /** @throws SlipwayError `auth.missing`, `rate.limited`, `service.unavailable`, or `budget.exhausted` with the sentence that the conversation shows. */
   authenticate(token: string | null): StoredKey | Promise<StoredKey> {
     const keyId = token === null ? null : keyIdOf(token);
     if (token === null || keyId === null) throw unauthorized('Send a key of this gateway as "Authorization: Bearer slp_llm_…".');
@@ -112,6 +112,7 @@ export class KeyCache {
     if (key === null || !timingSafeEqual(key.hash, hashKeyToken(token))) throw unauthorized('This key is not known.');
     if (key.revoked) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
     if (key.expiresAt <= now) throw unauthorized('This key has expired.');
+    if (key.stop !== null && key.stop.until > now) throw new SlipwayError('budget.exhausted', key.stop.reason);
     return key;
   }
 }

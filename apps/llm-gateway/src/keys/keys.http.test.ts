@@ -131,6 +131,7 @@ describe('a key', () => {
       hash,
       expiresAt,
       revoked: false,
+      stop: null,
     });
     const { token, hash } = makeKeyToken(ids.prefixed('key'));
     let now = 1_000_000;
@@ -185,7 +186,17 @@ describe('a flood of bad keys', () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       underWay -= 1;
       return keyId === goodId
-        ? { id: keyId, orgId: 'o', conversationId: 'c', userId: null, models: [], hash: good.hash, expiresAt: Number.MAX_SAFE_INTEGER, revoked: false }
+        ? {
+            id: keyId,
+            orgId: 'o',
+            conversationId: 'c',
+            userId: null,
+            models: [],
+            hash: good.hash,
+            expiresAt: Number.MAX_SAFE_INTEGER,
+            revoked: false,
+            stop: null,
+          }
         : null;
     }, systemClock);
     await cache.authenticate(good.token);
@@ -218,7 +229,7 @@ describe('without a database', () => {
     const { token, hash } = makeKeyToken(ids.prefixed('key'));
     const cache = new KeyCache(async (id) => {
       if (fail) throw new Error('connection refused');
-      return { id, orgId: 'o', conversationId: 'c', userId: null, models: [], hash, expiresAt: Number.MAX_SAFE_INTEGER, revoked: false };
+      return { id, orgId: 'o', conversationId: 'c', userId: null, models: [], hash, expiresAt: Number.MAX_SAFE_INTEGER, revoked: false, stop: null };
     }, systemClock);
     await expect(async () => cache.authenticate(token)).rejects.toMatchObject({ code: 'service.unavailable' });
     fail = false;

@@ -12,6 +12,8 @@ export interface StoredKey {
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   readonly revoked: boolean;
+  /** A spent budget that holds it back, and until when, in milliseconds since 1970; `null`: none. */
+  readonly stop: { readonly reason: string; readonly until: number } | null;
 }
 
 interface KeyRow {
@@ -22,11 +24,13 @@ interface KeyRow {
   hash: Buffer;
   expires_at: Date;
   revoked_at: Date | null;
+  stop_reason: string | null;
+  stop_until: Date | null;
 }
 
 /** One round trip; the organization comes to light by it. `null` when there is no such key. */
 export async function findKey(pool: SqlPool, keyId: string): Promise<StoredKey | null> {
-  const { rows } = await pool.query<KeyRow>({ name: 'find-key', text: 'SELECT * FROM gateway.find_key($1)', values: [keyId] });
+  const { rows } = await pool.query<KeyRow>({ name: 'find-key', text: 'SELECT * FROM gateway.find_key_and_stop($1)', values: [keyId] });
   const row = rows[0];
   if (row === undefined) return null;
   return {
@@ -38,6 +42,7 @@ export async function findKey(pool: SqlPool, keyId: string): Promise<StoredKey |
     hash: row.hash,
     expiresAt: row.expires_at.getTime(),
     revoked: row.revoked_at !== null,
+    stop: row.stop_reason === null || row.stop_until === null ? null : { reason: row.stop_reason, until: row.stop_until.getTime() },
   };
 }
 

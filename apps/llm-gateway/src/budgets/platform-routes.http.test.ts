@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { LedgerPage } from '@slipway/contracts';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
+
+const whole = { model: MODEL, messages: [{ role: 'user', content: 'hi' }] };
+const INSERT = `INSERT INTO gateway.ledger (id, org_id, conversation_id, key_id, user_id, request_id, trace_id, model, prompt_tokens, completion_tokens, cached_tokens, usage_source, cost_usd,
+  cost_known, status, streamed, started_at, latency_ms) VALUES (gen_random_uuid(), 'org_1', $1, 'k', 'usr_1', $2, 't', 'm', 3, 2, 1, 'reported', 0.5, true, 'ok', false, now(), 1)`;
+
+let test: TestGateway;
+before(async () => {
+  test = await startTestGateway();
+  test.model.use(() => ({ text: 'ok' }));
+});
+after(() => test.close());
+
+const page = async (after: number, limit = 100): Promise<LedgerPage> =>
+  LedgerPage.parse(
+    await (await fetch(`${test.gateway.url}/internal/ledger?after=${after}&limit=${limit}`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).json(),
+  );
+const tell = (org: string, stops: unknown, key = MASTER_KEY): Promise<Response> =>
+  fetch(`${test.gateway.url}/internal/budget-stops/${org}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ stops }),
+  });
+const ask = async (key: string): Promise<{ status: number; code?: string; message?: string }> => {
+  const response = await test.post('/v1/chat/completions', whole, key);
+  const { error } = (await response.json()) as { error?: { code: string; message: string } };
+  return { status: response.status, ...error };
+};
+
+describe('GET /internal/ledger', () => {
+  it('200: gives every row once, page by page, also one whose commit comes after that of a later one', async () => {
+    const conversation = randomUUID();
+    const from = (await page(0, 1_000)).upto;
+    const [slow, reader] = [await test.owner.connect(), page(from)];
+    try {
+      expect((await reader).rows).toEqual([]);
+      await slow.query('BEGIN');
+      await slow.query(INSERT, [conversation, 'slow']);
+      await test.owner.query(INSERT, [conversation, 'quick']);
+      const waits = page(from, 1);
+      await until('the reader waits for who writes', async () => {
+        const { rows } = await slow.query<{ n: number }>(
+          `SELECT count(*)::int AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ExclusiveLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+        );
+        return (rows[0]?.n ?? 0) > 0;
+      });
+      await slow.query('COMMIT');
+      const first = await waits;
+      expect(first).toMatchObject({ more: true, rows: [{ conversation, user: 'usr_1', cost: '0.5000000000', priced: true, failed: false }] });
+      const second = await page(first.upto, 1);
+      expect(second.rows).toHaveLength(1);
+      expect(second.more).toBe(false);
+      expect((await page(second.upto)).rows).toEqual([]);
+      expect((await page(second.upto)).upto).toBe(second.upto);
+    } finally {
+      slow.release();
+    }
+  });
+
+  it('401: without the master key', async () => {
+    const key = await test.key(randomUUID());
+    for (const token of ['', key]) {
+      expect((await fetch(`${test.gateway.url}/internal/ledger`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+      expect((await tell('org_1', [], token)).status).toBe(401);
+    }
+  });
+
+  it('400: a position that is none', async () => {
+    expect((await fetch(`${test.gateway.url}/internal/ledger?after=-1`, { headers: { authorization: `Bearer ${MASTER_KEY}` } })).status).toBe(400);
+  });
+});
+
+describe('a budget that is spent', () => {
+  const later = (): string => new Date(Date.now() + 3_600_000).toISOString();
+
+  it('refuses the calls of its person, and of nobody else, within five seconds, with its own sentence; and lets them through again when it is raised', async () => {
+    const keyOf = (user: string): Promise<string> => test.key(randomUUID(), { metadata: { org_id: 'org_b', conversation_id: randomUUID(), user_id: user } });
+    const [spent, other] = [await keyOf('usr_spent'), await keyOf('usr_other')];
+    expect([(await ask(spent)).status, (await ask(other)).status]).toEqual([200, 200]);
+    expect((await tell('org_b', [{ user: 'usr_spent', reason: 'Ada has spent it.', until: later() }])).status).toBe(204);
+    const told = performance.now();
+    const refusal = await until('it is refused', async () => {
+      const answer = await ask(spent);
+      return answer.status === 402 ? answer : null;
+    });
+    expect(performance.now() - told).toBeLessThan(5_000);
+    expect(refusal).toMatchObject({ code: 'budget.exhausted', message: 'Ada has spent it.' });
+    expect((await ask(other)).status).toBe(200);
+    await tell('org_b', []);
+    await until('it goes on', async () => (await ask(spent)).status === 200);
+  });
+
+  it('of the organization refuses everybody in it, and is over by itself at its time', async () => {
+    const key = await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID(), user_id: 'usr_1' } });
+    await tell('org_c', [{ user: null, reason: 'All is spent.', until: later() }]);
+    expect(await ask(key)).toMatchObject({ status: 402, message: 'All is spent.' });
+    await tell('org_c', [{ user: null, reason: 'All is spent.', until: new Date(Date.now() - 1_000).toISOString() }]);
+    expect((await ask(await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID() } }))).status).toBe(200);
+  });
+});

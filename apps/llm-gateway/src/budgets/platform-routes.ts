@@ -1,0 +1,47 @@
+import { BudgetStops, type LedgerPage, MAX_LEDGER_ROWS } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { bearerToken } from '../keys/master-key.js';
+import { readLedger } from '../ledger/ledger-reader.queries.js';
+import { replaceBudgetStops } from './budget-stops.queries.js';
+
+export interface PlatformRoutesOptions {
+  readonly pool: SqlPool;
+  readonly isMasterKey: (given: string | null) => boolean;
+}
+
+/** Stops of 50,000 people. Bytes. */
+const STOPS_BODY = 16 * 1024 * 1024;
+
+const LedgerQuery = z.object({
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(MAX_LEDGER_ROWS).default(MAX_LEDGER_ROWS),
+});
+
+/** What the worker asks and tells, with the master key: the ledger for its roll-up, and who has nothing left to spend. */
+export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey }: PlatformRoutesOptions): void {
+  const requireMasterKey = (request: FastifyRequest): void => {
+    if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
+  };
+  fastify.get('/internal/ledger', async (request): Promise<LedgerPage> => {
+    requireMasterKey(request);
+    const { after, limit } = parseOrThrow(LedgerQuery, request.query);
+    return available(readLedger(pool, after, limit));
+  });
+  fastify.put('/internal/budget-stops/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
+    requireMasterKey(request);
+    const { stops } = parseOrThrow(BudgetStops, request.body);
+    await available(replaceBudgetStops(pool, (request.params as { org: string }).org, stops));
+    return reply.code(204).send();
+  });
+}
+
+async function available<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new SlipwayError('service.unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 1 });
+  }
+}

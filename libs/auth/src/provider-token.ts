@@ -27,7 +27,7 @@ const Stored = z.object({
 /**
  * Asks Keycloak for the token that it stored of a brokered sign-in: the only place that knows this API of its, which it calls deprecated without naming another.
  * The realm's provider must have `storeToken`, and the person the role `broker.read-token` (`addReadTokenRoleOnCreate` gives it).
- * @param alias the provider's name in the realm.
+ * @param alias the provider's name in the realm, as `Identity.provider` says it; Keycloak answers for one that it does not know as for an outage.
  * @returns `null` when the issuer has none for this person, or knows no such thing at all.
  * @throws Error when it does not answer, or not sensibly.
  */

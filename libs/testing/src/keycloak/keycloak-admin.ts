@@ -10,12 +10,12 @@ export class KeycloakAdmin {
   ) {}
 
   /**
-   * @param path below the realm, such as `/users`.
+   * @param path below the realm, such as `/users`; empty for the realm itself.
    * @returns the parsed answer, or the last part of `location` for something that was made.
    * @throws Error with the server's words when it refuses.
    */
   async call<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await fetch(`${this.url}/admin/realms/${this.realm}${path}`, {
+    const response = await fetch(`${this.url}/admin/realms${method === 'POST' && path === '' ? '' : `/${this.realm}${path}`}`, {
       method,
       headers: { authorization: `Bearer ${await this.accessToken()}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(30_000),
@@ -25,6 +25,13 @@ export class KeycloakAdmin {
     if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 1_000)}`);
     const location = response.headers.get('location');
     return (text === '' ? location?.split('/').at(-1) : JSON.parse(text)) as T;
+  }
+
+  /** Another realm of the same Keycloak, made of its representation. */
+  async makeRealm(representation: Readonly<Record<string, unknown>> & { readonly realm: string }): Promise<KeycloakAdmin> {
+    const other = new KeycloakAdmin(this.url, representation.realm, this.password);
+    await other.call('POST', '', representation);
+    return other;
   }
 
   /** A person with a password and a proved e-mail address. @returns their id. */

@@ -1,0 +1,228 @@
+import { after, before, describe, it } from 'node:test';
+import { AppOfIssuer, comeBack, describeIssuer } from '@slipway/auth/testing';
+import { CookieClient, type SignedInClient, signIn, until } from '@slipway/testing';
+import { lackForKeycloak } from '@slipway/testing/keycloak';
+import { expect } from 'expect';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { findChromium, launchChromium } from '../e2e/browser.ts';
+import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
+
+const executable = findChromium();
+const lack = lackForKeycloak();
+if (lack !== null) console.log(`Sign-in with the real Keycloak is not tested: ${lack}`);
+
+/** Longer than an access token lives. Milliseconds. */
+const TOKEN_IS_DUE_MS = 301_000;
+
+describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
+  let world: IdentityWorld;
+  before(async () => {
+    world = await IdentityWorld.open();
+  });
+  after(() => world?.close());
+
+  describeIssuer('Keycloak', async (appUrl) => {
+    const admin = await world.keycloak.admin.makeRealm(realmFor('contract', appUrl));
+    await admin.createPerson(ADA);
+    return {
+      issuerUrl: world.issuerUrl('contract'),
+      ...world.client,
+      person: { ...ADA, name: `${ADA.firstName} ${ADA.lastName}` },
+      kill: () => world.keycloak.kill(),
+      start: () => world.keycloak.start(),
+      close: async () => {},
+    };
+  });
+
+  describe('a key that the realm no longer signs with', () => {
+    it('is no longer believed, while people stay signed in and sign in with the new one at once', async (test) => {
+      const app = await AppOfIssuer.listen();
+      test.after(() => app.close());
+      const admin = await world.keycloak.admin.makeRealm(realmFor('rotation', app.url));
+      await admin.createPerson(ADA);
+      const issuer = world.issuer(app.url, 'rotation');
+      const signedIn = async () => {
+        const { query, transaction } = await comeBack(app, issuer, ADA);
+        return issuer.finish(query, transaction);
+      };
+      const keyOf = (token: string): string => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
+      const first = await signedIn();
+      const second = await signedIn();
+      const stays = { idToken: first.tokens.idToken, refreshToken: first.tokens.refreshToken ?? '' };
+      await admin.call('DELETE', `/sessions/${second.identity.issuerSession}`);
+      const oldToken = await until('the issuer tells of it', () => app.logoutTokens[0]);
+      expect(await issuer.verifyLogoutToken(oldToken)).toMatchObject({ issuerSession: second.identity.issuerSession });
+
+      const [old] = (await admin.call<Array<{ id: string; name: string }>>('GET', '/components?type=org.keycloak.keys.KeyProvider')).filter(
+        ({ name }) => name === 'rsa-generated',
+      );
+      const config = { priority: ['200'], enabled: ['true'], active: ['true'], algorithm: ['RS256'], keySize: ['2048'] };
+      await admin.call('POST', '/components', { name: 'rsa-next', providerId: 'rsa-generated', providerType: 'org.keycloak.keys.KeyProvider', config });
+      const renewed = await signedIn();
+      expect(keyOf(renewed.tokens.idToken)).not.toBe(keyOf(first.tokens.idToken));
+      expect(await issuer.refresh(stays)).not.toBe('refused');
+      expect(await issuer.verifyLogoutToken(oldToken)).not.toBe('refused');
+
+      await admin.call('DELETE', `/components/${old?.id}`);
+      // A process that has not seen the old key; one that has believes it a minute longer.
+      expect(await world.issuer(app.url, 'rotation').verifyLogoutToken(oldToken)).toBe('refused');
+      expect(await issuer.refresh(stays)).not.toBe('refused');
+    });
+  });
+
+  describe('a person in Chromium', {
+    skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+  }, () => {
+    let browser: Browser;
+    let context: BrowserContext;
+    let page: Page;
+    before(async () => {
+      browser = await launchChromium(executable ?? '');
+    });
+    after(() => browser?.close());
+
+    /** Somebody's own computer: no cookies of anybody's. */
+    async function open(url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<void> {
+      await context?.close();
+      // The company's form may lead to the realm only; that this one sends some browsers on to the app is not the realm's doing.
+      context = await browser.newContext({ bypassCSP: true });
+      page = await context.newPage();
+      page.setDefaultTimeout(20_000);
+      await page.goto(url);
+    }
+
+    async function fill(values: Readonly<Record<string, string>>): Promise<void> {
+      for (const [name, value] of Object.entries(values)) await page.locator(`input[name="${name}"]`).fill(value);
+      await page.locator('form [type="submit"]:not([name="cancel"])').first().click();
+    }
+
+    async function me(): Promise<{ name: string; email: string | null }> {
+      await page.waitForURL(`${world.url}/api/v1/me`);
+      return JSON.parse(await page.locator('body').innerText()) as { name: string; email: string | null };
+    }
+
+    it('registers and comes back signed in; after a sign-out the issuer asks for the password again', async () => {
+      await open();
+      await page.getByRole('link', { name: 'Register' }).click();
+      await fill({
+        username: 'mary',
+        password: 'correct horse',
+        'password-confirm': 'correct horse',
+        email: 'mary@example.test',
+        firstName: 'Mary',
+        lastName: 'Somerville',
+      });
+      expect(await me()).toMatchObject({ name: 'Mary Somerville', email: 'mary@example.test' });
+      const logoutUrl = await page.evaluate(async () => ((await (await fetch('/api/logout', { method: 'POST' })).json()) as { logoutUrl: string }).logoutUrl);
+      await page.goto(logoutUrl);
+      expect(page.url()).toBe(`${world.url}/`);
+      await page.goto(`${world.url}/oauth/login?redirect=/api/v1/me`);
+      await fill({ username: 'mary', password: 'wrong' });
+      await page.getByText('Invalid username or password.').waitFor();
+      await fill({ username: 'mary', password: 'correct horse' });
+      expect(await me()).toMatchObject({ name: 'Mary Somerville' });
+    });
+
+    /** From the realm's page to the company's, and in as this person of the company's. */
+    async function chooseCompany(person: Readonly<Record<string, string>>): Promise<void> {
+      await page.getByRole('link', { name: 'Company account' }).click();
+      await page.waitForURL(`${new URL(world.company.issuerUrl).origin}/**`);
+      if (person['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
+      await fill(person);
+      await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
+    }
+
+    it('comes by the company’s own issuer, as somebody whom nobody knew; its token is stored for them and can be read', async () => {
+      const issuer = world.issuer();
+      const { url, transaction } = await issuer.begin();
+      await open(url);
+      await page.route(`${world.url}/oauth/keycloak/callback**`, (route) => route.fulfill({ body: 'back', contentType: 'text/plain' }));
+      await chooseCompany({ name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'correct horse' });
+      // Its issuer knows one name, and the realm wants two.
+      if (!page.url().startsWith(world.url)) await fill({ firstName: 'Grace', lastName: 'Hopper' });
+      await page.waitForURL(`${world.url}/oauth/keycloak/callback**`);
+      const { identity, tokens } = await issuer.finish(new URL(page.url()).search.slice(1), transaction);
+      expect(identity).toMatchObject({ name: 'Grace Hopper', email: 'grace@example.test', emailVerified: true, provider: 'company' });
+      const stored = await issuer.providerToken(tokens.accessToken, 'company');
+      const userinfo = await fetch(`${world.company.issuerUrl}/protocol/openid-connect/userinfo`, {
+        headers: { authorization: `Bearer ${stored?.accessToken}` },
+      });
+      expect(await userinfo.json()).toMatchObject({ email: 'grace@example.test' });
+    });
+
+    it('who comes with the e-mail address of an account has to prove that it is theirs, and is then that person', async () => {
+      const known = { username: 'demo-here', password: 'correct horse', firstName: 'Demo', lastName: 'Person', email: 'demo@example.test' };
+      const id = await world.keycloak.admin.createPerson(known);
+      const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
+      const before_ = (await signIn(world.url, known)).me.id;
+      await open();
+      await chooseCompany({ username: 'demo', password: 'demo' });
+      if ((await page.locator('input[name="lastName"]').count()) > 0) await fill({ firstName: 'Demo', lastName: 'Person' });
+      await page.getByRole('heading', { name: 'Account already exists' }).waitFor();
+      expect(await links()).toEqual([]);
+      await page.getByRole('button', { name: 'Add to existing account' }).click();
+      await fill({ password: 'wrong' });
+      await page.getByText('Invalid password').or(page.getByText('Invalid username or password.')).first().waitFor();
+      expect(await links()).toEqual([]);
+      await fill({ password: 'correct horse' });
+      expect(await me()).toMatchObject({ id: before_, email: 'demo@example.test' });
+      expect(await links()).toMatchObject([{ identityProvider: 'company' }]);
+      await open();
+      await chooseCompany({ username: 'demo', password: 'demo' });
+      expect(await me()).toMatchObject({ id: before_ });
+    });
+  });
+
+  describe('a signed-in person', () => {
+    const works = async (person: SignedInClient): Promise<boolean> => (await person.fetch('/api/v1/me')).status === 200;
+    const sessionsOf = async (username: string): Promise<Array<{ id: string }>> => {
+      const [user] = await world.keycloak.admin.call<Array<{ id: string }>>('GET', `/users?username=${username}&exact=true`);
+      return world.keycloak.admin.call('GET', `/users/${user?.id}/sessions`);
+    };
+
+    it('stays signed in as long as the realm renews their tokens, and no longer', async () => {
+      const person = await signIn(world.url, ADA);
+      world.clock.advance(TOKEN_IS_DUE_MS);
+      expect(await works(person)).toBe(true);
+      const token = await world.keycloak.admin.call<Array<{ id: string }>>('GET', `/users?username=${ADA.username}&exact=true`);
+      await world.keycloak.admin.call('POST', `/users/${token[0]?.id}/logout`);
+      world.clock.advance(TOKEN_IS_DUE_MS);
+      await until('the session is over', async () => !(await works(person)));
+    });
+
+    it('is signed out when the realm ends that session, by the back channel, and only of that one', async () => {
+      const [here, elsewhere] = [await signIn(world.url, ADA), await signIn(world.url, ADA)];
+      const [, last] = await sessionsOf(ADA.username);
+      expect([await works(here), await works(elsewhere)]).toEqual([true, true]);
+      await world.keycloak.admin.call('DELETE', `/sessions/${last?.id}`);
+      const ended = await until(
+        'one of them is signed out',
+        async () => [await works(here), await works(elsewhere)].filter((still) => !still).length > 0,
+        2_000,
+      );
+      expect(ended).toBe(true);
+      expect([await works(here), await works(elsewhere)].filter((still) => still)).toHaveLength(1);
+    });
+
+    it('works on while Keycloak is away; who wants to sign in reads why not; both as before within five seconds of its return', async () => {
+      const person = await signIn(world.url, ADA);
+      await world.keycloak.kill();
+      for (const _ of [1, 2]) {
+        world.clock.advance(TOKEN_IS_DUE_MS);
+        expect(await works(person)).toBe(true);
+      }
+      await until(
+        'the outage is seen',
+        async () => (await new CookieClient().send(`${world.url}/oauth/login`, { headers: { accept: 'text/html' } })).status === 503,
+      );
+      const answer = await new CookieClient().send(`${world.url}/oauth/login`, { headers: { accept: 'text/html' } });
+      expect(await answer.text()).toMatch(/<h1>The sign-in service does not answer<\/h1>.*people already signed in/s);
+      await world.keycloak.start();
+      const back = performance.now();
+      expect((await signIn(world.url, ADA)).me.id).toBe(person.me.id);
+      world.clock.advance(TOKEN_IS_DUE_MS);
+      expect(await works(person)).toBe(true);
+      expect(performance.now() - back).toBeLessThan(5_000);
+    });
+  });
+});

@@ -1,5 +1,6 @@
+'use client';
 import { Slot } from 'radix-ui';
-import type { ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 import { cn } from './class-names.js';
 
 export interface LinkTab {
@@ -11,8 +12,15 @@ export interface LinkTab {
 
 /** Pages of one place, as links: beside the page from 1024 px, a row that scrolls by itself above it before that. */
 export function LinkTabs({ label, tabs, className }: { label: string; tabs: readonly LinkTab[]; className?: string }) {
+  const nav = useRef<HTMLElement>(null);
+  const current = tabs.find((tab) => tab.current)?.key;
+  useEffect(() => {
+    // Where the row is longer than the screen, the page that is open is in sight.
+    if (current !== undefined) nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current]);
   return (
     <nav
+      ref={nav}
       aria-label={label}
       className={cn(
         'flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3 lg:w-48 lg:flex-col lg:gap-0.5 lg:overflow-x-visible lg:overflow-y-auto lg:border-r lg:border-b-0 lg:p-3',

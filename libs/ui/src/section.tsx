@@ -17,7 +17,7 @@ export function Section({
 }) {
   return (
     <section aria-label={title} className={cn('flex flex-col gap-3', className)}>
-      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-2 sm:flex-nowrap">
         <div className="min-w-0">
           <h2 className="text-base font-semibold">{title}</h2>
           {description ? <div className="max-w-2xl text-sm text-ink-muted">{description}</div> : null}

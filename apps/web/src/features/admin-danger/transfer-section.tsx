@@ -57,7 +57,7 @@ export function TransferSection() {
                           {ROLE_LABELS[member.role]} · {member.email ?? 'no e-mail address'}
                         </span>
                       </span>
-                      <Button size="small" aria-label={`Hand it to ${member.name}`} onClick={() => setChosen(member)}>
+                      <Button size="small" aria-label={`Choose ${member.name}`} onClick={() => setChosen(member)}>
                         Choose
                       </Button>
                     </li>

@@ -82,7 +82,7 @@ function InvitationTable(props: { rows: readonly Invitation[]; revoke: (invitati
     { label: 'Address', phone: 'title', cell: (invitation) => <span className="font-medium break-all">{invitation.email}</span> },
     { label: 'Role', cell: (invitation) => ROLE_LABELS[invitation.role] },
     { label: 'State', cell: (invitation) => <State invitation={invitation} /> },
-    { label: 'Invited by', cell: (invitation) => <span className="text-ink-muted">{invitation.invitedBy.label}</span> },
+    { label: 'Invited by', cell: (invitation) => <span className="text-ink-muted md:whitespace-nowrap">{invitation.invitedBy.label}</span> },
     { label: 'Invited', phone: 'hidden', cell: (invitation) => <Ago at={invitation.createdAt} className="whitespace-nowrap text-ink-muted" /> },
     {
       label: 'Expires',

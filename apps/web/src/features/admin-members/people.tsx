@@ -88,8 +88,8 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
       className: 'md:w-40',
       cell: (member) => <RoleOf member={member} fixed={!may('member:set-role') || member.userId === me.id || isAbove(member.role, org.role)} />,
     },
-    { label: 'Joined by', cell: (member) => <span className="text-ink-muted">{SOURCES[member.source]}</span> },
-    { label: 'Joined', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
+    { label: 'Joined by', phone: 'hidden', cell: (member) => <span className="text-ink-muted">{SOURCES[member.source]}</span> },
+    { label: 'Joined', phone: 'hidden', cell: (member) => <Ago at={member.joinedAt} className="whitespace-nowrap text-ink-muted" /> },
     {
       label: 'Last active',
       cell: (member) =>

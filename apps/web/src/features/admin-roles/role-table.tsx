@@ -1,8 +1,11 @@
+'use client';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS, ROLES, type Role } from '@slipway/contracts';
 import { type Column, Table } from '@slipway/ui';
 import { Check } from 'lucide-react';
+import Link from 'next/link';
 import { ROLE_HINTS, ROLE_LABELS } from '../admin/roles.ts';
 import { Page } from '../frame/page.tsx';
+import { useSession } from '../session/me.ts';
 
 /** From the most to the least. */
 const SHOWN: readonly Role[] = [...ROLES].reverse();
@@ -31,8 +34,20 @@ const COLUMNS: Column<Permission>[] = [
 
 /** What each role may do: the same table by which the server decides. */
 export function RoleTable() {
+  const { org } = useSession();
   return (
-    <Page title="Roles" description="What each role may do. Roles are fixed; whoever manages members gives them out under Members.">
+    <Page
+      title="Roles"
+      description={
+        <>
+          What each role may do. Roles are fixed; they are given out under{' '}
+          <Link href={`/${org.slug}/admin/members`} className="text-accent underline underline-offset-2">
+            Members
+          </Link>
+          .
+        </>
+      }
+    >
       <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-2 xl:grid-cols-4">
         {SHOWN.map((role) => (
           <div key={role}>

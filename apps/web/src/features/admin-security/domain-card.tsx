@@ -40,7 +40,7 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 text-base font-medium break-all">{domain.domain}</h3>
         <Badge tone={domain.state === 'verified' ? 'ok' : 'warn'}>{domain.state === 'verified' ? 'Verified' : 'Not proved yet'}</Badge>
-        <Button size="small" tone="danger" className="ml-auto" aria-label={`Give ${domain.domain} up`} onClick={() => setReleasing(true)}>
+        <Button size="small" tone="danger" className="ml-auto" aria-label={`Give up ${domain.domain}`} onClick={() => setReleasing(true)}>
           Give up
         </Button>
       </div>

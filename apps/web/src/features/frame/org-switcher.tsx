@@ -28,7 +28,7 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
       <MenuLabel>Organizations</MenuLabel>
       {me.orgs.map((each) => (
         <MenuItem key={each.id} asChild>
-          <Link href={`/${each.slug}`} aria-current={each.id === org.id ? 'true' : undefined} className="max-w-72">
+          <Link href={`/${each.slug}`} aria-current={each.id === org.id ? 'true' : undefined} className="max-w-72 py-1">
             <span className="min-w-0 flex-1">
               <span className="block truncate">{each.name}</span>
               <span className={cn('block truncate text-xs', each.deletesAt === null ? 'text-ink-muted' : 'text-bad')}>{noteOf(each)}</span>

@@ -21,12 +21,12 @@ export function Page({
   return (
     <div className="h-full overflow-auto">
       <div className={cn('flex w-full flex-col gap-6 px-4 py-6 md:px-8', narrow ? 'max-w-3xl' : 'max-w-6xl')}>
-        <header className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
+        <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3 md:flex-nowrap">
           <div className="min-w-0">
             <h1 className="text-xl font-semibold">{title}</h1>
             {description ? <div className="max-w-2xl text-sm text-ink-muted">{description}</div> : null}
           </div>
-          {action}
+          {action ? <div className="shrink-0">{action}</div> : null}
         </header>
         {children}
       </div>

@@ -54,7 +54,7 @@ function columns(forget: (connection: Connection) => void): Column<Connection>[]
       label: 'Token ends',
       cell: (connection) =>
         connection.expiresAt === null ? (
-          <span className="text-ink-muted">by itself never</span>
+          <span className="text-ink-muted">Never by itself</span>
         ) : (
           <Ahead at={connection.expiresAt} className="whitespace-nowrap text-ink-muted" />
         ),

@@ -11,7 +11,7 @@ export function Profile() {
   const me = useMe().data;
   const settings = useMySettings();
   return (
-    <Page title="Profile" description="You, in every organization." narrow>
+    <Page title="Profile" description="Who you are, in every organization." narrow>
       <Section title="Account" description="Name and address come from the service that you sign in with, and are changed there.">
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 rounded-lg border border-line bg-surface p-4 text-sm">
           <dt className="text-ink-muted">Name</dt>

@@ -22,6 +22,7 @@ import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
+import { UsageSweep } from './usage/usage-sweep.js';
 const POOL_SIZE = 16;
 
 export interface Worker {
@@ -68,9 +69,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     ready: async (signal) => {
       await pool.query('SELECT 1');
       await queue.ping(signal);
+  const usage = new UsageSweep(pool, gateway, clock, locks, logger);
+  usage.start();
     },
     close: async () => {
-      await sweeps.close();
+      await Promise.all([sweeps.close(), usage.close()]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end()]);
     },

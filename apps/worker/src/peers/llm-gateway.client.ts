@@ -1,5 +1,5 @@
-import { GeneratedKey } from '@slipway/contracts';
-import { callJson } from './peer-call.js';
+import { type BudgetStops, GeneratedKey, LedgerPage } from '@slipway/contracts';
+import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
 const KEY_SECONDS = 30 * 86_400;
@@ -29,5 +29,38 @@ export class LlmGatewayClient {
       GeneratedKey,
     );
     return key;
+  }
+
+  /** Ends every key of one conversation. Repeatable. */
+  async deleteKeys(conversationId: string, signal: AbortSignal): Promise<void> {
+    await callText({
+      method: 'POST',
+      url: `${this.options.url}/key/delete`,
+      headers: { authorization: `Bearer ${this.options.masterKey}` },
+      body: { conversation_id: conversationId },
+      timeoutMs: CALL_TIMEOUT_MS,
+      signal,
+      peer: 'The model gateway',
+      unreachable: 'service.unavailable',
+    });
+  }
+
+  /** Calls after a position, of every organization. */
+  ledger(after: number, signal: AbortSignal): Promise<LedgerPage> {
+    return callJson({ ...this.internal, method: 'GET', url: `${this.options.url}/internal/ledger?after=${after}`, signal }, LedgerPage);
+  }
+
+  /** Whom of an organization the gateway refuses from now on, for everybody else it lets through. */
+  async replaceBudgetStops(orgId: string, stops: BudgetStops['stops'], signal: AbortSignal): Promise<void> {
+    await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/budget-stops/${encodeURIComponent(orgId)}`, body: { stops }, signal });
+  }
+
+  private get internal(): Pick<PeerCall, 'headers' | 'timeoutMs' | 'peer' | 'unreachable'> {
+    return {
+      headers: { authorization: `Bearer ${this.options.masterKey}` },
+      timeoutMs: CALL_TIMEOUT_MS,
+      peer: 'The model gateway',
+      unreachable: 'service.unavailable',
+    };
   }
 }

@@ -10,7 +10,7 @@ const dispatcher = new Agent({ connect: { timeout: 2_000 }, headersTimeout: 0, b
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface PeerCall {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;

@@ -1,0 +1,101 @@
+import type { SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import type { Logger } from '@slipway/telemetry';
+import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { foldLedger, ledgerPosition, noteRead, noteTold, orgsWithBudget, settleBudget, stopsOf, untoldOrgs } from './usage.queries.js';
+
+/** Between two rounds. What is spent is counted, and stopped, this much later. Milliseconds. */
+const ROUND_MS = 2_000;
+/** Pages of one round; the next one goes on. */
+const PAGES_AT_ONCE = 20;
+/** Budgets of everybody are looked at this often, also where nothing was spent: a cycle that begins brings new stops for limits of 0. Milliseconds. */
+const SETTLE_ALL_MS = 60_000;
+
+/**
+ * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway whom to refuse.
+ *
+ * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts, `app.settle_budget` goes by what is there, and what the gateway was not told
+ * stays untold in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
+ */
+export class UsageSweep {
+  private settledAllAt = Number.NEGATIVE_INFINITY;
+  private timer: NodeJS.Timeout | null = null;
+  private running: Promise<void> = Promise.resolve();
+  private leads: { signal: AbortSignal; release: () => Promise<void> } | null = null;
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops'>,
+    private readonly clock: Clock,
+    private readonly locks: Pick<ConversationLocks, 'tryLock'>,
+    private readonly logger: Logger,
+  ) {}
+
+  /** Round after round, in one worker at a time: more would do no harm, but ask for the same. */
+  start(): void {
+    if (this.closed.signal.aborted) return;
+    this.timer = setTimeout(() => {
+      this.running = this.lead()
+        .catch((error: unknown) => {
+          if (!this.closed.signal.aborted) this.logger.warn({ err: error }, 'spending was not counted; the next round goes on');
+        })
+        .finally(() => this.start());
+    }, ROUND_MS);
+  }
+
+  async close(): Promise<void> {
+    this.closed.abort();
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.running;
+    await this.leads?.release();
+  }
+
+  private async lead(): Promise<void> {
+    if (this.leads?.signal.aborted === true) this.leads = null;
+    this.leads ??= await this.locks.tryLock('usage');
+    if (this.leads !== null) await this.run(AbortSignal.any([this.closed.signal, this.leads.signal]));
+  }
+
+  /** One round. Rejects when the database or the gateway does not answer; what it had done by then stays done. */
+  async run(signal: AbortSignal): Promise<void> {
+    const spent = await this.rollUp(signal);
+    const now = this.clock.now();
+    const all = now.getTime() - this.settledAllAt >= SETTLE_ALL_MS;
+    if (all || spent.size > 0) {
+      for (const orgId of await orgsWithBudget(this.pool, all ? null : [...spent])) await settleBudget(this.pool, orgId, now);
+      if (all) this.settledAllAt = now.getTime();
+    }
+    for (const orgId of await untoldOrgs(this.pool)) await this.tell(orgId, signal);
+  }
+
+  /** @returns organizations for which something was added. */
+  private async rollUp(signal: AbortSignal): Promise<Set<string>> {
+    const spent = new Set<string>();
+    for (let pages = 0; pages < PAGES_AT_ONCE; pages += 1) {
+      const after = await ledgerPosition(this.pool);
+      const page = await this.gateway.ledger(after, signal);
+      if (page.upto < after) {
+        this.logger.error(
+          { after, upto: page.upto },
+          'the ledger ends before the position that it was counted to: was a backup of one database alone restored?',
+        );
+        break;
+      }
+      if (page.upto > after && (await foldLedger(this.pool, after, page))) for (const { org } of page.rows) spent.add(org);
+      if (!page.more) {
+        if (page.upto === after) await noteRead(this.pool);
+        break;
+      }
+    }
+    return spent;
+  }
+
+  private async tell(orgId: string, signal: AbortSignal): Promise<void> {
+    const { version, stops } = await stopsOf(this.pool, orgId);
+    await this.gateway.replaceBudgetStops(orgId, stops, signal);
+    await noteTold(this.pool, orgId, version);
+    this.logger.info({ org_id: orgId, stopped: stops.length }, 'the gateway knows whose budget is spent');
+  }
+}

@@ -19,6 +19,8 @@ export interface GrantsOptions<Answer extends TokenAnswer> {
   readonly clockTolerance: number;
 }
 
+const COMPACT_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** The tokens are not what they should be: signature, issuer, audience, kind or time. */
 export class GrantRefused extends Error {
   override readonly name = 'GrantRefused';
@@ -98,7 +100,9 @@ class GuardedManager extends GrantManager {
   override async validateToken(token: Token | undefined, expectedType: 'Bearer' | 'ID'): Promise<Token> {
     // An access token without Keycloak's `typ`, or opaque, is for the issuer's own eyes: it is sent back, and believed by nobody here.
     if (token !== undefined && expectedType === 'Bearer' && token.content['typ'] === undefined) return token;
-    if (token?.header?.alg !== 'RS256') throw new GrantRefused('the token is not signed with RS256');
+    // The manager reads the first three parts of however many there are, and any bytes for base64.
+    if (token === undefined || !COMPACT_JWT.test(token.token)) throw new GrantRefused('the token is no JWT');
+    if (token.header?.alg !== 'RS256') throw new GrantRefused('the token is not signed with RS256');
     const { content } = token;
     if (expectedType === 'Bearer' && content['azp'] !== this.options.clientId) throw new GrantRefused('the token was issued to another client');
     if (typeof content['exp'] !== 'number') throw new GrantRefused('the token never ends');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { checkArrows } from './arrows.ts';
+import { breakingChanges } from './check/api-changes.ts';
 import { contractingMigrations } from './check/migrations.ts';
 import { tooLong } from './check/sizes.ts';
 
@@ -37,6 +38,7 @@ const parts: readonly [string, Part][] = [
   ['migrations that contract', () => contractingMigrations(root).join('\n')],
   ['unused code', command(bin('knip'), ['--no-progress', '--no-config-hints'])],
   ['generated files', command(process.execPath, ['--disable-warning=ExperimentalWarning', 'tools/generate.ts', '--check'])],
+  ['breaking changes of the API', () => breakingChanges(root).join('\n')],
   ['project references', command(process.execPath, ['tools/tsconfigs.mjs', '--check'])],
   ['lockfile', command(process.execPath, ['tools/fill-lock.ts', '--check'])],
 ];

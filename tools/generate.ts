@@ -31,7 +31,8 @@ const [{ openapi }, { errorPages }, { configuration }, { chartReadme }, { chartS
   import('./generate/chart-sandboxes.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
-const files: GeneratedFile[] = [client, openapi(), ...errorPages(), configurationPage, chartReadme(root), ...chartSandboxes(root)];
+const { file: document, missing: examples } = openapi();
+const files: GeneratedFile[] = [client, document, ...errorPages(), configurationPage, chartReadme(root), ...chartSandboxes(root)];
 
 const wanted = new Set(files.map((file) => file.path));
 const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];
@@ -40,9 +41,10 @@ const drifted = files.filter(differs);
 
 for (const app of missing)
   console.log(`${check ? 'error' : 'warning'}: apps/${app}/src/config.ts exports no ConfigSchema, so docs/configuration.md leaves it out`);
+for (const lack of examples) console.log(`${check ? 'error' : 'warning'}: ${lack}`);
 if (check) {
   for (const file of [...drifted.map((entry) => entry.path), ...stale]) console.log(`out of date: ${file} (npm run generate)`);
-  process.exit(drifted.length + stale.length + missing.length === 0 ? 0 : 1);
+  process.exit(drifted.length + stale.length + missing.length + examples.length === 0 ? 0 : 1);
 }
 drifted.forEach(write);
 for (const file of stale) rmSync(path.join(root, file));

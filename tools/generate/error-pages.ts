@@ -1,4 +1,5 @@
 import { COMMON_ERRORS, ERRORS, type ErrorCode, type Operation, operations } from '@slipway/contracts';
+import { errorsOf } from '@slipway/contracts/openapi';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
 
 /** `docs/errors/<code>.md`: the page that a problem's `type` names, and a list of all. */
@@ -15,7 +16,7 @@ export function errorPages(): GeneratedFile[] {
 
 function page(code: ErrorCode, row: (typeof ERRORS)[ErrorCode]): string {
   const everywhere = (COMMON_ERRORS as readonly ErrorCode[]).includes(code);
-  const users = (Object.values(operations) as Operation[]).filter((operation) => operation.errors.includes(code));
+  const users = (Object.values(operations) as Operation[]).filter((operation) => errorsOf(operation).includes(code));
   const where = everywhere
     ? 'Every operation can answer it.'
     : users.length === 0

@@ -23,7 +23,7 @@ export const APPS = {
     description: 'REST, sign-in, conversations, event ingest and sockets',
     port: 3000,
     entry: 'main.js',
-    programs: { ...main('app-server'), 'migrate.js': 'apps/app-server/dist/migrate/main.js' },
+    programs: { ...main('app-server'), 'migrate.js': 'apps/app-server/dist/migrate/main.js', 'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js' },
     folders: [{ from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ }],
   },
   worker: { description: 'Jobs: starts, deliveries, pauses and recovery of conversations', port: 3001, entry: 'main.js', programs: main('worker') },

@@ -18,7 +18,7 @@ describe('the API client', () => {
     server.close();
   });
   const keys = ['first', 'second', 'third'];
-  const client = (more: { timeoutMs?: number } = {}) =>
+  const client = (more: { timeoutMs?: number; apiKey?: string } = {}) =>
     createApiClient({ baseUrl, newKey: () => keys.shift() ?? 'none left', headers: () => ({ traceparent: 'trace' }), ...more });
   const json = (response: ServerResponse, status: number, body: unknown): void =>
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -54,6 +54,17 @@ describe('the API client', () => {
       ['DELETE', '/api/v1/orgs/o/conversations/c/messages/m', undefined, 'trace', ''],
     ]);
     expect(downloadUrls.downloadDiff({ org: 'o', conversation: 'c', query: { path: 'a b&c' } })).toBe('/api/v1/orgs/o/conversations/c/diff?path=a+b%26c');
+  });
+
+  it('proves who calls by an API key when it has one', async () => {
+    const seen: unknown[] = [];
+    answer = (request, response) => {
+      seen.push(request.headers.authorization);
+      json(response, 200, {});
+    };
+    await client().me();
+    await client({ apiKey: 'slp_key' }).me();
+    expect(seen).toEqual([undefined, 'Bearer slp_key']);
   });
 
   it('rejects with the problem that the server described', async () => {

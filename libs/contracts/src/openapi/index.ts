@@ -1,0 +1,2 @@
+export { type OpenApi, openApi } from './document.js';
+export { errorsOf } from './problems.js';

@@ -1,0 +1,41 @@
+import type { Json } from './json.js';
+
+interface OperationExample {
+  readonly body?: unknown;
+  readonly response?: unknown;
+  /** Of a download or a stream. */
+  readonly text?: string;
+}
+
+/** Parameters of paths: what they are, and one. */
+export const PARAMETERS: Readonly<Record<string, Json>> = {
+  org: { description: 'Id or slug of an organization.', example: 'acme' },
+  conversation: { description: 'Id of a conversation.', example: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10' },
+  user: { description: 'Id of a person.', example: 'usr_01k2a8m4v3e7tq9d5w6x0n1r2s' },
+  token: { description: 'What the link of the invitation ends with.', example: 'Zm9vYmFyYmF6' },
+};
+
+const HASH = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const MESSAGE =
+  '{"id":"0198c0de-7c2d-7000-8000-5b1e4a7d3f20","kind":"MessageEvent","timestamp":"2026-11-22T09:30:00.000Z","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"Fix it."}]}}';
+const NPM_TOKEN = { name: 'NPM_TOKEN', kind: 'variable', value: 'npm_example', description: 'Publishes packages' };
+
+/** Examples of whole operations, for what cannot be put together from fields. */
+export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
+  'conversations.events.list': { text: `id: 1\nevent: event\ndata: ${MESSAGE}\n\n` },
+  'conversations.blobs.get': { text: 'The output of a command that was too long for its event.' },
+  'conversations.diff.get': {
+    text: 'diff --git a/src/login.ts b/src/login.ts\n--- a/src/login.ts\n+++ b/src/login.ts\n@@ -1 +1 @@\n-const retries = 0;\n+const retries = 3;\n',
+  },
+  'conversations.trajectory.get': { text: `[${MESSAGE}]` },
+  'api-keys.create': { body: { name: 'Deploys', scopes: ['conversation:create', 'conversation:read'] } },
+  'secrets.create': { body: { ...NPM_TOKEN, scope: 'org' } },
+  'me.secrets.create': { body: NPM_TOKEN },
+  'conversations.secrets.create': { body: NPM_TOKEN },
+  'audit.export': {
+    text: `{"kind":"slipway-audit","format":1,"org":"org_1","exportedAt":"2026-11-22T09:30:00.000Z","from":null,"to":null,"after":null,"first":1,"head":{"seq":1,"hash":"${HASH}"}}\n{"kind":"entry","seq":1,"previous":"","hash":"${HASH}","record":"[1, …]","action":"org.create","target":"org_1"}\n{"kind":"end","count":1,"head":{"seq":1,"hash":"${HASH}"}}\n`,
+  },
+  'usage.get': {
+    text: 'day,user,repository,model,requests,failed,promptTokens,cachedTokens,completionTokens,costUsd,unpriced\n2026-11-22,,,,12,0,48000,20000,3100,0.4210,0\n',
+  },
+};

@@ -2,11 +2,16 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
+import { DomainsModule } from './domains/domains.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
+import { InvitationsModule } from './invitations/invitations.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
+import { MailModule } from './mail/mail.module.js';
 import { MeModule } from './me/me.module.js';
+import { MembersModule } from './members/members.module.js';
+import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
@@ -25,6 +30,11 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   ConversationsModule,
   SandboxAccessModule,
   AuditModule,
+  MailModule,
+  OrgsModule,
+  MembersModule,
+  InvitationsModule,
+  DomainsModule.register(),
   RealtimeModule,
 ];
 

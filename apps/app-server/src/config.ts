@@ -51,6 +51,14 @@ const Variables = z.object({
   SANDBOX_GATEWAY_URL: httpUrl.optional(),
   /** Pages are proxied there; absent: this server has none. */
   WEB_URL: httpUrl.optional(),
+  /** Mail server: `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS where it offers that. Without it no mail is sent, and admins are given the links to hand on. Secret. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** Whom mail comes from: an address, or `Name <address>`. */
+  MAIL_FROM: z
+    .string()
+    .max(320)
+    .regex(/^[^\p{Cc}]*@[^\p{Cc}]+$/u, 'is no address')
+    .default('Slipway <slipway@localhost>'),
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,

@@ -1,19 +1,33 @@
-import type { QueueName, QueuePayload } from '@slipway/contracts';
+import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts';
 import type { Queue } from '@slipway/queue';
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
+import type { OrgDeletion } from './orgs/org-deletion.js';
+import type { OrgRest } from './orgs/org-rest.js';
 import type { Rest } from './rest/rest.js';
 import type { SnapshotJob } from './rest/snapshot-job.js';
 import type { StartSaga } from './start/start.saga.js';
 
 /** Jobs at a time in one worker. They wait for others nearly all the time. */
-const CONCURRENCY: Record<QueueName, number> = { 'conversation-start': 64, 'conversation-deliver': 64, 'conversation-pause': 16, 'conversation-snapshot': 8 };
+const CONCURRENCY: Record<QueueName, number> = {
+  'conversation-start': 64,
+  'conversation-deliver': 64,
+  'conversation-pause': 16,
+  'conversation-snapshot': 8,
+  'member-removed': 4,
+  'org-closing': 4,
+  'org-delete': 1,
+};
 /** When another job works on the conversation, this one comes again. Milliseconds. */
 const BUSY_MS = 1_000;
 
 /** Which job does what. A job that finds the conversation held by another comes again instead of failing. */
-export function handleJobs(queue: Queue, holder: ConversationHolder, jobs: { saga: StartSaga; rest: Rest; snapshots: SnapshotJob }): void {
-  const held = <Q extends QueueName>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
+export function handleJobs(
+  queue: Queue,
+  holder: ConversationHolder,
+  jobs: { saga: StartSaga; rest: Rest; snapshots: SnapshotJob; orgRest: OrgRest; orgDeletion: OrgDeletion },
+): void {
+  const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
     queue.handle(
       name,
       async (payload: QueuePayload<Q>, signal) => {
@@ -30,4 +44,7 @@ export function handleJobs(queue: Queue, holder: ConversationHolder, jobs: { sag
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-pause', (conversation) => jobs.rest.putToRest(conversation));
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), { concurrency: CONCURRENCY['conversation-snapshot'] });
+  queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
+  queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
+  queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

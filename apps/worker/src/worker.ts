@@ -11,6 +11,8 @@ import { ConversationLog } from './conversations/conversation-log.js';
 import { ConversationHolder } from './conversations/held-conversation.js';
 import { Delivery } from './delivery/delivery.js';
 import { handleJobs } from './jobs.js';
+import { OrgDeletion } from './orgs/org-deletion.js';
+import { OrgRest } from './orgs/org-rest.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
 import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { Rest } from './rest/rest.js';
@@ -63,6 +65,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     saga: new StartSaga(pool, queue, runtime, steps, delivery, clock, logger),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger),
+    orgRest: new OrgRest(pool, queue, logger),
+    orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
   });
   sweeps.start();
   return {

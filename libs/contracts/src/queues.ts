@@ -12,6 +12,14 @@ export const QUEUES = {
   'conversation-pause': conversation,
   /** Keep what the workspace changed (files and patch), so that it can be read when the sandbox is away. */
   'conversation-snapshot': conversation,
+  /** Pause what a person who is no member any more has running in the organization. */
+  'member-removed': z.object({ orgId: z.string(), userId: z.string() }),
+  /** Pause whatever runs in an organization that waits for its deletion. */
+  'org-closing': z.object({ orgId: z.string() }),
+  /** Delete an organization whose time is over, with everything of it but its audit. */
+  'org-delete': z.object({ orgId: z.string() }),
 } as const;
 export type QueueName = keyof typeof QUEUES;
 export type QueuePayload<Q extends QueueName> = z.infer<(typeof QUEUES)[Q]>;
+/** The queues whose jobs are about one conversation. */
+export type ConversationQueue = { [Q in QueueName]: QueuePayload<Q> extends { conversationId: string } ? Q : never }[QueueName];

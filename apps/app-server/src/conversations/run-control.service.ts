@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth';
-import type { ConversationEvent, Principal, QueueName } from '@slipway/contracts';
+import type { ConversationEvent, ConversationQueue, Principal } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
@@ -114,7 +114,7 @@ export class RunControlService {
     caller: Principal,
     id: string,
     action: string,
-    decide: (current: SandboxRow) => { desired: 'run' | 'rest'; writer: 'keep' | 'fence'; job: QueueName; events: ConversationEvent[] } | null,
+    decide: (current: SandboxRow) => { desired: 'run' | 'rest'; writer: 'keep' | 'fence'; job: ConversationQueue; events: ConversationEvent[] } | null,
   ): Promise<void> {
     const after = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);

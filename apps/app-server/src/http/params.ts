@@ -14,6 +14,8 @@ function present<T>(value: T | undefined, what: string): T {
 export const Caller = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).principal, 'principal'));
 /** The signed-in person, for operations that belong to no organization. */
 export const Person = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).person, 'person'));
+/** The signed-in person, or `null`: for operations that are `anonymous`. */
+export const MaybePerson = createParamDecorator((_data: undefined, context: ExecutionContext) => requestOf(context).person ?? null);
 /** The body as the operation's schema reads it. */
 export const Body = createParamDecorator((_data: undefined, context: ExecutionContext) => present(requestOf(context).valid, 'validated request').body);
 /** UUID that an Idempotency-Key reserves for what this request makes; `undefined` without a key. */

@@ -1,4 +1,4 @@
-import type { QueueName } from '@slipway/contracts';
+import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 
@@ -10,9 +10,14 @@ export class Jobs {
   ) {}
 
   /** Returns at once; a failure is logged and left to the worker's sweep. */
-  enqueue(name: QueueName, orgId: string, conversationId: string): void {
-    this.queue.add(name, { orgId, conversationId }, { key: conversationId }).catch((error: unknown) => {
-      this.logger.warn({ err: error, queue: name, conversation_id: conversationId }, 'a job was not queued; the outbox brings it later');
+  enqueue(name: ConversationQueue, orgId: string, conversationId: string): void {
+    this.enqueueAs(name, conversationId, { orgId, conversationId });
+  }
+
+  /** The same for a job that is about something else than a conversation, under the key of its outbox row. */
+  enqueueAs<Q extends QueueName>(name: Q, key: string, payload: QueuePayload<Q>): void {
+    this.queue.add(name, payload, { key }).catch((error: unknown) => {
+      this.logger.warn({ err: error, queue: name, key }, 'a job was not queued; the outbox brings it later');
     });
   }
 }

@@ -63,6 +63,11 @@ export class StartSteps {
     return new AgentServerClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, sandboxKeyContext(row.id)) });
   }
 
+  /** The sandbox's way to the models ends; the next start makes another. */
+  endKey(held: HeldConversation): Promise<void> {
+    return this.gateway.deleteKeys(held.id, held.signal);
+  }
+
   async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<void> {
     // The key is asked for while the workspace is made; a failure waits until it is needed.
     const key = this.gateway.generateKey(held.row, signal);

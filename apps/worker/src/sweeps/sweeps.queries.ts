@@ -14,12 +14,12 @@ const START_AGE_SECONDS = 10;
 const BATCH = 500;
 
 /** Wishes to be queued again; their time is renewed. */
-export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; orgId: string; key: string }>> {
+export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; payload: unknown; key: string }>> {
   return system(pool, 'outbox sweep', async (client) => {
-    const result = await client.query<{ queue: string; orgId: string; key: string }>(
+    const result = await client.query<{ queue: string; payload: unknown; key: string }>(
       `UPDATE app.outbox SET enqueued_at = clock_timestamp() WHERE id IN
          (SELECT id FROM app.outbox WHERE enqueued_at < now() - $1 * interval '1 second' ORDER BY enqueued_at LIMIT $2 FOR UPDATE SKIP LOCKED)
-       RETURNING queue, org_id AS "orgId", key`,
+       RETURNING queue, payload, key`,
       [OUTBOX_AGE_SECONDS, BATCH],
     );
     return result.rows.flatMap((row) => (row.queue in QUEUES ? [{ ...row, queue: row.queue as QueueName }] : []));

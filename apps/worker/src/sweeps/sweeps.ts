@@ -1,14 +1,16 @@
-import type { QueueName } from '@slipway/contracts';
+import { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { orgsToClose } from '../orgs/orgs.queries.js';
 import { type Found, failedWithSandbox, idleConversations, letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
 /** Every so many ticks. */
 const IDLE_TICKS = 30;
+const ORG_TICKS = 5;
 const RETENTION_TICKS = 600;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
@@ -54,9 +56,11 @@ export class Sweeps {
     if (this.leads?.signal.aborted === true) this.leads = null;
     this.leads ??= await this.locks.tryLock('sweeps');
     if (this.leads === null) return;
-    for (const wish of await staleWishes(this.pool)) await this.add(wish.queue, { orgId: wish.orgId, id: wish.key });
+    for (const wish of await staleWishes(this.pool)) await this.addWish(wish.queue, wish.payload, wish.key);
     for (const lost of await lostConversations(this.pool)) await this.add('conversation-start', lost);
     if (this.ticks % IDLE_TICKS === 0) await this.sweepIdle();
+    if (this.ticks % ORG_TICKS === 0)
+      for (const { orgId, due } of await orgsToClose(this.pool)) await this.addWish(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
     if (this.ticks % RETENTION_TICKS === 0) await removeExpired(this.pool);
     this.ticks += 1;
   }
@@ -68,7 +72,14 @@ export class Sweeps {
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);
   }
 
-  private add(name: QueueName, found: Found): Promise<void> {
+  /** A wish that is not what its queue takes would never be fulfilled: it says so each time, and stands in nobody's way. */
+  private async addWish<Q extends QueueName>(name: Q, payload: unknown, key: string): Promise<void> {
+    const known = QUEUES[name].safeParse(payload);
+    if (!known.success) return void this.logger.error({ queue: name, key, err: known.error }, 'a wish has an unknown form');
+    await this.queue.add(name, known.data as QueuePayload<Q>, { key, delayMs: UNHURRIED_MS });
+  }
+
+  private add(name: ConversationQueue, found: Found): Promise<void> {
     return this.queue.add(name, { orgId: found.orgId, conversationId: found.id }, { key: found.id, delayMs: UNHURRIED_MS });
   }
 }

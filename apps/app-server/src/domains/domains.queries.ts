@@ -1,0 +1,69 @@
+import type { OrgDomain } from '@slipway/contracts';
+import type { PoolClient, SqlPool } from '@slipway/db/sql';
+
+export interface DomainRow {
+  readonly domain: string;
+  readonly challenge: string;
+  readonly auto_join_role: OrgDomain['autoJoinRole'];
+  readonly created_at: Date;
+  readonly verified_at: Date | null;
+  readonly checked_at: Date | null;
+}
+
+const COLUMNS = 'domain, challenge, auto_join_role, created_at, verified_at, checked_at';
+
+export async function listDomains(client: PoolClient, orgId: string): Promise<DomainRow[]> {
+  const { rows } = await client.query<DomainRow>(`SELECT ${COLUMNS} FROM app.org_domain WHERE org_id = $1 ORDER BY domain`, [orgId]);
+  return rows;
+}
+
+export async function findDomain(client: PoolClient, orgId: string, domain: string): Promise<DomainRow | null> {
+  const { rows } = await client.query<DomainRow>(`SELECT ${COLUMNS} FROM app.org_domain WHERE org_id = $1 AND domain = $2`, [orgId, domain]);
+  return rows[0] ?? null;
+}
+
+/** @returns false when the organization claims it already. */
+export async function insertDomain(client: PoolClient, orgId: string, domain: string, challenge: string): Promise<boolean> {
+  const { rowCount } = await client.query('INSERT INTO app.org_domain (org_id, domain, challenge) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+    orgId,
+    domain,
+    challenge,
+  ]);
+  return rowCount === 1;
+}
+
+/** @throws the database's unique violation when another organization has proved it. */
+export async function markChecked(client: PoolClient, orgId: string, domain: string, verified: boolean): Promise<void> {
+  await client.query(
+    `UPDATE app.org_domain SET checked_at = now()${verified ? ', verified_at = coalesce(verified_at, now())' : ''} WHERE org_id = $1 AND domain = $2`,
+    [orgId, domain],
+  );
+}
+
+export async function setAutoJoinRole(client: PoolClient, orgId: string, domain: string, role: OrgDomain['autoJoinRole']): Promise<void> {
+  await client.query('UPDATE app.org_domain SET auto_join_role = $3 WHERE org_id = $1 AND domain = $2', [orgId, domain, role]);
+}
+
+export async function deleteDomain(client: PoolClient, orgId: string, domain: string): Promise<void> {
+  await client.query('DELETE FROM app.org_domain WHERE org_id = $1 AND domain = $2', [orgId, domain]);
+}
+
+/** The organization that takes in whoever has an address of the domain, if there is one. */
+export async function findAutoJoin(
+  pool: Pick<SqlPool, 'query'>,
+  domain: string,
+): Promise<{ orgId: string; role: NonNullable<OrgDomain['autoJoinRole']> } | null> {
+  const { rows } = await pool.query<{ org_id: string; role: NonNullable<OrgDomain['autoJoinRole']> }>('SELECT org_id, role FROM app.find_auto_join($1)', [
+    domain,
+  ]);
+  return rows[0] === undefined ? null : { orgId: rows[0].org_id, role: rows[0].role };
+}
+
+/** A person who can sign in, and whose address is confirmed. */
+export async function findConfirmedPerson(pool: Pick<SqlPool, 'query'>, userId: string): Promise<{ name: string; email: string } | null> {
+  const { rows } = await pool.query<{ name: string; email: string }>(
+    'SELECT name, lower(email) AS email FROM app.user_account WHERE id = $1 AND email IS NOT NULL AND email_verified AND deactivated_at IS NULL',
+    [userId],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainName, MAX_DOMAINS, type OrgDomain, type OrgDomainList, type Principal, type UpdateDomain } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { auditOf } from '../audit/audit-statement.js';
+import { addMember, assertKept, hasLeft, lockOrg } from '../members/membership.queries.js';
+import { IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import {
+  type DomainRow,
+  deleteDomain,
+  findAutoJoin,
+  findConfirmedPerson,
+  findDomain,
+  insertDomain,
+  listDomains,
+  markChecked,
+  setAutoJoinRole,
+} from './domains.queries.js';
+import { isPublicMailDomain } from './public-mail-domains.js';
+import { TxtLookup } from './txt-lookup.js';
+
+const CHALLENGE_BYTES = 20;
+
+/** Domains that an organization has proved to be its own, and who joins it by an address of one. */
+@Injectable()
+export class DomainsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly lookup: TxtLookup,
+  ) {}
+
+  list(caller: Principal): Promise<OrgDomainList> {
+    return inOrg(this.pool, caller.orgId, async (client) => ({
+      data: (await listDomains(client, caller.orgId)).map(toDomain),
+      page: { nextCursor: null },
+    }));
+  }
+
+  /** Again is harmless, and the record stays what it was. @throws SlipwayError `domain.public`, `domain.too-many`, `org.personal`, `org.being-deleted` */
+  claim(caller: Principal, domain: string): Promise<OrgDomain> {
+    if (isPublicMailDomain(domain)) throw new SlipwayError('domain.public', `${domain} gives addresses to everybody.`);
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      const org = await lockOrg(client, caller.orgId);
+      if (org === null) throw notFound();
+      if (org.kind === 'personal') throw new SlipwayError('org.personal', 'Nobody else can be in a personal organization.');
+      assertKept(org);
+      const domains = await listDomains(client, org.id);
+      if (domains.length >= MAX_DOMAINS && !domains.some((row) => row.domain === domain))
+        throw new SlipwayError('domain.too-many', `An organization claims at most ${MAX_DOMAINS} domains.`);
+      if (await insertDomain(client, org.id, domain, randomBytes(CHALLENGE_BYTES).toString('hex')))
+        await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.claim', target: domain }));
+      return this.present(client, org.id, domain);
+    });
+  }
+
+  /**
+   * Looks the record up, with no transaction open meanwhile. One that is verified stays so.
+   * @throws SlipwayError `domain.not-verified`, `domain.taken`, `domain.lookup-failed`, `resource.not-found`
+   */
+  async verify(caller: Principal, name: string): Promise<OrgDomain> {
+    const domain = domainOf(name);
+    const { record, state } = await inOrg(this.pool, caller.orgId, (client) => this.present(client, caller.orgId, domain));
+    const found = state === 'verified' || (await this.lookup.find(record.name)).includes(record.value);
+    const answer = await inOrg(this.pool, caller.orgId, async (client) => {
+      await this.kept(client, caller.orgId);
+      const before = await this.present(client, caller.orgId, domain);
+      // Taken back and claimed anew meanwhile: what was found is the record of the claim before.
+      const proved = found && before.record.value === record.value;
+      await markChecked(client, caller.orgId, domain, proved);
+      if (proved && before.state === 'pending') await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.verify', target: domain }));
+      return this.present(client, caller.orgId, domain);
+    }).catch((error: unknown) => {
+      if ((error as { code?: unknown } | null)?.code !== '23505') throw error;
+      throw new SlipwayError('domain.taken', `${domain} belongs to another organization of this installation.`, { cause: error });
+    });
+    if (answer.state === 'verified') return answer;
+    throw new SlipwayError('domain.not-verified', `There is no TXT record ${record.name} with the value ${record.value}.`);
+  }
+
+  /** @throws SlipwayError `domain.not-verified` for who joins by a domain that is not proved, `resource.not-found`, `org.being-deleted` */
+  update(caller: Principal, name: string, { autoJoinRole }: UpdateDomain): Promise<OrgDomain> {
+    const domain = domainOf(name);
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      await this.kept(client, caller.orgId);
+      const before = await this.present(client, caller.orgId, domain);
+      if (before.state === 'pending' && autoJoinRole !== null) throw new SlipwayError('domain.not-verified', `${domain} has not been verified yet.`);
+      if (before.autoJoinRole !== autoJoinRole) {
+        await setAutoJoinRole(client, caller.orgId, domain, autoJoinRole);
+        await client.query(
+          auditOf(this.ids.uuid(), caller, {
+            action: 'domain.update',
+            target: domain,
+            before: { autoJoinRole: before.autoJoinRole },
+            after: { autoJoinRole },
+          }),
+        );
+      }
+      return this.present(client, caller.orgId, domain);
+    });
+  }
+
+  /** @throws SlipwayError `resource.not-found`, `org.being-deleted` */
+  async release(caller: Principal, name: string): Promise<void> {
+    const domain = domainOf(name);
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      await this.kept(client, caller.orgId);
+      const { state, autoJoinRole } = await this.present(client, caller.orgId, domain);
+      await deleteDomain(client, caller.orgId, domain);
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.release', target: domain, before: { state, autoJoinRole } }));
+    });
+  }
+
+  /**
+   * At a sign-in: makes a person with a confirmed address a member of the organization that their domain belongs to, if it takes them in. Not one who has
+   * left it or was removed: an invitation brings them back. Never stands in the way of the sign-in: what fails is logged, and tried again at the next.
+   * @returns the organization that was joined.
+   */
+  async joinByDomain(userId: string): Promise<string | null> {
+    try {
+      const person = await findConfirmedPerson(this.pool, userId);
+      const found = person === null ? null : await findAutoJoin(this.pool, person.email.slice(person.email.lastIndexOf('@') + 1));
+      if (person === null || found === null) return null;
+      return await inOrg(this.pool, found.orgId, async (client) => {
+        const org = await lockOrg(client, found.orgId);
+        if (org === null || org.deletes_at !== null || (await hasLeft(client, org.id, userId))) return null;
+        if (!(await addMember(client, org.id, { userId, role: found.role, source: 'domain' }))) return null;
+        await client.query(
+          auditOf(
+            this.ids.uuid(),
+            { orgId: org.id, actor: { kind: 'user', id: userId, label: person.name } },
+            { action: 'member.join', target: userId, detail: { source: 'domain' }, after: { role: found.role } },
+          ),
+        );
+        return org.id;
+      });
+    } catch (error) {
+      this.logger.warn({ err: error, user_id: userId }, 'nobody was joined by their domain');
+      return null;
+    }
+  }
+
+  private async kept(client: PoolClient, orgId: string): Promise<void> {
+    const org = await lockOrg(client, orgId);
+    if (org === null) throw notFound();
+    assertKept(org);
+  }
+
+  private async present(client: PoolClient, orgId: string, domain: string): Promise<OrgDomain> {
+    const row = await findDomain(client, orgId, domain);
+    if (row === null) throw notFound();
+    return toDomain(row);
+  }
+}
+
+function toDomain(row: DomainRow): OrgDomain {
+  return {
+    domain: row.domain,
+    state: row.verified_at === null ? 'pending' : 'verified',
+    record: { type: 'TXT', name: `_slipway-challenge.${row.domain}`, value: `slipway-domain-verification=${row.challenge}` },
+    autoJoinRole: row.auto_join_role,
+    createdAt: row.created_at.toISOString(),
+    verifiedAt: row.verified_at?.toISOString() ?? null,
+    checkedAt: row.checked_at?.toISOString() ?? null,
+  };
+}
+
+/** @throws SlipwayError `resource.not-found` for what is no domain: the answer of a missing one. */
+function domainOf(name: string): string {
+  const domain = DomainName.safeParse(name);
+  if (!domain.success) throw notFound();
+  return domain.data;
+}

@@ -1,0 +1,66 @@
+import type { Member, Role } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+
+interface MemberRow {
+  readonly user_id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly source: Member['source'];
+  readonly created_at: Date;
+  readonly last_active_at: Date | null;
+  readonly deactivated: boolean;
+}
+
+const COLUMNS = 'm.user_id, u.name, u.email, m.role, m.source, m.created_at, u.last_active_at, u.deactivated_at IS NOT NULL AS deactivated';
+
+export interface MemberPosition {
+  readonly joinedAt: string;
+  readonly userId: string;
+}
+
+/**
+ * Last joined first; `limit` rows after `after`. One statement a shape of the question, so that each is planned for its own index.
+ * @param filter.words beginnings of words, lower case, letters and digits only; all must be there.
+ */
+export async function listMembers(
+  pool: SqlPool,
+  orgId: string,
+  filter: { role: Role | undefined; words: readonly string[]; after: MemberPosition | null; limit: number },
+): Promise<Member[]> {
+  const values: unknown[] = [orgId, filter.limit];
+  const where = ['m.org_id = $1'];
+  const take = (value: unknown): string => `$${values.push(value)}`;
+  if (filter.role !== undefined) where.push(`m.role = ${take(filter.role)}`);
+  if (filter.after !== null) where.push(`(m.created_at, m.user_id) < (${take(filter.after.joinedAt)}::timestamptz, ${take(filter.after.userId)})`);
+  if (filter.words.length > 0)
+    where.push(`app.person_words(u.name, u.email) @@ to_tsquery('simple', ${take(filter.words.map((word) => `'${word}':*`).join(' & '))})`);
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<MemberRow>(
+      `SELECT ${COLUMNS} FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE ${where.join(' AND ')} ORDER BY m.created_at DESC, m.user_id DESC LIMIT $2`,
+      values,
+    ),
+  );
+  return rows.map(toMember);
+}
+
+export async function findMember(client: PoolClient, orgId: string, userId: string): Promise<Member | null> {
+  const { rows } = await client.query<MemberRow>(
+    `SELECT ${COLUMNS} FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE m.org_id = $1 AND m.user_id = $2`,
+    [orgId, userId],
+  );
+  return rows[0] === undefined ? null : toMember(rows[0]);
+}
+
+function toMember(row: MemberRow): Member {
+  return {
+    userId: row.user_id,
+    name: row.name,
+    email: row.email,
+    role: row.role,
+    source: row.source,
+    joinedAt: row.created_at.toISOString(),
+    lastActiveAt: row.last_active_at?.toISOString() ?? null,
+    deactivated: row.deactivated,
+  };
+}

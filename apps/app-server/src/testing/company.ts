@@ -1,0 +1,49 @@
+import type { Org, Role } from '@slipway/contracts';
+import type { ConversationApp, Person } from './conversation-app.js';
+
+/** A company organization with people of all roles, made over HTTP where that is the shortest way and put into the tables where it is not. */
+export class Company {
+  private constructor(
+    readonly app: ConversationApp,
+    readonly org: Org,
+    readonly owner: Person,
+  ) {}
+
+  static async open(app: ConversationApp, name = 'Analytical Engines'): Promise<Company> {
+    const owner = await app.person(`Owner of ${name}`);
+    const { status, body } = await app.http<Org>(owner, 'POST', '/api/v1/orgs', { name });
+    if (status !== 201) throw new Error(`orgs answered ${status}: ${JSON.stringify(body)}`);
+    return new Company(app, body, owner);
+  }
+
+  /** Somebody who is a member already, with a confirmed address. */
+  async member(role: Role, name: string = role): Promise<Person> {
+    const person = await this.app.person(name);
+    await this.app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [this.org.id, person.userId, role]);
+    await this.address(person, `${person.userId}@company.example`);
+    return person;
+  }
+
+  async address(person: Person, email: string, verified = true): Promise<void> {
+    await this.app.owner.query('UPDATE app.user_account SET email = $2, email_verified = $3 WHERE id = $1', [person.userId, email, verified]);
+  }
+
+  path(rest = ''): string {
+    return `/api/v1/orgs/${this.org.id}${rest}`;
+  }
+
+  roles(): Promise<Record<string, string>> {
+    return this.app.owner
+      .query<{ user_id: string; role: string }>('SELECT user_id, role FROM app.membership WHERE org_id = $1', [this.org.id])
+      .then(({ rows }) => Object.fromEntries(rows.map(({ user_id, role }) => [user_id, role])));
+  }
+
+  /** What the audit of the organization says, oldest first. */
+  async audit(): Promise<Array<{ action: string; actor_id: string; target: string; before: unknown; after: unknown }>> {
+    const { rows } = await this.app.owner.query(
+      'SELECT e.action, e.actor_id, e.target, e.before, e.after FROM app.audit_entry e JOIN app.audit_chain c ON c.entry_id = e.id WHERE e.org_id = $1 ORDER BY c.seq',
+      [this.org.id],
+    );
+    return rows;
+  }
+}

@@ -1,0 +1,57 @@
+import type { QueuePayload } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Queue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import { deletionOf, dropWish, letRunningRest, readWish } from './orgs.queries.js';
+
+/** Conversations that are told to rest in one transaction. */
+const BATCH = 100;
+/**
+ * After this nobody acts on what they were allowed before: a server may remember a session for a second, and a request that it let in may take a moment.
+ * So it is looked at once more then. Milliseconds.
+ */
+const SETTLED_MS = 3_000;
+
+/** Brings to rest what somebody has running who may not have it running any more: paused as by a person, with everything kept. */
+export class OrgRest {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly queue: Queue,
+    private readonly logger: Logger,
+  ) {}
+
+  async ofMember({ orgId, userId }: QueuePayload<'member-removed'>, signal: AbortSignal): Promise<void> {
+    await this.rest('member-removed', `${orgId}.${userId}`, { orgId, userId }, userId, signal);
+  }
+
+  /** One that was restored meanwhile is left alone. */
+  async ofOrg({ orgId }: QueuePayload<'org-closing'>, signal: AbortSignal): Promise<void> {
+    if ((await deletionOf(this.pool, orgId)) === null) {
+      const wish = await readWish(this.pool, orgId, 'org-closing', orgId);
+      if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+      return;
+    }
+    await this.rest('org-closing', orgId, { orgId }, null, signal);
+  }
+
+  private async rest<Q extends 'member-removed' | 'org-closing'>(
+    name: Q,
+    key: string,
+    payload: QueuePayload<Q>,
+    createdBy: string | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { orgId } = payload;
+    const wish = await readWish(this.pool, orgId, name, key);
+    let paused = 0;
+    for (let ids = await letRunningRest(this.pool, orgId, createdBy, BATCH); ids.length > 0; ids = await letRunningRest(this.pool, orgId, createdBy, BATCH)) {
+      signal.throwIfAborted();
+      for (const id of ids) await this.queue.add('conversation-pause', { orgId, conversationId: id }, { key: id });
+      paused += ids.length;
+    }
+    this.logger.info({ org_id: orgId, user_id: createdBy, paused }, 'what ran is being paused');
+    if (wish === null) return;
+    if (wish.ageMs >= SETTLED_MS) return dropWish(this.pool, orgId, wish.id);
+    await this.queue.add(name, payload, { key, delayMs: Math.ceil(SETTLED_MS - wish.ageMs) });
+  }
+}

@@ -1,7 +1,7 @@
 'use client';
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Button } from './button.js';
 import { cn } from './class-names.js';
 
@@ -15,7 +15,9 @@ interface OverlayProps {
   children: ReactNode;
 }
 
+/** Opened by the caller's state and not by a trigger of its own, so it remembers by itself where the focus came from. */
 function Overlay({ open, onOpenChange, title, description, className, placement, children }: OverlayProps & { placement: string }) {
+  const opener = useRef<Element | null>(null);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -25,8 +27,13 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
           // The field that is marked, else the panel itself, not its first button: what it is called is read out, and no ring stands on Close.
           onOpenAutoFocus={(event) => {
             event.preventDefault();
+            opener.current = document.activeElement;
             const panel = event.currentTarget as HTMLElement;
             (panel.querySelector<HTMLElement>('[data-autofocus]') ?? panel).focus();
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement) opener.current.focus();
           }}
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={cn('fixed z-50 flex flex-col border-line bg-surface shadow-float outline-none', placement, className)}

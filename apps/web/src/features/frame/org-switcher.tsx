@@ -16,11 +16,11 @@ export function OrgSwitcher({ narrow = false }: { narrow?: boolean }) {
         <Button
           tone="quiet"
           title={org.name}
+          aria-label={`${org.name}: switch organization`}
           className={cn('min-w-0 justify-start gap-2 px-1.5 text-ink', narrow ? 'size-11 justify-center p-0 md:size-8' : 'h-9 flex-1 touch:h-11')}
         >
           <Logo className="size-6! shrink-0" />
-          <span className={narrow ? 'sr-only' : 'min-w-0 flex-1 truncate text-left text-sm font-semibold'}>{org.name}</span>
-          <span className="sr-only">: switch organization</span>
+          {narrow ? null : <span className="min-w-0 flex-1 truncate text-left text-sm font-semibold">{org.name}</span>}
           {narrow ? null : <ChevronsUpDown aria-hidden className="size-4 shrink-0 text-ink-muted" />}
         </Button>
       }

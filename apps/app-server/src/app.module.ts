@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
+import { BudgetsModule } from './budgets/budgets.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -20,8 +21,12 @@ import { SignInModule } from './sign-in/sign-in.module.js';
 
 /** A feature is a folder and a line here. */
 export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
+import { SandboxesModule } from './sandboxes/sandboxes.module.js';
+import { SecretsModule } from './secrets/secrets.module.js';
+import { ServiceAccountsModule } from './service-accounts/service-accounts.module.js';
   SignInModule,
   MeModule,
+import { UsageModule } from './usage/usage.module.js';
   AccountModule,
   SessionsModule,
   JobsModule,
@@ -40,6 +45,16 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
 
 @Module({})
 export class AppModule {
+  ApiKeysModule,
+  ServiceAccountsModule,
+  DeviceModule,
+  SecretsModule,
+  OrgSettingsModule,
+  LlmProfilesModule,
+  McpServersModule,
+  UsageModule,
+  BudgetsModule,
+  SandboxesModule,
   static register(platform: Platform, features: ReadonlyArray<Type | DynamicModule>): DynamicModule {
     return { module: AppModule, imports: [PlatformModule.register(platform), HttpModule, ...features] };
   }

@@ -37,6 +37,8 @@ export const BudgetPerson = Spending.extend({
 export type BudgetPerson = z.infer<typeof BudgetPerson>;
 
 export const Budgets = Limits.extend({
+  /** Counts changes: the ETag, without its quotes. */
+  version: z.int().nonnegative(),
   cycle: z.object({ start: z.iso.datetime(), end: z.iso.datetime() }),
   org: Spending,
   /** Members and whoever else spent in this cycle, who spent most first. */
@@ -75,7 +77,10 @@ export const BudgetPreviewQuery = z
     resetDay: z.coerce.number().int().min(1).max(28).optional(),
     orgLimitUsd: QueryMoney.optional(),
     memberLimitUsd: QueryMoney.optional(),
-    user: z.string().min(1).max(200).optional(),
+    user: z
+      .string()
+      .regex(/^[\w-]{1,100}$/, 'is no id')
+      .optional(),
     userLimitUsd: z.union([z.literal('inherit'), QueryMoney]).optional(),
   })
   .refine(({ user, userLimitUsd }) => (user === undefined) === (userLimitUsd === undefined), { path: ['userLimitUsd'], message: 'goes with user' });

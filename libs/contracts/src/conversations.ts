@@ -23,6 +23,9 @@ export const BranchName = z
   .max(255)
   .regex(/^(?!-)(?!.*\.\.)(?!.*[\s~^:?*[\\\p{Cc}])(?!.*\/$)(?!.*\.lock$).+$/u, 'is not a branch name');
 
+/** The name of an environment, such as `staging`: secrets are given by it. */
+export const EnvironmentName = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of an environment: a-z, 0-9 and - inside');
+
 export const CreateConversation = z
   .strictObject({
     /** The task. */
@@ -32,6 +35,8 @@ export const CreateConversation = z
     /** A name from `GET /api/v1/models`; absent takes the default. */
     model: z.string().min(1).max(200).optional(),
     title: text.trim().min(1).max(200).optional(),
+    /** Whose secrets it gets beside the others; absent takes the organization's default. */
+    environment: EnvironmentName.optional(),
   })
   .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
 export type CreateConversation = z.infer<typeof CreateConversation>;
@@ -101,10 +106,10 @@ export const CONVERSATION_SORTS = ['created', 'updated', 'cost'] as const;
 export const ListConversationsQuery = PageQuery.extend({
   status: ConversationStatus.optional(),
   /** Id of the person or service account that it belongs to. */
-  owner: z.string().min(1).max(200).optional(),
+  owner: text.min(1).max(200).optional(),
   /** As it was given when the conversation was made; empty: those without one. */
-  repository: z.string().max(2048).optional(),
-  model: z.string().min(1).max(200).optional(),
+  repository: text.max(2048).optional(),
+  model: text.min(1).max(200).optional(),
   createdAfter: z.iso.datetime().optional(),
   createdBefore: z.iso.datetime().optional(),
   /** Part of the title, in whichever case. */

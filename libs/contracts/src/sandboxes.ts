@@ -31,7 +31,10 @@ export type LiveSandbox = z.infer<typeof LiveSandbox>;
 
 export const ListSandboxesQuery = z.object({
   state: z.enum(SANDBOX_STATES).optional(),
-  owner: z.string().min(1).max(200).optional(),
+  owner: z
+    .string()
+    .regex(/^[\w-]{1,100}$/, 'is no id')
+    .optional(),
 });
 
 /** Oldest first, at most 1,000. `live: false`: runtime-api does not answer; `detail` says so, and this is what the conversations last knew. */

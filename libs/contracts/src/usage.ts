@@ -10,6 +10,9 @@ export const MAX_USAGE_ROWS = 5_000;
 export const USAGE_DIMENSIONS = ['day', 'user', 'repository', 'model'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
+/** What the database can be asked for: everything but NUL. */
+const plain = z.string().refine((value) => !value.includes('\u0000'), 'must not contain the character NUL');
+
 /** `day`, `day,model`, …: each dimension at most once. */
 const GroupBy = z
   .string()
@@ -31,10 +34,10 @@ export const UsageQuery = z
     to: z.iso.date().optional(),
     groupBy: GroupBy,
     /** Only what this person or service account caused, by id. */
-    user: z.string().min(1).max(200).optional(),
+    user: plain.min(1).max(200).optional(),
     /** Only this repository; empty: only what had none. */
-    repository: z.string().max(2048).optional(),
-    model: z.string().min(1).max(200).optional(),
+    repository: plain.max(2048).optional(),
+    model: plain.min(1).max(200).optional(),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, { path: ['from'], message: 'is after to' })
   .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(to) - Date.parse(from) < MAX_USAGE_DAYS * 86_400_000, {

@@ -33,7 +33,7 @@ export interface ConversationRow {
   readonly completion_tokens: number;
 }
 
-export function toSummary(row: ConversationRow): ConversationSummary {
+function toSummary(row: ConversationRow): ConversationSummary {
   return {
     id: row.id,
     orgId: row.org_id,

@@ -12,7 +12,6 @@ import {
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
 import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
@@ -34,7 +33,8 @@ export class ConversationsController {
   ) {}
 
   @Serves(operations.listConversations)
-  list(@Caller() caller: Principal, @Query() query: z.infer<typeof ListConversationsQuery>): Promise<{ data: unknown[]; page: { nextCursor: string | null } }> {
+  @Header('content-type', 'application/json; charset=utf-8')
+  list(@Caller() caller: Principal, @Query() query: ListConversationsQuery): Promise<string> {
     return this.conversations.list(caller, query);
   }
 

@@ -1,33 +1,14 @@
-import type { ConversationStatus, CreateConversation, Principal } from '@slipway/contracts';
+import type { CreateConversation, Principal } from '@slipway/contracts';
 import type { TenantTx } from '@slipway/db';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { makeTraceparent } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { storedStatus } from '../ingest/status-patch.js';
-import type { ListPosition } from './conversation-cursor.js';
 import type { ConversationRow } from './conversation-view.js';
 
 const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, repository, branch, model,
   created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens`;
-
-/** Newest first; `limit` rows after `after`. */
-export async function listConversations(
-  pool: SqlPool,
-  orgId: string,
-  filter: { status?: ConversationStatus | undefined; after: ListPosition | null; limit: number },
-): Promise<ConversationRow[]> {
-  const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<ConversationRow>({
-      name: 'list-conversations',
-      text: `SELECT ${COLUMNS} FROM app.conversation
-             WHERE org_id = $1 AND ($2::text IS NULL OR status = $2) AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::uuid))
-             ORDER BY created_at DESC, id DESC LIMIT $5`,
-      values: [orgId, filter.status ?? null, filter.after?.createdAt ?? null, filter.after?.id ?? null, filter.limit],
-    }),
-  );
-  return rows;
-}
 
 export async function findConversation(client: PoolClient, orgId: string, id: string): Promise<ConversationRow | null> {
   const { rows } = await client.query<ConversationRow>({
@@ -36,6 +17,16 @@ export async function findConversation(client: PoolClient, orgId: string, id: st
     values: [orgId, id],
   });
   return rows[0] ?? null;
+}
+
+/** Whose spending a conversation is; `null` when there is none. */
+export async function ownerOf(client: PoolClient, orgId: string, id: string): Promise<string | null> {
+  const { rows } = await client.query<{ created_by: string }>({
+    name: 'owner-of-conversation',
+    text: 'SELECT created_by FROM app.conversation WHERE org_id = $1 AND id = $2',
+    values: [orgId, id],
+  });
+  return rows[0]?.created_by ?? null;
 }
 
 /** What it takes to reach a conversation's sandbox and to know whether there is one. */
@@ -109,6 +100,7 @@ export interface NewConversation {
   readonly messageId: string;
   readonly title: string;
   readonly model: string;
+  readonly environment: string | null;
   readonly traceparent: string;
   readonly outboxId: string;
   readonly auditId: string;
@@ -126,6 +118,7 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       title: made.title,
       repository: body.repository ?? null,
       branch: body.branch ?? null,
+      environment: made.environment,
       model: made.model,
       traceparent: made.traceparent,
     },
@@ -137,7 +130,7 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
   const { text, values } = auditOf(made.auditId, caller, {
     action: 'conversation.create',
     target: made.id,
-    detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model },
+    detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model, environment: made.environment },
   });
   await tx.$executeRawUnsafe(text, ...values);
 }

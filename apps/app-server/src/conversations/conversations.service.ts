@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type Conversation,
-  type ConversationSummary,
   type CreateConversation,
   type ListConversationsQuery,
   MAX_QUEUED_MESSAGES,
@@ -11,19 +10,21 @@ import {
 } from '@slipway/contracts';
 import { Db } from '@slipway/db';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import type { Ids } from '@slipway/domain';
+import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { type Logger, makeTraceparent } from '@slipway/telemetry';
-import type { z } from 'zod';
+import { assertBudget } from '../budgets/spent-budget.js';
 import { Hubs } from '../events/hubs.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
-import { IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { readCursor, writeCursor } from './conversation-cursor.js';
-import { titleOf, toConversation, toSummary } from './conversation-view.js';
-import { createConversation, findConversation, listConversations, lockSandbox, setDesired } from './conversations.queries.js';
+import { readOrgSettings } from '../org-settings/org-settings.queries.js';
+import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { listConversations } from './conversation-list.queries.js';
+import { titleOf, toConversation } from './conversation-view.js';
+import { createConversation, findConversation, lockSandbox, ownerOf, setDesired } from './conversations.queries.js';
 import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
+import { readListCursor, writeListCursor } from './list-cursor.js';
 
 @Injectable()
 export class ConversationsService {
@@ -31,18 +32,28 @@ export class ConversationsService {
     private readonly db: Db,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly jobs: Jobs,
     private readonly hubs: Hubs,
     private readonly models: ModelsService,
   ) {}
 
-  async list(caller: Principal, query: z.infer<typeof ListConversationsQuery>): Promise<{ data: ConversationSummary[]; page: { nextCursor: string | null } }> {
-    const after = query.cursor === undefined ? null : readCursor(query.cursor);
-    const rows = await listConversations(this.pool, caller.orgId, { status: query.status, after, limit: query.limit + 1 });
-    const data = rows.slice(0, query.limit).map(toSummary);
-    const last = data.at(-1);
-    return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeCursor({ createdAt: last.createdAt, id: last.id }) : null } };
+  /** A page as the JSON that is answered: nothing in this process reads it. @throws SlipwayError `request.invalid` for a cursor of another sort. */
+  async list(caller: Principal, { cursor, ...query }: ListConversationsQuery): Promise<string> {
+    const { data, nextCursor } = await this.page(caller, query, cursor);
+    return `{"data":${data},"page":{"nextCursor":${JSON.stringify(nextCursor)}}}`;
+  }
+
+  /** `data` is the JSON of a list of `ConversationSummary`. */
+  async page(
+    caller: Principal,
+    query: Omit<ListConversationsQuery, 'cursor'>,
+    cursor: string | undefined,
+  ): Promise<{ data: string; nextCursor: string | null }> {
+    const after = cursor === undefined ? null : readListCursor(query.sort, cursor);
+    const { data, last } = await listConversations(this.pool, caller.orgId, query, after);
+    return { data, nextCursor: last === null ? null : writeListCursor(query.sort, last) };
   }
 
   /** @throws SlipwayError `resource.not-found` */
@@ -56,16 +67,19 @@ export class ConversationsService {
 
   /**
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
-   * @throws SlipwayError `model.unknown`, `service.unavailable` when no model list can be had.
+   * @throws SlipwayError `budget.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
    */
   async create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+    const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
+    await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
     const made = {
       id,
       messageId: this.ids.uuid(),
       outboxId: this.ids.uuid(),
       auditId: this.ids.uuid(),
       title: body.title ?? titleOf(body.prompt),
-      model: await this.modelFor(body.model),
+      model: await this.modelFor(body.model, settings.defaultModel),
+      environment: body.environment ?? settings.defaultEnvironment,
       traceparent: makeTraceparent(),
     };
     const created = await this.db
@@ -84,7 +98,7 @@ export class ConversationsService {
 
   /**
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
-   * @throws SlipwayError `conversation.queue-full`, `resource.not-found`, `request.invalid` when the id belongs to another message.
+   * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
   async send(caller: Principal, conversationId: string, body: SendMessage, reservedId: string = this.ids.uuid()): Promise<QueuedMessage> {
     const id = body.id?.toLowerCase() ?? reservedId;
@@ -111,6 +125,7 @@ export class ConversationsService {
       }
       if (queued.length >= MAX_QUEUED_MESSAGES)
         throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
+      await assertBudget(client, caller.orgId, (await ownerOf(client, caller.orgId, conversationId)) ?? caller.actor.id, this.clock.now());
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
       const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
       const job = live ? 'conversation-deliver' : 'conversation-start';
@@ -136,9 +151,11 @@ export class ConversationsService {
     this.hubs.inboxChanged(caller.orgId, conversationId);
   }
 
-  private async modelFor(wanted: string | undefined): Promise<string> {
+  /** @param usual the organization's choice, which may be gone since. */
+  private async modelFor(wanted: string | undefined, usual: string | null): Promise<string> {
     const models = await this.models.list();
-    const model = wanted === undefined ? (models.find((each) => each.default) ?? models[0]) : models.find((each) => each.id === wanted);
+    const named = models.find(({ id }) => id === (wanted ?? usual));
+    const model = wanted === undefined ? (named ?? models.find((each) => each.default) ?? models[0]) : named;
     if (model === undefined)
       throw new SlipwayError('model.unknown', wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`);
     return model.id;

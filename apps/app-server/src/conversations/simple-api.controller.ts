@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { BranchName, type Operation, operations, PageQuery, type Principal, RepositoryUrl } from '@slipway/contracts';
+import { BranchName, type ConversationSummary, type Operation, operations, PageQuery, type Principal, RepositoryUrl } from '@slipway/contracts';
 import { z } from 'zod';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
@@ -57,9 +57,9 @@ export class SimpleApiController {
 
   @Serves(simpleList)
   async list(@Caller() caller: Principal, @Query() query: { limit: number; page_id?: string }): Promise<unknown> {
-    const { data, page } = await this.conversations.list(caller, { sort: 'created', limit: query.limit, ...(query.page_id === undefined ? {} : { cursor: query.page_id }) });
+    const { data, nextCursor } = await this.conversations.page(caller, { sort: 'created', limit: query.limit }, query.page_id);
     return {
-      results: data.map((each) => ({
+      results: (JSON.parse(data) as ConversationSummary[]).map((each) => ({
         conversation_id: each.id,
         title: each.title,
         status: each.status,
@@ -68,7 +68,7 @@ export class SimpleApiController {
         created_at: each.createdAt,
         last_updated_at: each.updatedAt,
       })),
-      next_page_id: page.nextCursor,
+      next_page_id: nextCursor,
     };
   }
 }

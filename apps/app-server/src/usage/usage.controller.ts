@@ -1,0 +1,25 @@
+import { Controller, Headers, Res } from '@nestjs/common';
+import { operations, type Principal, type Usage, type UsageQuery } from '@slipway/contracts';
+import type { FastifyReply } from 'fastify';
+import { Caller, Query } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { UsageService, usageCsv } from './usage.service.js';
+
+@Controller()
+export class UsageController {
+  constructor(private readonly usage: UsageService) {}
+
+  @Serves(operations.getUsage)
+  async get(
+    @Caller() caller: Principal,
+    @Query() query: UsageQuery,
+    @Headers('accept') accept: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Usage | string> {
+    const usage = await this.usage.usage(caller, query);
+    void reply.header('vary', 'accept');
+    if (!/(^|,)\s*text\/csv\s*(;|,|$)/i.test(accept ?? '')) return usage;
+    void reply.header('content-disposition', `attachment; filename="usage-${usage.from}-${usage.to}.csv"`).type('text/csv; charset=utf-8');
+    return usageCsv(usage);
+  }
+}

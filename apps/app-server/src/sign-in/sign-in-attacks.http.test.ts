@@ -62,7 +62,7 @@ const REDIRECTS = [
   '/x\r\nset-cookie: keycloak_auth=planted',
 ];
 /** Names under which such a place is given elsewhere. */
-const PARAMETERS = ['returnTo', 'return_to', 'next', 'redirect_uri', 'url', 'continue'];
+const PARAMETERS = ['invitation', 'returnTo', 'return_to', 'next', 'redirect_uri', 'url', 'continue'];
 /** Within this a session that has ended is dead everywhere. Milliseconds; both looks of a second, and a second for a busy machine. */
 const DEAD_MS = 3_000;
 

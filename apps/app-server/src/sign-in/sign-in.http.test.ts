@@ -131,6 +131,33 @@ describe('signing in', () => {
     }
   });
 
+  it('an invitation leads to its page, through a registration too', async () => {
+    const browser = new CookieClient();
+    const page = await browser.follow(`${server.url}/oauth/login?invitation=inv_token-123&redirect=/elsewhere`);
+    const registration = await browser.follow(`${page.url.href}/register`);
+    const { url } = await submitForm(browser, registration, {
+      name: 'Invited Person',
+      email: 'invited@example.test',
+      username: 'invited',
+      password: 'correct horse',
+    });
+    expect(url.href).toBe(`${server.url}/invite/inv_token-123`);
+  });
+
+  it('who switches is asked who they are, though the issuer knows the browser, and is somebody else afterwards; the session before is over', async () => {
+    const browser = new CookieClient();
+    const before = await signIn(server.url, undefined, browser);
+    const straight = await browser.follow(`${server.url}/oauth/login?redirect=/api/v1/me`);
+    expect(straight.url.href).toBe(`${server.url}/api/v1/me`);
+    const asked = await browser.follow(`${server.url}/oauth/login?switch=1&login_hint=invited&redirect=/api/v1/me`);
+    expect(asked.url.origin).toBe(new URL(identity.issuerUrl).origin);
+    let page = await submitForm(browser, asked, { username: 'invited', password: 'correct horse' });
+    // The issuer ends what it knew of the other person by a form that sends itself.
+    if (page.url.origin !== server.url) page = await submitForm(browser, page, {});
+    expect(await page.response.json()).toMatchObject({ name: 'Invited Person' });
+    expect((await before.fetch('/api/v1/me')).status).toBe(401);
+  });
+
   it('shows a page with a way on to a browser whose sign-in failed', async () => {
     const response = await fetch(`${server.url}/oauth/keycloak/callback?code=x&state=y`, { headers: { accept: 'text/html' } });
     expect(response.status).toBe(400);
@@ -196,14 +223,14 @@ describe('signing in', () => {
     expect((await person.fetch('/api/v1/me')).status).toBe(200);
   });
 
-  it('a session whose grant the issuer has ended is over at its next refresh', async () => {
+  it('signing out with the issuer ends the session here, by the logout token that it sends', async () => {
     const browser = new CookieClient();
     const person = await signIn(server.url, undefined, browser);
     const elsewhere = await browser.follow(`${identity.issuerUrl}/protocol/openid-connect/logout`);
     await submitForm(browser, elsewhere, {});
-    expect((await person.fetch('/api/v1/me')).status).toBe(200);
-    clock.advance(301_000);
-    expect((await person.fetch('/api/v1/me')).status).toBe(401);
+    await until('the session is over', async () => (await person.fetch('/api/v1/me')).status === 401);
+    const { rows } = await owner.query("SELECT detail->>'reason' AS reason FROM app.audit_entry WHERE action = 'session.end' ORDER BY created_at DESC LIMIT 1");
+    expect(rows).toEqual([{ reason: 'ended-by-issuer' }]);
   });
 
   it('starts and serves while the issuer has never answered, and says so to who signs in', async () => {

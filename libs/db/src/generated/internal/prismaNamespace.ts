@@ -3033,6 +3033,7 @@ export const ConversationScalarFieldEnum = {
   baseCommit: 'baseCommit',
   costUsd: 'costUsd',
   costMicros: 'costMicros',
+  titleFolded: 'titleFolded',
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',

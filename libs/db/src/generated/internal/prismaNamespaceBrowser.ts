@@ -205,6 +205,7 @@ export const ConversationScalarFieldEnum = {
   baseCommit: 'baseCommit',
   costUsd: 'costUsd',
   costMicros: 'costMicros',
+  titleFolded: 'titleFolded',
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',

@@ -75,6 +75,7 @@ export type ConversationMinAggregateOutputType = {
   baseCommit: string | null
   costUsd: runtime.Decimal | null
   costMicros: bigint | null
+  titleFolded: string | null
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
@@ -109,6 +110,7 @@ export type ConversationMaxAggregateOutputType = {
   baseCommit: string | null
   costUsd: runtime.Decimal | null
   costMicros: bigint | null
+  titleFolded: string | null
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
@@ -146,6 +148,7 @@ export type ConversationCountAggregateOutputType = {
   baseCommit: number
   costUsd: number
   costMicros: number
+  titleFolded: number
   promptTokens: number
   completionTokens: number
   traceparent: number
@@ -204,6 +207,7 @@ export type ConversationMinAggregateInputType = {
   baseCommit?: true
   costUsd?: true
   costMicros?: true
+  titleFolded?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -238,6 +242,7 @@ export type ConversationMaxAggregateInputType = {
   baseCommit?: true
   costUsd?: true
   costMicros?: true
+  titleFolded?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -275,6 +280,7 @@ export type ConversationCountAggregateInputType = {
   baseCommit?: true
   costUsd?: true
   costMicros?: true
+  titleFolded?: true
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
@@ -399,6 +405,7 @@ export type ConversationGroupByOutputType = {
   baseCommit: string | null
   costUsd: runtime.Decimal
   costMicros: bigint | null
+  titleFolded: string | null
   promptTokens: bigint
   completionTokens: bigint
   traceparent: string | null
@@ -459,6 +466,7 @@ export type ConversationWhereInput = {
   baseCommit?: Prisma.StringNullableFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.BigIntNullableFilter<"Conversation"> | bigint | number | null
+  titleFolded?: Prisma.StringNullableFilter<"Conversation"> | string | null
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
@@ -496,6 +504,7 @@ export type ConversationOrderByWithRelationInput = {
   baseCommit?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   costMicros?: Prisma.SortOrderInput | Prisma.SortOrder
+  titleFolded?: Prisma.SortOrderInput | Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -536,6 +545,7 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   baseCommit?: Prisma.StringNullableFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.BigIntNullableFilter<"Conversation"> | bigint | number | null
+  titleFolded?: Prisma.StringNullableFilter<"Conversation"> | string | null
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
@@ -573,6 +583,7 @@ export type ConversationOrderByWithAggregationInput = {
   baseCommit?: Prisma.SortOrderInput | Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   costMicros?: Prisma.SortOrderInput | Prisma.SortOrder
+  titleFolded?: Prisma.SortOrderInput | Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -618,6 +629,7 @@ export type ConversationScalarWhereWithAggregatesInput = {
   baseCommit?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   costUsd?: Prisma.DecimalWithAggregatesFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.BigIntNullableWithAggregatesFilter<"Conversation"> | bigint | number | null
+  titleFolded?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   promptTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
@@ -655,6 +667,7 @@ export type ConversationCreateInput = {
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: bigint | number | null
+  titleFolded?: string | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -692,6 +705,7 @@ export type ConversationUncheckedCreateInput = {
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: bigint | number | null
+  titleFolded?: string | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -729,6 +743,7 @@ export type ConversationUpdateInput = {
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  titleFolded?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -766,6 +781,7 @@ export type ConversationUncheckedUpdateInput = {
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  titleFolded?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -803,6 +819,7 @@ export type ConversationCreateManyInput = {
   baseCommit?: string | null
   costUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: bigint | number | null
+  titleFolded?: string | null
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
@@ -840,6 +857,7 @@ export type ConversationUpdateManyMutationInput = {
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  titleFolded?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -877,6 +895,7 @@ export type ConversationUncheckedUpdateManyInput = {
   baseCommit?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   costUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   costMicros?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null
+  titleFolded?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -914,6 +933,7 @@ export type ConversationCountOrderByAggregateInput = {
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   costMicros?: Prisma.SortOrder
+  titleFolded?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -959,6 +979,7 @@ export type ConversationMaxOrderByAggregateInput = {
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   costMicros?: Prisma.SortOrder
+  titleFolded?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -993,6 +1014,7 @@ export type ConversationMinOrderByAggregateInput = {
   baseCommit?: Prisma.SortOrder
   costUsd?: Prisma.SortOrder
   costMicros?: Prisma.SortOrder
+  titleFolded?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
@@ -1071,6 +1093,7 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   baseCommit?: boolean
   costUsd?: boolean
   costMicros?: boolean
+  titleFolded?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1108,6 +1131,7 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   baseCommit?: boolean
   costUsd?: boolean
   costMicros?: boolean
+  titleFolded?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1145,6 +1169,7 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   baseCommit?: boolean
   costUsd?: boolean
   costMicros?: boolean
+  titleFolded?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1182,6 +1207,7 @@ export type ConversationSelectScalar = {
   baseCommit?: boolean
   costUsd?: boolean
   costMicros?: boolean
+  titleFolded?: boolean
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
@@ -1189,7 +1215,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1254,6 +1280,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * `costUsd` in millionths, made by the database, to order by.
      */
     costMicros: bigint | null
+    /**
+     * `title` in small letters, made by the database, to search in.
+     */
+    titleFolded: string | null
     promptTokens: bigint
     completionTokens: bigint
     traceparent: string | null
@@ -1711,6 +1741,7 @@ export interface ConversationFieldRefs {
   readonly baseCommit: Prisma.FieldRef<"Conversation", 'String'>
   readonly costUsd: Prisma.FieldRef<"Conversation", 'Decimal'>
   readonly costMicros: Prisma.FieldRef<"Conversation", 'BigInt'>
+  readonly titleFolded: Prisma.FieldRef<"Conversation", 'String'>
   readonly promptTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly completionTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly traceparent: Prisma.FieldRef<"Conversation", 'String'>

@@ -1,4 +1,4 @@
-// `node keycloak/render.ts > realm.json` makes the realm of an installation from the environment (keycloak/settings.ts names what it reads).
+// `npm run -s realm > realm.json` makes the realm of an installation from the environment (keycloak/settings.ts names what it reads).
 // The file holds secrets. Ends with 1 and one line for each setting that is wrong.
 import { z } from 'zod';
 import type { OidcEndpoints } from './brokers.ts';

@@ -1,11 +1,12 @@
 import { OidcIssuer } from '@slipway/auth';
 import { createTestDatabase, freePort, type IdentityServer, startIdentityServer, type TestDatabase } from '@slipway/testing';
 import { Keycloak } from '@slipway/testing/keycloak';
+import pg from 'pg';
 import { MeModule } from '../../apps/app-server/dist/me/me.module.js';
 import { SignInModule } from '../../apps/app-server/dist/sign-in/sign-in.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../../apps/app-server/dist/testing/test-app.js';
 import type { Broker } from '../../keycloak/brokers.ts';
-import { realmRepresentation } from '../../keycloak/realm.ts';
+import { type RealmParameters, realmRepresentation } from '../../keycloak/realm.ts';
 import { discoverIssuer } from '../../keycloak/render.ts';
 
 const WEB_CLIENT = { id: 'slipway-web', secret: 'web-secret-of-the-tests' };
@@ -14,7 +15,7 @@ const WEB_CLIENT = { id: 'slipway-web', secret: 'web-secret-of-the-tests' };
 export const ADA = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
 
 /** A realm as `keycloak/` makes it, for an app at this address. Strangers may register. */
-export function realmFor(name: string, appUrl: string, brokers: readonly Broker[] = []): Readonly<Record<string, unknown>> & { readonly realm: string } {
+export function realmFor(name: string, appUrl: string, more: Partial<RealmParameters> = {}): Readonly<Record<string, unknown>> & { readonly realm: string } {
   return {
     realm: name,
     ...realmRepresentation({
@@ -29,7 +30,8 @@ export function realmFor(name: string, appUrl: string, brokers: readonly Broker[
       smtp: null,
       sessionIdleSeconds: 86_400,
       sessionMaxSeconds: 86_400,
-      brokers,
+      brokers: [],
+      ...more,
     }),
   };
 }
@@ -59,11 +61,16 @@ export class IdentityWorld {
       clientSecret: company.clientSecret,
       endpoints: await discoverIssuer(company.issuerUrl),
     };
-    const keycloak = await Keycloak.open({ realm: realmFor('slipway', appUrl, [broker]), port: keycloakPort, say: (line) => console.log(line) });
+    const keycloak = await Keycloak.open({ realm: realmFor('slipway', appUrl, { brokers: [broker] }), port: keycloakPort, say: (line) => console.log(line) });
     await keycloak.admin.createPerson(ADA);
     const database = await createTestDatabase();
     const clock = new MovableClock();
-    const config = testConfig(port, database, { issuerUrl: keycloak.issuerUrl, clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret });
+    const config = testConfig(
+      port,
+      database,
+      { issuerUrl: keycloak.issuerUrl, clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret },
+      { OIDC_BROKERS: 'company' },
+    );
     const app = await startTestApp(config, { clock, features: [SignInModule, MeModule] });
     return new IdentityWorld({ keycloak, company, database, app, clock });
   }
@@ -88,6 +95,17 @@ export class IdentityWorld {
 
   get client(): { clientId: string; clientSecret: string } {
     return { clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret };
+  }
+
+  /** Looks into app-server's database as its owner. */
+  async query<Row extends pg.QueryResultRow>(text: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: this.database.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text)).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,13 @@
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { AppOfIssuer, comeBack, describeIssuer } from '@slipway/auth/testing';
 import { CookieClient, type SignedInClient, signIn, until } from '@slipway/testing';
 import { lackForKeycloak } from '@slipway/testing/keycloak';
 import { expect } from 'expect';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
+import { describeGates } from './gates.ts';
 import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
+import { PersonInChromium } from './person-in-chromium.ts';
 
 const executable = findChromium();
 const lack = lackForKeycloak();
@@ -74,72 +76,56 @@ describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
     skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
   }, () => {
     let browser: Browser;
-    let context: BrowserContext;
-    let page: Page;
     before(async () => {
       browser = await launchChromium(executable ?? '');
     });
     after(() => browser?.close());
 
-    /** Somebody's own computer: no cookies of anybody's. */
-    async function open(url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<void> {
-      await context?.close();
-      // The company's form may lead to the realm only; that this one sends some browsers on to the app is not the realm's doing.
-      context = await browser.newContext({ bypassCSP: true });
-      page = await context.newPage();
-      page.setDefaultTimeout(20_000);
-      await page.goto(url);
-    }
+    let person: PersonInChromium;
+    afterEach(() => person?.close());
+    const open = async (url = `${world.url}/oauth/login?redirect=/api/v1/me`): Promise<Page> => {
+      person = await PersonInChromium.at(browser, url);
+      return person.page;
+    };
+    const me = (): Promise<{ id: string; name: string; email: string | null }> => person.json(`${world.url}/api/v1/me`);
 
-    async function fill(values: Readonly<Record<string, string>>): Promise<void> {
-      for (const [name, value] of Object.entries(values)) await page.locator(`input[name="${name}"]`).fill(value);
-      await page.locator('form [type="submit"]:not([name="cancel"])').first().click();
-    }
-
-    async function me(): Promise<{ name: string; email: string | null }> {
-      await page.waitForURL(`${world.url}/api/v1/me`);
-      return JSON.parse(await page.locator('body').innerText()) as { name: string; email: string | null };
-    }
+    describeGates(
+      () => world,
+      () => browser,
+    );
 
     it('registers and comes back signed in; after a sign-out the issuer asks for the password again', async () => {
-      await open();
-      await page.getByRole('link', { name: 'Register' }).click();
-      await fill({
-        username: 'mary',
-        password: 'correct horse',
-        'password-confirm': 'correct horse',
-        email: 'mary@example.test',
-        firstName: 'Mary',
-        lastName: 'Somerville',
-      });
+      const page = await open();
+      await person.register({ username: 'mary', password: 'correct horse', email: 'mary@example.test', firstName: 'Mary', lastName: 'Somerville' });
       expect(await me()).toMatchObject({ name: 'Mary Somerville', email: 'mary@example.test' });
       const logoutUrl = await page.evaluate(async () => ((await (await fetch('/api/logout', { method: 'POST' })).json()) as { logoutUrl: string }).logoutUrl);
       await page.goto(logoutUrl);
       expect(page.url()).toBe(`${world.url}/`);
       await page.goto(`${world.url}/oauth/login?redirect=/api/v1/me`);
-      await fill({ username: 'mary', password: 'wrong' });
+      await person.fill({ username: 'mary', password: 'wrong' });
       await page.getByText('Invalid username or password.').waitFor();
-      await fill({ username: 'mary', password: 'correct horse' });
+      await person.fill({ username: 'mary', password: 'correct horse' });
       expect(await me()).toMatchObject({ name: 'Mary Somerville' });
     });
 
     /** From the realm's page to the company's, and in as this person of the company's. */
-    async function chooseCompany(person: Readonly<Record<string, string>>): Promise<void> {
+    async function chooseCompany(values: Readonly<Record<string, string>>): Promise<void> {
+      const { page } = person;
       await page.getByRole('link', { name: 'Company account' }).click();
       await page.waitForURL(`${new URL(world.company.issuerUrl).origin}/**`);
-      if (person['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
-      await fill(person);
+      if (values['email'] !== undefined) await page.getByRole('link', { name: /create/i }).click();
+      await person.fill(values);
       await page.waitForURL((url) => url.origin !== new URL(world.company.issuerUrl).origin);
     }
 
     it('comes by the company’s own issuer, as somebody whom nobody knew; its token is stored for them and can be read', async () => {
       const issuer = world.issuer();
       const { url, transaction } = await issuer.begin();
-      await open(url);
+      const page = await open(url);
       await page.route(`${world.url}/oauth/keycloak/callback**`, (route) => route.fulfill({ body: 'back', contentType: 'text/plain' }));
       await chooseCompany({ name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'correct horse' });
       // Its issuer knows one name, and the realm wants two.
-      if (!page.url().startsWith(world.url)) await fill({ firstName: 'Grace', lastName: 'Hopper' });
+      if (!page.url().startsWith(world.url)) await person.fill({ firstName: 'Grace', lastName: 'Hopper' });
       await page.waitForURL(`${world.url}/oauth/keycloak/callback**`);
       const { identity, tokens } = await issuer.finish(new URL(page.url()).search.slice(1), transaction);
       expect(identity).toMatchObject({ name: 'Grace Hopper', email: 'grace@example.test', emailVerified: true, provider: 'company' });
@@ -155,21 +141,30 @@ describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
       const id = await world.keycloak.admin.createPerson(known);
       const links = () => world.keycloak.admin.call<unknown[]>('GET', `/users/${id}/federated-identity`);
       const before_ = (await signIn(world.url, known)).me.id;
-      await open();
+      const page = await open();
       await chooseCompany({ username: 'demo', password: 'demo' });
-      if ((await page.locator('input[name="lastName"]').count()) > 0) await fill({ firstName: 'Demo', lastName: 'Person' });
+      if ((await page.locator('input[name="lastName"]').count()) > 0) await person.fill({ firstName: 'Demo', lastName: 'Person' });
       await page.getByRole('heading', { name: 'Account already exists' }).waitFor();
       expect(await links()).toEqual([]);
       await page.getByRole('button', { name: 'Add to existing account' }).click();
-      await fill({ password: 'wrong' });
+      await person.fill({ password: 'wrong' });
       await page.getByText('Invalid password').or(page.getByText('Invalid username or password.')).first().waitFor();
       expect(await links()).toEqual([]);
-      await fill({ password: 'correct horse' });
+      await person.fill({ password: 'correct horse' });
       expect(await me()).toMatchObject({ id: before_, email: 'demo@example.test' });
       expect(await links()).toMatchObject([{ identityProvider: 'company' }]);
+      await person.close();
       await open();
       await chooseCompany({ username: 'demo', password: 'demo' });
       expect(await me()).toMatchObject({ id: before_ });
+      const kept = await until('app-server has taken over the company’s token', async () => {
+        const rows = await world.query<{ provider: string; sealed: string }>(
+          `SELECT provider, row_to_json(t)::text AS sealed FROM app.provider_token t WHERE user_id = '${before_}'`,
+        );
+        return rows.length > 0 && rows;
+      });
+      expect(kept.map(({ provider }) => provider)).toEqual(['company']);
+      expect(kept[0]?.sealed).not.toMatch(/access_?token"?:|eyJ/i);
     });
   });
 
@@ -219,10 +214,11 @@ describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
       expect(await answer.text()).toMatch(/<h1>The sign-in service does not answer<\/h1>.*people already signed in/s);
       await world.keycloak.start();
       const back = performance.now();
-      expect((await signIn(world.url, ADA)).me.id).toBe(person.me.id);
       world.clock.advance(TOKEN_IS_DUE_MS);
       expect(await works(person)).toBe(true);
+      expect((await new CookieClient().send(`${world.url}/oauth/login`)).status).toBe(302);
       expect(performance.now() - back).toBeLessThan(5_000);
+      expect((await signIn(world.url, ADA)).me.id).toBe(person.me.id);
     });
   });
 });

@@ -352,7 +352,7 @@ describe('agent-server', () => {
       const log = JSON.stringify(app.events);
       expect(log).not.toContain('hunter2-hunter2');
       expect(log).not.toContain('sk-very-secret-key');
-      expect(log).toContain('token is <secret-hidden>');
+      expect(log).toContain('token is <secret:MY_TOKEN>');
       expect(log).toContain('16');
     });
   });

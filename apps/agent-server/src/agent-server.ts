@@ -17,6 +17,7 @@ import { Router } from './http/router.js';
 import { createHttpServer, listen } from './http/server.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
+import { secretRoutes } from './sandbox/secret.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { Activity, serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
@@ -67,7 +68,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, actionServer, mask),
     ...bashRoutes(actionServer, (text) => mask.text(text)),
-    ...workspaceRoutes(actionServer, config.WORKSPACE_DIR),
+    ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask),
+    ...secretRoutes(actionServer, mask),
   ]);
   const authorize = (request: IncomingMessage): void => {
     activation.authorize(request);

@@ -9,21 +9,22 @@ import { HttpModule } from './http/http.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
+import { LlmProfilesModule } from './llm-profiles/llm-profiles.module.js';
 import { MailModule } from './mail/mail.module.js';
+import { McpServersModule } from './mcp-servers/mcp-servers.module.js';
 import { MeModule } from './me/me.module.js';
 import { MembersModule } from './members/members.module.js';
+import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
+import { SecretsModule } from './secrets/secrets.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
 
 /** A feature is a folder and a line here. */
 export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
-import { SandboxesModule } from './sandboxes/sandboxes.module.js';
-import { SecretsModule } from './secrets/secrets.module.js';
-import { ServiceAccountsModule } from './service-accounts/service-accounts.module.js';
   SignInModule,
   MeModule,
 import { UsageModule } from './usage/usage.module.js';

@@ -43,6 +43,8 @@ const Variables = z.object({
   SESSION_SECRET: secret,
   /** Encrypts tokens and keys at rest; the same in worker and runtime-api. Secret. */
   ENCRYPTION_KEY: secret,
+  /** Opens what it has encrypted, and encrypts nothing: while ENCRYPTION_KEY changes (docs/secrets.md). The same in worker and runtime-api. Secret. */
+  ENCRYPTION_KEY_PREVIOUS: secret.optional(),
   /** Signs what sandboxes hand their events in with; the same in worker. Secret. */
   INGEST_SECRET: secret,
   /** Signs what lets people into sandboxes; the same in sandbox-gateway. Without it and SANDBOX_GATEWAY_URL nobody is let in. Secret. */
@@ -59,6 +61,8 @@ const Variables = z.object({
     .max(320)
     .regex(/^[^\p{Cc}]*@[^\p{Cc}]+$/u, 'is no address')
     .default('Slipway <slipway@localhost>'),
+  /** Takes http and private addresses for LLM profiles and MCP servers: for development. */
+  ALLOW_PRIVATE_URLS: z.stringbool().default(false),
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,

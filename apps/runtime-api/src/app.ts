@@ -11,6 +11,8 @@ import type { SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
 import { Counter, createMetrics, Gauge, Histogram, installTelemetry, type Registry } from '@slipway/telemetry/http';
 import { type Failpoints, noFailpoints } from './failpoints.js';
+import { FleetController } from './fleet/fleet.controller.js';
+import { FleetService } from './fleet/fleet.service.js';
 import { NoteOutbox } from './pool/note-outbox.js';
 import { countStocks, poolProblems } from './pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
@@ -29,6 +31,7 @@ export interface RuntimeApiOptions {
   readonly databaseUrl: string;
   readonly apiKey: string;
   readonly encryptionKey: string;
+  readonly previousEncryptionKey?: string | undefined;
   readonly activationKey: KeyObject;
   readonly backend: SandboxBackend;
   /** The first one is for requests that name no image and no size. */
@@ -124,7 +127,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     },
     () => pool.kick(),
   );
-  const box = new SecretBox(options.encryptionKey);
+  const box = new SecretBox(options.encryptionKey, options.previousEncryptionKey);
   const activator = new Activator(context, stockroom, box, options.activationKey, systemClock);
   const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
@@ -132,8 +135,9 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
-    controllers: [RuntimesController],
+    controllers: [RuntimesController, FleetController],
     providers: [
+      { provide: FleetService, useValue: new FleetService(context, options.orgSandboxLimit) },
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
       { provide: RuntimesService, useValue: runtimes },
     ],

@@ -40,6 +40,11 @@ const Variables = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).describe('Postgres connection string of `slipway_runtime`. Secret.'),
   RUNTIME_API_KEY: z.string().min(32, 'needs at least 32 characters').describe('What callers send as `X-API-Key`. Secret.'),
   ENCRYPTION_KEY: z.string().min(32, 'needs at least 32 characters').describe('Encrypts session keys and environments at rest. Secret.'),
+  ENCRYPTION_KEY_PREVIOUS: z
+    .string()
+    .min(32, 'needs at least 32 characters')
+    .optional()
+    .describe('Opens what it has encrypted, and encrypts nothing: while ENCRYPTION_KEY changes (docs/secrets.md). Secret.'),
   ACTIVATION_PRIVATE_KEY: privateKey.describe('Ed25519, PKCS#8 DER, base64. Signs activations; another key makes every warm sandbox stale. Secret.'),
   SANDBOX_BACKEND: z
     .enum(['process', 'kubernetes'])

@@ -17,6 +17,7 @@ try {
     databaseUrl: config.DATABASE_URL,
     apiKey: config.RUNTIME_API_KEY,
     encryptionKey: config.ENCRYPTION_KEY,
+    previousEncryptionKey: config.ENCRYPTION_KEY_PREVIOUS,
     activationKey: config.ACTIVATION_PRIVATE_KEY,
     backend: sandboxes.backend,
     pools: sandboxes.pools,

@@ -15,6 +15,8 @@ export const ConfigSchema = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   /** Seals the sandbox's session key at rest; the same as app-server's. */
   ENCRYPTION_KEY: secret,
+  /** Opens what it has sealed, and seals nothing: while ENCRYPTION_KEY changes (docs/secrets.md). Secret. */
+  ENCRYPTION_KEY_PREVIOUS: secret.optional(),
   /** Signs what a sandbox shows at ingest; the same as app-server's. */
   INGEST_SECRET: secret,
   RUNTIME_API_URL: httpUrl,

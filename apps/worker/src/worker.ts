@@ -1,3 +1,4 @@
+import { Envelope } from '@slipway/auth/envelope';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool } from '@slipway/db/sql';
@@ -18,13 +19,14 @@ import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { Rest } from './rest/rest.js';
 import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
+import { GrantedSecrets } from './start/granted-secrets.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
+import { UsageSweep } from './usage/usage-sweep.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
-import { UsageSweep } from './usage/usage-sweep.js';
 const POOL_SIZE = 16;
 
 export interface Worker {
@@ -52,13 +54,16 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY });
   const gateway = new LlmGatewayClient({ url: config.LLM_GATEWAY_URL, masterKey: config.LLM_GATEWAY_MASTER_KEY });
   const delivery = new Delivery(pool, log);
-  const steps = new StartSteps(runtime, gateway, delivery, new SecretBox(config.ENCRYPTION_KEY), new IngestTokens(config.INGEST_SECRET), {
+  const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
+  const startSettings = {
     cloneTimeoutSeconds: config.CLONE_TIMEOUT_SECONDS,
     setupTimeoutSeconds: config.SETUP_SCRIPT_TIMEOUT_SECONDS,
     maxIterations: config.MAX_ITERATIONS,
     ingestUrl: config.SANDBOX_INGEST_URL,
     llmUrl: config.SANDBOX_LLM_URL,
-  });
+  };
+  const secrets = new GrantedSecrets(pool, new Envelope(pool, box, clock));
+  const steps = new StartSteps(runtime, gateway, delivery, box, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
   const snapshots = new Snapshots(pool, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
@@ -69,12 +74,12 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
   });
   sweeps.start();
+  const usage = new UsageSweep(pool, gateway, clock, locks, logger);
+  usage.start();
   return {
     ready: async (signal) => {
       await pool.query('SELECT 1');
       await queue.ping(signal);
-  const usage = new UsageSweep(pool, gateway, clock, locks, logger);
-  usage.start();
     },
     close: async () => {
       await Promise.all([sweeps.close(), usage.close()]);

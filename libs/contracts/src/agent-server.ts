@@ -41,6 +41,18 @@ export const StartConversationRequest = z.looseObject({
 });
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
 
+/**
+ * `POST /api/slipway/secrets`, before the workspace is made: everything that the conversation may have, in place of what was handed over before. Kept in memory
+ * alone. Every value is masked from then on, those of before too.
+ */
+export const SandboxSecrets = z.object({
+  /** What commands see as environment variables. */
+  variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().min(1)),
+  /** What git proves itself with, host by host. */
+  git: z.array(z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) })),
+});
+export type SandboxSecrets = z.infer<typeof SandboxSecrets>;
+
 export const ConversationInfo = z.looseObject({
   id: z.uuid(),
   execution_status: z.enum(EXECUTION_STATUSES),

@@ -403,6 +403,18 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Ask an admin to keep the secret, or to allow it in the settings of the organization.',
   },
+  'secret.unreadable': {
+    status: 503,
+    title: 'A secret cannot be opened',
+    retry: 'later',
+    nextStep: 'An operator checks ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS of worker; it is tried again by itself.',
+  },
+  'secret.too-large': {
+    status: 422,
+    title: 'The secrets of the conversation are too large together',
+    retry: 'never',
+    nextStep: 'Delete secrets that it does not need, or give them to fewer conversations.',
+  },
   'settings.name-taken': {
     status: 409,
     title: 'There is one with this name',

@@ -44,6 +44,7 @@ export {
   ExecuteBashRequest,
   GitChange,
   GitDiff,
+  SandboxSecrets,
   SendEventRequest,
   StartConversationRequest,
 } from './agent-server.js';
@@ -119,6 +120,7 @@ export {
   ConversationStatus,
   ConversationSummary,
   CreateConversation,
+  EnvironmentName,
   EventPage,
   EventsQuery,
   FileChange,
@@ -183,6 +185,8 @@ export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, U
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export {
   COMMON_ERRORS,
+  type LimitClass,
+  limitOf,
   type Operation,
   type OperationBody,
   type OperationName,
@@ -208,7 +212,20 @@ export {
   SubscribeAnswer,
   Unsubscribe,
 } from './realtime.js';
-export { ORG_HEADER, POD_STATUSES, RESOURCE_FACTORS, RUNTIME_STATUSES, Runtime, RuntimeId, RuntimeList, StartRuntime } from './runtime.js';
+export {
+  FleetSandbox,
+  ORG_HEADER,
+  POD_STATUSES,
+  QueuedSession,
+  RESOURCE_FACTORS,
+  RUNTIME_STATUSES,
+  Runtime,
+  RuntimeFleet,
+  RuntimeId,
+  RuntimeList,
+  RuntimeQueue,
+  StartRuntime,
+} from './runtime.js';
 export {
   CLOSED_SANDBOX_PORTS,
   ENTER_PATH,
@@ -234,7 +251,6 @@ export {
 export {
   CreateOwnSecret,
   CreateSecret,
-  EnvironmentName,
   GitHost,
   ListSecretsQuery,
   MAX_ORG_SECRETS,

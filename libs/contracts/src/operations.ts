@@ -44,6 +44,8 @@ export interface Operation {
   readonly whileDeleting?: true;
   /** `session`: a signed-in person alone, no API key. Unless said, `any` where a permission is needed, and `session` where none is: that is the person's own. See `proofOf`. */
   readonly proof?: 'any' | 'session';
+  /** Counted by another rate limit than its method says. See `limitOf`. */
+  readonly limit?: 'starts';
   /** Answers also who has not passed a gate (`Gate`) yet. */
   readonly beforeGates?: true;
   readonly status: 200 | 201 | 202 | 204;
@@ -66,6 +68,12 @@ export interface Operation {
 /** What an operation lets in: a session alone, or an API key as well. */
 export function proofOf({ proof, permission }: Pick<Operation, 'proof' | 'permission'>): 'any' | 'session' {
   return proof ?? (permission === null ? 'session' : 'any');
+}
+
+/** Rate limits, counted apart. `starts`: what may want a sandbox. */
+export type LimitClass = 'reads' | 'writes' | 'starts';
+export function limitOf({ limit, method }: Pick<Operation, 'limit' | 'method'>): LimitClass {
+  return limit ?? (method === 'GET' ? 'reads' : 'writes');
 }
 
 export const COMMON_ERRORS = [
@@ -145,6 +153,7 @@ export const operations = {
     path: `${ORG}/conversations`,
     summary: 'Give a task to an agent',
     permission: 'conversation:create',
+    limit: 'starts',
     status: 201,
     body: CreateConversation,
     response: Conversation,
@@ -212,6 +221,7 @@ export const operations = {
     path: `${CONVERSATION}/resume`,
     summary: 'Go on: a sandbox with the same workspace, and the run',
     permission: 'conversation:write',
+    limit: 'starts',
     status: 202,
     response: Conversation,
     idempotency: 'idempotent',

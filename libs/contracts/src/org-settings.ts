@@ -1,14 +1,12 @@
 import { z } from 'zod';
+import { EnvironmentName } from './conversations.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
   /** Model of a conversation that names none, by its id of `GET …/models`; `null`, or one that the gateway does not offer any more: the gateway's own default. Read when a conversation is made. */
   defaultModel: z.string().min(1).max(200).nullable(),
   /** Environment of a conversation that names none: which secrets it gets. Read when a conversation is made. */
-  defaultEnvironment: z
-    .string()
-    .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of an environment: a-z, 0-9 and - inside')
-    .nullable(),
+  defaultEnvironment: EnvironmentName.nullable(),
   /** Steps that an agent may take for one message; `null`, or more than the installation's MAX_ITERATIONS: that. Read at each start of a conversation. */
   maxIterations: z.int().min(1).max(100_000).nullable(),
   /** May members bring secrets of their own and give them to conversations? When false, those that exist are kept and not handed out. Read at each start, and when one is made. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PageQuery, pageOf, RepositoryUrl } from './conversations.js';
+import { EnvironmentName, PageQuery, pageOf, RepositoryUrl } from './conversations.js';
 
 /** Secrets: what agents get as environment variables and git as passwords. A value goes in and never comes out of the API again. */
 
@@ -8,7 +8,7 @@ export const SECRET_SCOPES = ['org', 'environment', 'repository', 'person', 'con
 export const SecretScope = z.enum(SECRET_SCOPES);
 export type SecretScope = z.infer<typeof SecretScope>;
 
-/** `variable`: the agent's commands see it under its name. `git`: what git proves itself with at `host`; no command sees it under a name. */
+/** `variable`: the agent's commands see it under its name. `git`: what git proves itself with at `host`; no command sees it under its name. */
 export const SecretKind = z.enum(['variable', 'git']);
 export type SecretKind = z.infer<typeof SecretKind>;
 
@@ -23,7 +23,7 @@ export const MAX_OWN_SECRETS = 50;
 
 /** Names that a shell, git or the sandbox itself acts on: as a secret they would break every command, or run another. */
 const TAKEN_NAMES =
-  /^(?:PATH|HOME|USER|LOGNAME|SHELL|SHELLOPTS|BASHOPTS|BASH_ENV|BASH_FUNC_.*|ENV|IFS|PWD|OLDPWD|PS[0-4]|PROMPT_COMMAND|TERM|TMPDIR|HOSTNAME|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|(?:LD|DYLD)_.*|GIT_.*|SSH_ASKPASS|SLIPWAY_.*)$/;
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|SHELLOPTS|BASHOPTS|BASH_ENV|BASH_FUNC_.*|ENV|IFS|PWD|OLDPWD|PS[0-4]|PROMPT_COMMAND|TERM|TMPDIR|HOSTNAME|NODE_OPTIONS|PYTHONSTARTUP|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS|(?:LD|DYLD)_.*|GIT_(?!(?:\w*_)?(?:TOKEN|PASSWORD|USERNAME|USER|SECRET)$).*|SSH_ASKPASS|SLIPWAY_.*)$/;
 
 export const SecretName = z
   .string()
@@ -37,9 +37,6 @@ export const SecretValue = z
   .max(MAX_SECRET_BYTES)
   .refine((value) => !value.includes('\u0000'), 'must not contain the character NUL')
   .refine((value) => new TextEncoder().encode(value).length <= MAX_SECRET_BYTES, `must have at most ${MAX_SECRET_BYTES} bytes`);
-
-/** The name of an environment, as conversations name theirs: `staging`. */
-export const EnvironmentName = z.string().regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, 'is not the name of an environment: a-z, 0-9 and - inside');
 
 /** `github.com`, `git.example:8443`: as it stands in the URLs of repositories, lower case. */
 export const GitHost = z
@@ -66,7 +63,7 @@ const content = z.strictObject({
   name: SecretName,
   kind: SecretKind.default('variable'),
   value: SecretValue,
-  /** With `kind: git`, required: where it is sent, over https, and nowhere else. */
+  /** With `kind: git`, required: where it is sent, over https, and nowhere else. The name is only a label then. */
   host: GitHost.optional(),
   /** With `kind: git`: the user that git names beside it; GitHub and GitLab take any with a token. */
   username: username.optional(),

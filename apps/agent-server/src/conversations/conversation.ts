@@ -294,7 +294,8 @@ export class Conversation {
   private logOf(active: ActiveRun, started: Started): AgentLog {
     const guarded = (events: readonly ConversationEvent[]): ConversationEvent[] => {
       if (this.active !== active || this.fenced) throw new SlipwayError('ingest.stale-epoch', 'This run was cut off from the conversation.');
-      return events.map((event) => this.deps.mask.event(boundEvent(event)));
+      // Masked first: a secret that is cut in two would not be found.
+      return events.map((event) => boundEvent(this.deps.mask.event(event)));
     };
     return {
       events: this.log.events,

@@ -74,7 +74,7 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
     on('POST', '/secrets', async (_conversation, { request }) => {
       const { secrets } = parseOrThrow(Secrets, await readJson(request));
       const env = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, typeof secret === 'string' ? secret : secret.value]));
-      mask.add(Object.values(env));
+      mask.addNamed(env);
       actionServer.addEnv(env);
       return SUCCESS;
     }),

@@ -16,11 +16,9 @@ export class DeltaMask {
     }
     const state = this.channels.get(delta.channel) ?? { held: '', offset: 0 };
     this.channels.set(delta.channel, state);
-    const masked = this.mask.text(state.held + delta.text);
-    const wait = this.mask.heldBack(masked);
-    const text = masked.slice(0, masked.length - wait);
-    const offset = state.offset;
-    state.held = masked.slice(masked.length - wait);
+    const { shown: text, held } = this.mask.piece(state.held + delta.text);
+    const { offset } = state;
+    state.held = held;
     state.offset += text.length;
     return text === '' ? null : { ...delta, offset, text };
   }

@@ -1,42 +1,66 @@
-import type { ConversationEvent } from '@slipway/contracts';
+import { Transform } from 'node:stream';
+import { type ConversationEvent, MIN_MASKED_LENGTH } from '@slipway/contracts';
+import { formsOf } from './secret-forms.js';
+import { SecretMatcher } from './secret-matcher.js';
 
+/** Stands for what has no name: keys and tokens of the platform itself. */
 export const HIDDEN = '<secret-hidden>';
-/** A shorter value would hide half the text. UTF-16 code units. */
-const MIN_SECRET_LENGTH = 4;
 /** Fields of an event that are structure, not text. */
 const STRUCTURE = new Set(['id', 'kind', 'timestamp', 'source', 'parent_id', 'action_id', 'tool_call_id', 'llm_response_id', 'key', 'type', 'role']);
 
-/** Puts `<secret-hidden>` where a known secret stands, before an event or a piece of text leaves for the log, a socket or the app. */
+/**
+ * Puts `<secret:NAME>` where a known secret stands, in any form that programs print it in, before an event or a piece of text leaves for the log, a socket or the app.
+ * A secret that was known once is hidden for as long as the process lives.
+ */
 export class SecretMask {
-  private readonly values = new Set<string>();
-  /** Longest first: a secret that contains another is hidden whole. */
-  private sorted: readonly string[] = [];
+  private readonly texts = new SecretMatcher();
+  /** The same over bytes, one character each. */
+  private readonly bytes = new SecretMatcher();
 
   add(values: Iterable<string>): void {
-    for (const value of values) if (value.length >= MIN_SECRET_LENGTH) this.values.add(value);
-    this.sorted = [...this.values].sort((a, b) => b.length - a.length);
+    for (const value of values) this.hide(value, HIDDEN);
+  }
+
+  addNamed(secrets: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(secrets)) {
+      const shown = `<secret:${name}>`;
+      this.hide(value, shown.includes(value) ? HIDDEN : shown);
+    }
   }
 
   text(text: string): string {
-    let masked = text;
-    for (const secret of this.sorted) if (masked.includes(secret)) masked = masked.replaceAll(secret, HIDDEN);
-    return masked;
+    return this.texts.replace(text, false).shown;
+  }
+
+  /** `text` as far as it can be shown while more follows, and what has to wait for that. */
+  piece(text: string): { shown: string; held: string } {
+    return this.texts.replace(text, true);
   }
 
   /** The same object when nothing had to be hidden. */
   event(event: ConversationEvent): ConversationEvent {
-    return this.sorted.length === 0 ? event : (this.value(event) as ConversationEvent);
+    return this.texts.empty ? event : (this.value(event) as ConversationEvent);
   }
 
-  /** How much of the end of `text` could be the beginning of a secret, and must wait for what follows. UTF-16 code units. */
-  heldBack(text: string): number {
-    let longest = 0;
-    for (const secret of this.sorted) {
-      for (let length = Math.min(secret.length - 1, text.length); length > longest; length -= 1) {
-        if (text.endsWith(secret.slice(0, length))) longest = length;
-      }
+  /** Hides secrets in a stream of any bytes, wherever it is cut. */
+  stream(): Transform {
+    let held = '';
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        const { shown, held: rest } = this.bytes.replace(held + chunk.toString('latin1'), true);
+        held = rest;
+        done(null, Buffer.from(shown, 'latin1'));
+      },
+      flush: (done) => done(null, Buffer.from(this.bytes.replace(held, false).shown, 'latin1')),
+    });
+  }
+
+  private hide(value: string, shown: string): void {
+    if (value.length < MIN_MASKED_LENGTH) return;
+    for (const form of formsOf(value)) {
+      this.texts.add(form, shown);
+      this.bytes.add(Buffer.from(form, 'utf8').toString('latin1'), shown);
     }
-    return longest;
   }
 
   private value(value: unknown): unknown {
@@ -49,9 +73,10 @@ export class SecretMask {
     let changed = false;
     const copy: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
+      const name = this.text(key);
       const masked = STRUCTURE.has(key) && typeof item === 'string' ? item : this.value(item);
-      copy[key] = masked;
-      if (masked !== item) changed = true;
+      copy[name] = masked;
+      if (masked !== item || name !== key) changed = true;
     }
     return changed ? copy : value;
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { ToolPort } from '@slipway/agent';
 import {
   ARCHIVE_CONTENT_TYPE,
@@ -31,7 +32,10 @@ const ACTION_CEILING_MS = 3_660_000;
  * Aborting a call closes its connection, which kills what the call had started.
  */
 export class ActionServerClient implements ToolPort {
-  private settings: { readonly env: Readonly<Record<string, string>>; readonly working_dir?: string } = { env: {} };
+  private settings: { readonly env: Readonly<Record<string, string>>; readonly secrets: Readonly<Record<string, string>>; readonly working_dir?: string } = {
+    env: {},
+    secrets: {},
+  };
   /** Which life of the process has been given `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
@@ -45,6 +49,11 @@ export class ActionServerClient implements ToolPort {
   /** Adds to the environment of every shell that is started from now on. */
   addEnv(env: Readonly<Record<string, string>>): void {
     this.change({ ...this.settings, env: { ...this.settings.env, ...env } });
+  }
+
+  /** What was handed over as secrets, in place of those of before; a shell that runs is ended only if that is a change. */
+  setSecrets(secrets: Readonly<Record<string, string>>): void {
+    if (!isDeepStrictEqual(this.settings.secrets, secrets)) this.change({ ...this.settings, secrets });
   }
 
   /** The agent's shell begins in this directory from now on. */
@@ -75,19 +84,19 @@ export class ActionServerClient implements ToolPort {
     return parsed.data;
   }
 
-  /** Hands a request on as it is, body and answer streamed, to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
-  async forward(call: Call, path: string): Promise<undefined> {
+  /** Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */
+  async forward(call: Call, path: string, through?: Transform): Promise<undefined> {
     const { response } = call;
     const answer = await this.passOn(call, path);
     const passed: Record<string, string | string[]> = {};
     for (const name of ['content-type', 'content-length', 'content-disposition', 'content-range', 'accept-ranges', 'retry-after', 'etag']) {
       const value = answer.headers[name];
-      if (value !== undefined) passed[name] = value;
+      if (value !== undefined && !(through !== undefined && name === 'content-length')) passed[name] = value;
     }
     response.writeHead(answer.statusCode, passed);
     // Not `pipeline`: a source that breaks off must break the answer too, and never look like its end.
     answer.body.once('error', () => response.destroy());
-    answer.body.pipe(response);
+    (through === undefined ? answer.body : answer.body.pipe(through)).pipe(response);
     await once(response, 'close');
     return undefined;
   }
@@ -197,7 +206,8 @@ export class ActionServerClient implements ToolPort {
     const instance = String((alive as { instance?: unknown } | null)?.instance ?? '');
     if (instance === this.configured) return;
     const { settings } = this;
-    await this.ask('POST', '/configure', settings);
+    const { env, secrets, ...rest } = settings;
+    await this.ask('POST', '/configure', { ...rest, env: { ...env, ...secrets } });
     // Told of more in the meantime: the next call tells it.
     if (settings === this.settings) this.configured = instance;
   }

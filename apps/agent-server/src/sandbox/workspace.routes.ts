@@ -1,14 +1,17 @@
+import type { SecretMask } from '../conversations/secret-mask.js';
 import { ok, type Route } from '../http/router.js';
 import type { ActionServerClient } from './action-server-client.js';
 
 /** Files and git of the workspace: handed on to the tool process, which alone touches them. */
-export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: string): Route[] {
+export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: string, mask: SecretMask): Route[] {
   const forward = (method: 'GET' | 'POST', path: string): Route => ({
     method,
     path: `/api${path}`,
     access: 'session',
     handle: (call) => actionServer.forward(call, path),
   });
+  /** What people are shown of files, as text. */
+  const masked = (path: string): Route => ({ ...forward('GET', path), handle: (call) => actionServer.forward(call, path, mask.stream()) });
   return [
     {
       method: 'POST',
@@ -23,9 +26,9 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
     forward('GET', '/file/download'),
     forward('POST', '/file/create_directory'),
     forward('GET', '/file/search_subdirs'),
-    forward('GET', '/git/changes'),
-    forward('GET', '/git/diff'),
-    forward('GET', '/git/patch'),
+    masked('/git/changes'),
+    masked('/git/diff'),
+    masked('/git/patch'),
     { method: 'GET', path: '/api/file/home', access: 'session', handle: () => ok({ home: workspaceDir, favorites: [], locations: [] }) },
   ];
 }

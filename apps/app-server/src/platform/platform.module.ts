@@ -1,5 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { Envelope } from '@slipway/auth/envelope';
 import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
@@ -53,7 +54,12 @@ export class PlatformModule implements OnApplicationShutdown {
             onError: (error) => logger.warn({ reason: error.message }, 'a database connection broke'),
           }),
       },
-      { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY) },
+      { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS) },
+      {
+        provide: Envelope,
+        inject: [SQL_POOL, SecretBox],
+        useFactory: (pool: SqlPool, box: SecretBox) => new Envelope(pool, box, clock),
+      },
       { provide: SessionCookie, useValue: new SessionCookie(config.SESSION_SECRET, config.PUBLIC_URL) },
       {
         provide: OidcIssuer,

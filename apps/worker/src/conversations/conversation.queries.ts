@@ -28,6 +28,7 @@ export interface ConversationRow {
   readonly createdBy: string;
   readonly repository: string | null;
   readonly branch: string | null;
+  readonly environment: string | null;
   readonly model: string;
   readonly status: ConversationStatus;
   readonly executionStatus: ExecutionStatus;
@@ -55,7 +56,7 @@ export interface InboxRow {
   readonly createdByLabel: string;
 }
 
-const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", repository, branch, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
+const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
   start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
   runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
 

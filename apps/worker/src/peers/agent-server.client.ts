@@ -1,4 +1,4 @@
-import { BashOutput, ConversationInfo, GitChange, type StartConversationRequest } from '@slipway/contracts';
+import { BashOutput, ConversationInfo, GitChange, type SandboxSecrets, type StartConversationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
@@ -30,6 +30,11 @@ export class AgentServerClient {
       },
       BashOutput,
     );
+  }
+
+  /** In place of what was handed over before. Repeatable. */
+  async setSecrets(secrets: SandboxSecrets, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.call('POST', '/api/slipway/secrets', signal, CALL_TIMEOUT_MS), body: secrets });
   }
 
   /** Repeatable: the same conversation with the same or a newer epoch is taken over by this request. */

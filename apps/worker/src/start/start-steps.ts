@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { IngestTokens } from '@slipway/auth/ingest-token';
 import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Runtime, StartConversationRequest } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
@@ -11,6 +12,8 @@ import { AgentServerClient } from '../peers/agent-server.client.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
+import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
+import { maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -55,6 +58,8 @@ export class StartSteps {
     private readonly box: SecretBox,
     private readonly tokens: IngestTokens,
     private readonly settings: StartSettings,
+    private readonly secrets: GrantedSecrets,
+    private readonly pool: SqlPool,
   ) {}
 
   /** The agent-server that the row names, or `null`. */
@@ -78,8 +83,8 @@ export class StartSteps {
       repository: held.row.repository,
       branch: held.row.branch,
     };
-    const report = await this.workspace(held, attempt, agent, plan, shown, signal);
-    await this.conversation(held, attempt, agent, plan, report, key, signal);
+    const { report, variables } = await this.workspace(held, attempt, agent, plan, shown, signal);
+    await this.conversation(held, attempt, agent, plan, report, variables, key, signal);
     await attempt.ready();
   }
 
@@ -149,9 +154,13 @@ export class StartSteps {
     plan: WorkspacePlan,
     shown: Promise<void>,
     signal: AbortSignal,
-  ): Promise<WorkspaceReport> {
+  ): Promise<{ report: WorkspaceReport; variables: readonly GrantedVariable[] }> {
     const limit = this.settings.cloneTimeoutSeconds;
-    const made = await alongside(shown, signal, (ending) => agent.bash(prepareScript(plan), { timeoutSeconds: limit }, ending));
+    const { made, variables } = await alongside(shown, signal, async (ending) => {
+      // Before any command runs: the clone may need them, and what it prints is masked.
+      const variables = await this.secrets.handOver(held.row, agent, ending);
+      return { variables, made: await agent.bash(prepareScript(plan), { timeoutSeconds: limit }, ending) };
+    });
     if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit);
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
@@ -180,7 +189,7 @@ export class StartSteps {
     await attempt.begin('SETTING_UP_SKILLS', { show: false });
     if (report.files.length === 0) attempt.end('skipped');
     else attempt.end('done', report.files.map((file) => file.path).join(', '));
-    return report;
+    return { report, variables };
   }
 
   private async setup(agent: AgentServerClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<void> {
@@ -200,13 +209,14 @@ export class StartSteps {
     agent: AgentServerClient,
     plan: WorkspacePlan,
     report: WorkspaceReport,
+    variables: readonly GrantedVariable[],
     key: Promise<string>,
     signal: AbortSignal,
   ): Promise<void> {
     // Read before the step is shown: that changes nothing of what the agent is told.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, key, ending));
+    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, key, ending));
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
@@ -217,15 +227,20 @@ export class StartSteps {
     agent: AgentServerClient,
     plan: WorkspacePlan,
     report: WorkspaceReport,
+    variables: readonly GrantedVariable[],
     key: Promise<string>,
     signal: AbortSignal,
   ): Promise<void> {
-    const [apiKey, ingestToken] = await Promise.all([key, this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS)]);
+    const [apiKey, ingestToken, orgLimit] = await Promise.all([
+      key,
+      this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
+      maxIterationsOf(this.pool, row.orgId),
+    ]);
     const request: StartConversationRequest = {
       conversation_id: row.id,
       agent: { llm: { model: row.model, api_key: apiKey, base_url: `${this.settings.llmUrl}/v1` } },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
-      max_iterations: this.settings.maxIterations,
+      max_iterations: Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations),
       slipway: {
         epoch: row.epoch,
         ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${row.id}`,
@@ -233,7 +248,7 @@ export class StartSteps {
         // Before the second epoch no agent has written anything: there is nothing to read back.
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
-        systemMessageSuffix: systemMessageSuffix(plan, report),
+        systemMessageSuffix: systemMessageSuffix(plan, report, variables),
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },
     };

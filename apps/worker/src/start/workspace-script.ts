@@ -142,17 +142,21 @@ export function parseReport(stdout: string): WorkspaceReport {
   };
 }
 
-/** What the agent is told of the workspace beside its own system prompt. */
-export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport): string {
+/** What the agent is told of the workspace, and of the secrets that it has, beside its own system prompt. */
+export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport, variables: ReadonlyArray<{ name: string; description: string }>): string {
   const where =
     plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
+  const secrets = variables.map(({ name, description }) => `- ${name}${description === '' ? '' : `: ${description}`}`);
   const files = report.files.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
-  if (files.length === 0) return where;
   return [
     where,
-    'The repository brings these instructions and skills:',
-    ...files,
-    ...(report.cut ? ['(More of them were left out for their length; read the files.)'] : []),
+    ...(secrets.length === 0
+      ? []
+      : [
+          `These environment variables hold secrets. Use them by name in commands; you are shown <secret:NAME> wherever one is printed.\n${secrets.join('\n')}`,
+        ]),
+    ...(files.length === 0 ? [] : ['The repository brings these instructions and skills:', ...files]),
+    ...(files.length > 0 && report.cut ? ['(More of them were left out for their length; read the files.)'] : []),
   ].join('\n\n');
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Envelope } from '@slipway/auth/envelope';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
 import type { ExecutionStatus } from '@slipway/contracts';
@@ -17,6 +18,7 @@ import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
+import { GrantedSecrets } from '../start/granted-secrets.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
 import { StandIns } from './stand-ins.js';
@@ -31,6 +33,7 @@ export interface Scene {
   readonly peers: StandIns;
   readonly pool: SqlPool;
   readonly queue: Queue;
+  readonly envelope: Envelope;
   /** A conversation with its first message and its wish, as app-server writes them. */
   create(options?: { repository?: string; branch?: string; prompt?: string }): Promise<{ id: string; message: string }>;
   send(conversation: string, text: string): Promise<string>;
@@ -67,6 +70,7 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
   const log = new ConversationLog(pool, hints, ids, systemClock, 'worker-test');
   const runtime = new RuntimeApiClient({ url: peers.runtimeUrl, apiKey: SECRET });
   const delivery = new Delivery(pool, log);
+  const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
   const steps = new StartSteps(
     runtime,
     new LlmGatewayClient({ url: peers.gatewayUrl, masterKey: SECRET }),
@@ -80,6 +84,8 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
       ingestUrl: 'http://127.0.0.1:1',
       llmUrl: 'http://127.0.0.1:1',
     },
+    new GrantedSecrets(pool, envelope),
+    pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
   const saga = new StartSaga(pool, queue, runtime, steps, delivery, systemClock, logger);
@@ -110,6 +116,7 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
     peers,
     pool,
     queue,
+    envelope,
     create: async ({ repository, branch, prompt = 'Do it.' } = {}) => {
       const id = randomUUID();
       await inOrg(pool, ORG, (client) =>

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import { SandboxSecrets } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';
@@ -18,6 +19,8 @@ interface Sandbox {
   readonly key: string;
   readonly server: Server;
   readonly url: string;
+  /** What was handed over last; `null` when nothing was. */
+  secrets: SandboxSecrets | null;
   conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
@@ -165,15 +168,21 @@ export class StandIns {
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
     const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
-    session.sandbox = { runtimeId: randomUUID(), key, server, url, conversation: null, messages: [] };
+    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, messages: [] };
     session.status = 'running';
   }
 
   private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
     const sandbox = session.sandbox;
     if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
-    if (where === '/api/bash/execute_bash_command')
-      return { status: 200, body: await bash(String(body['command']), session.directory, Number(body['timeout'] ?? 300), body['cwd']) };
+    if (where === '/api/slipway/secrets') {
+      sandbox.secrets = SandboxSecrets.parse(body);
+      return { status: 200, body: { success: true } };
+    }
+    if (where === '/api/bash/execute_bash_command') {
+      const timeout = Number(body['timeout'] ?? 300);
+      return { status: 200, body: await bash(String(body['command']), session.directory, timeout, body['cwd'], sandbox.secrets?.variables ?? {}) };
+    }
     if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
@@ -262,10 +271,17 @@ function problem(status: number, code: string, detail: string): { status: number
   return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later' } };
 }
 
-function bash(command: string, directory: string, timeoutSeconds: number, cwd: unknown): Promise<Record<string, unknown>> {
+function bash(
+  command: string,
+  directory: string,
+  timeoutSeconds: number,
+  cwd: unknown,
+  variables: Readonly<Record<string, string>>,
+): Promise<Record<string, unknown>> {
   return new Promise((resolve) => {
     const options = {
       cwd: typeof cwd === 'string' ? cwd : directory,
+      env: { ...process.env, ...variables },
       timeout: timeoutSeconds * 1000,
       killSignal: 'SIGKILL' as const,
       maxBuffer: 8 * 1024 * 1024,

@@ -61,6 +61,17 @@ const RUNTIME_SESSION = {
 export const MASTER_KEY_COLUMNS: readonly MasterKeyColumn[] = [
   { database: 'app', table: 'app.session', column: 'tokens', key: [{ name: 'id', type: 'text' }], context: ([id]) => `session:${id}` },
   { database: 'app', table: 'app.conversation', column: 'sandbox_key', key: [{ name: 'id', type: 'uuid' }], context: ([id]) => `sandbox-key:${id}` },
+  {
+    database: 'app',
+    table: 'app.provider_token',
+    column: 'token',
+    key: [
+      { name: 'user_id', type: 'text' },
+      { name: 'provider', type: 'text' },
+    ],
+    context: ([user, provider]) => `provider-token:${user}:${provider}`,
+  },
+  { database: 'app', table: 'app.outgoing_mail', column: 'body', key: [{ name: 'id', type: 'uuid' }], context: ([id]) => `mail:${id}` },
   { ...RUNTIME_SESSION, column: 'api_key', context: ([org, id]) => `runtime-key:${org}:${id}` },
   { ...RUNTIME_SESSION, column: 'environment', context: ([org, id]) => `runtime-environment:${org}:${id}` },
 ];

@@ -31,7 +31,7 @@ export const secretOperations = {
     body: CreateSecret,
     response: Secret,
     idempotency: 'none',
-    errors: CREATE_ERRORS,
+    errors: [...CREATE_ERRORS, 'secret.not-allowed'],
   },
   updateSecret: {
     id: 'secrets.update',
@@ -115,7 +115,7 @@ export const secretOperations = {
     id: 'conversations.secrets.create',
     method: 'POST',
     path: `${CONVERSATION}/secrets`,
-    summary: 'Give this conversation a secret; one that runs has it at its next message',
+    summary: 'Give this conversation a secret; one that runs gets it with its next start',
     permission: 'conversation:write',
     status: 201,
     body: CreateOwnSecret,

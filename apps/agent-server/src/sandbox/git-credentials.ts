@@ -1,0 +1,27 @@
+import type { SandboxSecrets } from '@slipway/contracts';
+
+/**
+ * The environment by which git, whoever calls it, proves itself at the hosts that were granted: settings that stand in no file, and a helper that reads the password
+ * from a variable, so that it is in no URL, no `.git/config` and no argument of a process. Over https alone, but for this machine itself.
+ */
+export function gitCredentialEnv(git: SandboxSecrets['git']): Record<string, string> {
+  const env: Record<string, string> = {};
+  let settings = 0;
+  const set = (key: string, value: string): void => {
+    env[`GIT_CONFIG_KEY_${settings}`] = key;
+    env[`GIT_CONFIG_VALUE_${settings}`] = value;
+    settings += 1;
+  };
+  for (const [index, { host, username, password }] of git.entries()) {
+    env[`SLIPWAY_GIT_USERNAME_${index}`] = username;
+    env[`SLIPWAY_GIT_PASSWORD_${index}`] = password;
+    const schemes = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host) ? ['https', 'http'] : ['https'];
+    for (const scheme of schemes) {
+      const key = `credential.${scheme}://${host}.helper`;
+      // Helpers of the machine's own are not asked for this host.
+      set(key, '');
+      set(key, `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SLIPWAY_GIT_USERNAME_${index}" "$SLIPWAY_GIT_PASSWORD_${index}"; }; f`);
+    }
+  }
+  return settings === 0 ? {} : { ...env, GIT_CONFIG_COUNT: String(settings) };
+}

@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { MeModule } from '../me/me.module.js';
+import { OrgSettingsController } from './org-settings.controller.js';
+import { OrgSettingsService } from './org-settings.service.js';
+
+@Module({ imports: [MeModule], controllers: [OrgSettingsController], providers: [OrgSettingsService] })
+export class OrgSettingsModule {}

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { OrgSettings, OrgSettingValues, Principal, UpdateOrgSettings } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../audit/audit-statement.js';
+import { ModelsService } from '../me/models.service.js';
+import { IDS, SQL_POOL } from '../platform/tokens.js';
+import { lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
+
+@Injectable()
+export class OrgSettingsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    private readonly models: ModelsService,
+  ) {}
+
+  get(caller: Principal): Promise<OrgSettings> {
+    return inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
+  }
+
+  /**
+   * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is there.
+   * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the gateway does not offer.
+   */
+  async update(caller: Principal, change: UpdateOrgSettings, ifMatch: string | undefined): Promise<OrgSettings> {
+    const { defaultModel } = change;
+    if (typeof defaultModel === 'string' && !(await this.models.list()).some(({ id }) => id === defaultModel))
+      throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      const found = await lockOrgSettings(client, caller.orgId);
+      if (found === null) throw notFound();
+      const { version, ...before } = found;
+      if (ifMatch !== undefined && ifMatch.trim() !== '*' && !ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`))
+        throw new SlipwayError('settings.changed', 'The settings of the organization were changed by somebody else.');
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+      const after: OrgSettingValues = { ...before, ...given };
+      const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
+      if (changed.length === 0) return found;
+      const next = await writeOrgSettings(client, caller.orgId, after);
+      const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
+      return { ...after, version: next };
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { SecretKind, SecretScope } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+export interface SealedSecret {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: SecretKind;
+  readonly scope: SecretScope;
+  readonly scopeValue: string;
+  readonly host: string | null;
+  readonly username: string | null;
+  readonly description: string;
+  readonly sealed: Buffer;
+  readonly keyVersion: number;
+}
+
+export interface Receiver {
+  readonly orgId: string;
+  readonly conversationId: string;
+  /** Who started the conversation. */
+  readonly personId: string;
+  readonly environment: string | null;
+  /** As `repositoryKey` writes it. */
+  readonly repository: string | null;
+}
+
+/** Every secret that the conversation may have, of all scopes; with `memberSecrets` off none that a member has brought. */
+export async function secretsFor(client: PoolClient, { orgId, conversationId, personId, environment, repository }: Receiver): Promise<SealedSecret[]> {
+  const { rows } = await client.query<SealedSecret>({
+    name: 'secrets-for-conversation',
+    text: `SELECT s.id, s.name, s.kind, s.scope, s.scope_value AS "scopeValue", s.host, s.username, s.description, s.sealed, s.key_version AS "keyVersion"
+           FROM app.secret s LEFT JOIN app.org o ON o.id = s.org_id
+           WHERE s.org_id = $1
+             AND ((s.scope = 'org') OR (s.scope = 'environment' AND s.scope_value = $2) OR (s.scope = 'repository' AND s.scope_value = $3)
+               OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
+                   AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
+           ORDER BY s.name, s.id`,
+    values: [orgId, environment, repository, personId, conversationId],
+  });
+  return rows;
+}
+
+/** Notes that they were given to a start of the conversation: once an epoch, however often the step is repeated. */
+export async function noteUse(client: PoolClient, orgId: string, conversationId: string, epoch: number, secrets: readonly SealedSecret[]): Promise<void> {
+  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [orgId, secrets.map(({ id }) => id)]);
+  await client.query(
+    `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail)
+     SELECT $1::uuid, $2, 'system', 'worker', 'Slipway', 'secret.use', $3, $4::jsonb WHERE NOT EXISTS (SELECT 1 FROM app.audit_entry WHERE id = $1::uuid)`,
+    [
+      useId(conversationId, epoch),
+      orgId,
+      conversationId,
+      JSON.stringify({ names: secrets.map(({ name }) => name), secrets: secrets.map(({ id }) => id), epoch }),
+    ],
+  );
+}
+
+/** The same for the same start: a UUID of version 8. */
+function useId(conversationId: string, epoch: number): string {
+  const hex = createHash('sha256').update(`secret.use ${conversationId} ${epoch}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

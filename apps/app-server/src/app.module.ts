@@ -1,8 +1,10 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { AccountModule } from './account/account.module.js';
+import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
-import { ConversationsModule } from './conversations/conversations.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
+import { ConversationsModule } from './conversations/conversations.module.js';
+import { DeviceModule } from './device/device.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
@@ -19,15 +21,17 @@ import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
+import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
+import { ServiceAccountsModule } from './service-accounts/service-accounts.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
+import { UsageModule } from './usage/usage.module.js';
 
 /** A feature is a folder and a line here. */
 export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   SignInModule,
   MeModule,
-import { UsageModule } from './usage/usage.module.js';
   AccountModule,
   SessionsModule,
   JobsModule,
@@ -41,11 +45,6 @@ import { UsageModule } from './usage/usage.module.js';
   MembersModule,
   InvitationsModule,
   DomainsModule.register(),
-  RealtimeModule,
-];
-
-@Module({})
-export class AppModule {
   ApiKeysModule,
   ServiceAccountsModule,
   DeviceModule,
@@ -56,6 +55,11 @@ export class AppModule {
   UsageModule,
   BudgetsModule,
   SandboxesModule,
+  RealtimeModule,
+];
+
+@Module({})
+export class AppModule {
   static register(platform: Platform, features: ReadonlyArray<Type | DynamicModule>): DynamicModule {
     return { module: AppModule, imports: [PlatformModule.register(platform), HttpModule, ...features] };
   }

@@ -53,6 +53,16 @@ const Variables = z.object({
   SANDBOX_GATEWAY_URL: httpUrl.optional(),
   /** Pages are proxied there; absent: this server has none. */
   WEB_URL: httpUrl.optional(),
+  /** Rate limit of one person or API key: requests that read. A minute. */
+  RATE_READS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(3_000),
+  /** Rate limit of one person or API key: requests that change something. A minute. */
+  RATE_WRITES_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(600),
+  /** Rate limit of one person or API key: conversations created or resumed. A minute. */
+  RATE_STARTS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(300),
+  /** An organization with all its people and keys may do this many times what one of them may. */
+  RATE_ORG_MULTIPLE: z.coerce.number().int().min(1).max(10_000).default(10),
+  /** Rate limit of one address for requests that prove nothing: sign-in, devices, refused keys. A minute; of IPv6 an address is the first 64 bits. */
+  RATE_ANONYMOUS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(600),
   /** Mail server: `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS where it offers that. Without it no mail is sent, and admins are given the links to hand on. Secret. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   /** Whom mail comes from: an address, or `Name <address>`. */

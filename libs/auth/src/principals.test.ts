@@ -16,7 +16,12 @@ const PERSON: SignedIn = {
   termsVersion: null,
   orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null }],
 };
-const service = new PrincipalService(cookie, { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) }, 'https://slipway.example/');
+const service = new PrincipalService(
+  cookie,
+  { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) },
+  { find: async () => null },
+  'https://slipway.example/',
+);
 
 describe('PrincipalService', () => {
   it('knows a person by a cookie that this server signed, among others, and by nothing else', async () => {

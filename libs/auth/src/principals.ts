@@ -1,6 +1,7 @@
 import type { Gate, Principal } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
+import type { ApiKeys, ProvenKey } from './api-keys/api-keys.js';
 import type { SessionCookie } from './session-cookie.js';
 import type { Sessions, SignedIn } from './sessions.js';
 
@@ -8,6 +9,15 @@ import type { Sessions, SignedIn } from './sessions.js';
 interface FetchHeaders {
   readonly origin?: string | undefined;
   readonly 'sec-fetch-site'?: string | string[] | undefined;
+}
+
+/** Who was proved, and how. */
+export type Proven = { readonly kind: 'session'; readonly person: SignedIn } | { readonly kind: 'api-key'; readonly key: ProvenKey };
+
+/** What a client may prove itself by. */
+interface ProofHeaders {
+  readonly cookie?: string | undefined;
+  readonly authorization?: string | undefined;
 }
 
 /** What is asked of a person before anything else (`Gate`). */
@@ -30,10 +40,33 @@ export class PrincipalService {
   constructor(
     private readonly cookie: SessionCookie,
     private readonly sessions: Pick<Sessions, 'find'>,
+    private readonly keys: Pick<ApiKeys, 'find'>,
     publicUrl: string,
     private readonly rules: GateRules = NO_GATES,
   ) {
     this.origin = new URL(publicUrl).origin;
+  }
+
+  /**
+   * Who is proved by these headers, or `null`. A bearer token counts alone: with one that is no good the cookie is not looked at,
+   * so that nobody is somebody else than they meant to be. Other schemes of `Authorization` are a proxy's matter and ignored.
+   */
+  async authenticate({ cookie, authorization }: ProofHeaders): Promise<Proven | null> {
+    const token = bearerOf(authorization);
+    if (token === undefined) {
+      const person = await this.authenticateCookie(cookie);
+      return person === null ? null : { kind: 'session', person };
+    }
+    const key = await this.authenticateKey(token);
+    return key === null ? null : { kind: 'api-key', key };
+  }
+
+  /** The API key whose token this is, or `null`. Notes its owner in the request's context for the log. */
+  async authenticateKey(token: string): Promise<ProvenKey | null> {
+    const key = await this.keys.find(token);
+    const context = currentContext();
+    if (key !== null && context !== undefined) context.userId = key.owner.id;
+    return key;
   }
 
   /** The person whom a `Cookie` header proves, or `null`. Notes the person in the request's context for the log. */
@@ -78,6 +111,23 @@ export class PrincipalService {
   }
 
   /**
+   * The key's owner with what the key leaves of their permissions.
+   * @param org id or slug. @throws SlipwayError `resource.not-found` for every organization but the key's own.
+   */
+  principalOfKey(key: ProvenKey, org: string): Principal {
+    if (key.org.id !== org && key.org.slug !== org) throw notFound();
+    const context = currentContext();
+    if (context !== undefined) context.orgId = key.org.id;
+    const { kind, id, label } = key.owner;
+    return { orgId: key.org.id, actor: { kind, id, label, viaKey: key.keyId }, permissions: key.permissions };
+  }
+
+  /** `principalFor` or `principalOfKey`. */
+  principalOf(proven: Proven, org: string): Principal {
+    return proven.kind === 'session' ? this.principalFor(proven.person, org) : this.principalOfKey(proven.key, org);
+  }
+
+  /**
    * Whether this socket may use the cookie: its page is of our origin. A client without an `Origin` is no browser page (a page names its origin when it opens a
    * WebSocket), unless the browser says that it comes from elsewhere.
    */
@@ -95,4 +145,10 @@ export class PrincipalService {
     if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin')) return;
     throw new SlipwayError('request.cross-site', `A request that changes something and is made with the cookie must come from ${this.origin}.`);
   }
+}
+
+/** What `Authorization` names as its bearer token, whatever it is, or `undefined` when it is of another scheme or there is none. */
+export function bearerOf(authorization: string | undefined): string | undefined {
+  const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? '');
+  return match === null ? undefined : (match[1] ?? '').trim();
 }

@@ -1,3 +1,4 @@
+import type { Proven } from '@slipway/auth';
 import { type Permission, ROLE_PERMISSIONS, type Role } from '@slipway/contracts';
 import { asSystem, type SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
@@ -6,14 +7,27 @@ import type { Logger } from '@slipway/telemetry';
 const CHECK_MS = 900;
 const NEEDED: Permission = 'conversation:read';
 
+/** By what an open reader was proved: a session or an API key. */
+export interface WatchedProof {
+  readonly kind: Proven['kind'];
+  readonly id: string;
+}
+
 interface Watched {
-  readonly sessionId: string;
-  /** `null`: the session alone. */
+  readonly proof: WatchedProof;
+  /** `null`: the session or the key alone. */
   readonly orgId: string | null;
   readonly revoked: () => void;
 }
 
-/** Ends open sockets and streams whose person has signed out or left the organization: one query for all of them. When the database does not answer they stay, as nothing new can be committed either. */
+export function watchedProof(proven: Proven): WatchedProof {
+  return proven.kind === 'session' ? { kind: 'session', id: proven.person.sessionId } : { kind: 'api-key', id: proven.key.keyId };
+}
+
+/**
+ * Ends open sockets and streams whose person has signed out or left the organization, and those of keys that are revoked, over, or whose owner has lost the right:
+ * one query for all of them. When the database does not answer they stay, as nothing new can be committed either.
+ */
 export class AccessWatch {
   private readonly watched = new Set<Watched>();
   private readonly timer: NodeJS.Timeout;
@@ -27,14 +41,14 @@ export class AccessWatch {
     this.timer.unref();
   }
 
-  /** Calls `revoked` once, when this session may no longer read the organization's conversations. The answer ends the watch. */
-  watch(sessionId: string, orgId: string, revoked: () => void): () => void {
-    return this.add({ sessionId, orgId, revoked });
+  /** Calls `revoked` once, when this session or key may no longer read the organization's conversations. The answer ends the watch. */
+  watch(proof: WatchedProof, orgId: string, revoked: () => void): () => void {
+    return this.add({ proof, orgId, revoked });
   }
 
-  /** Calls `revoked` once, when this session has ended. The answer ends the watch. */
-  watchSession(sessionId: string, revoked: () => void): () => void {
-    return this.add({ sessionId, orgId: null, revoked });
+  /** Calls `revoked` once, when this session or key has ended. The answer ends the watch. */
+  watchProof(proof: WatchedProof, revoked: () => void): () => void {
+    return this.add({ proof, orgId: null, revoked });
   }
 
   private add(watched: Watched): () => void {
@@ -54,18 +68,22 @@ export class AccessWatch {
       const asked = [...this.watched];
       const pairs = [...new Map(asked.map((each) => [pairOf(each), each])).values()];
       const { rows } = await asSystem(this.pool, 'slipway_app_system', 'may open readers still read', (client) =>
-        client.query<{ session: string; org: string | null; role: Role | null }>({
+        client.query<{ kind: WatchedProof['kind']; id: string; org: string | null; role: Role | null; scopes: string[] | null }>({
           name: 'check-access',
-          text: `SELECT w.session, w.org, m.role FROM unnest($1::text[], $2::text[]) AS w(session, org)
-                 JOIN app.session s ON s.id = w.session AND s.expires_at > now() JOIN app.user_account u ON u.id = s.user_id AND u.deactivated_at IS NULL
-                 LEFT JOIN app.membership m ON m.user_id = s.user_id AND m.org_id = w.org`,
-          values: [pairs.map(({ sessionId }) => sessionId), pairs.map(({ orgId }) => orgId)],
+          text: `SELECT w.kind, w.id, w.org, m.role, NULL::text[] AS scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
+                   JOIN app.session s ON w.kind = 'session' AND s.id = w.id AND s.expires_at > now()
+                   JOIN app.user_account u ON u.id = s.user_id AND u.deactivated_at IS NULL
+                   LEFT JOIN (app.membership m JOIN app.org o ON o.id = m.org_id AND (o.deletes_at IS NULL OR m.role = 'owner')) ON m.user_id = s.user_id AND m.org_id = w.org
+                 UNION ALL
+                 SELECT w.kind, w.id, w.org, k.role, k.scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
+                   CROSS JOIN LATERAL app.find_api_key(w.id) k WHERE w.kind = 'api-key' AND (w.org IS NULL OR w.org = k.org_id)`,
+          values: [pairs.map(({ proof }) => proof.kind), pairs.map(({ proof }) => proof.id), pairs.map(({ orgId }) => orgId)],
         }),
       );
       const allowed = new Set(
         rows
-          .filter(({ org, role }) => org === null || (role !== null && (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(NEEDED)))
-          .map(({ session, org }) => pairOf({ sessionId: session, orgId: org })),
+          .filter(({ org, role, scopes }) => org === null || (mayRead(role) && (scopes === null || scopes.includes(NEEDED))))
+          .map(({ kind, id, org }) => pairOf({ proof: { kind, id }, orgId: org })),
       );
       for (const each of asked) if (!allowed.has(pairOf(each)) && this.watched.delete(each)) each.revoked();
     } catch (error) {
@@ -76,6 +94,10 @@ export class AccessWatch {
   }
 }
 
-function pairOf({ sessionId, orgId }: { sessionId: string; orgId: string | null }): string {
-  return `${sessionId} ${orgId ?? ''}`;
+function mayRead(role: Role | null): boolean {
+  return role !== null && (ROLE_PERMISSIONS[role] as readonly Permission[]).includes(NEEDED);
+}
+
+function pairOf({ proof, orgId }: Pick<Watched, 'proof' | 'orgId'>): string {
+  return `${proof.kind} ${proof.id} ${orgId ?? ''}`;
 }

@@ -1,15 +1,16 @@
 import { Controller, Inject, Param, Req, Res } from '@nestjs/common';
+import type { Proven } from '@slipway/auth';
 import { type EventsQuery, operations, type Principal } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import { Caller, Query } from '../http/params.js';
+import { Caller, Proved, Query } from '../http/params.js';
 import type { SlipwayRequest } from '../http/request.js';
 import { Serves } from '../http/serves.js';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { AccessWatch } from './access-watch.js';
+import { AccessWatch, watchedProof } from './access-watch.js';
 import { conversationId } from './conversation-id.js';
 import { readBlob, readHead, readLines } from './event-log.queries.js';
 import { streamEvents } from './event-stream.js';
@@ -30,13 +31,14 @@ export class EventsController {
   @Serves(operations.readEvents)
   async read(
     @Caller() caller: Principal,
+    @Proved() proven: Proven,
     @Param('conversation') conversation: string,
     @Query() query: z.infer<typeof EventsQuery>,
     @Req() request: SlipwayRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const id = conversationId(conversation);
-    if (wantsStream(request)) return this.stream(caller, id, query.after, request, reply);
+    if (wantsStream(request)) return this.stream(caller, proven, id, query.after, request, reply);
     const head = await readHead(this.pool, caller.orgId, id);
     if (head === null) throw notFound();
     const lines = await readLines(this.pool, caller.orgId, id, query);
@@ -54,12 +56,12 @@ export class EventsController {
     return content;
   }
 
-  private async stream(caller: Principal, id: string, after: number, request: SlipwayRequest, reply: FastifyReply): Promise<void> {
+  private async stream(caller: Principal, proven: Proven, id: string, after: number, request: SlipwayRequest, reply: FastifyReply): Promise<void> {
     const last = request.headers['last-event-id'];
     const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
     const hub = await this.hubs.acquire(caller.orgId, id);
     const revoked = new AbortController();
-    const stopWatch = this.access.watch(request.person?.sessionId ?? '', caller.orgId, () => revoked.abort());
+    const stopWatch = this.access.watch(watchedProof(proven), caller.orgId, () => revoked.abort());
     try {
       if (cursor > hub.head) await hub.behind(cursor);
       if (cursor > hub.head) throw new SlipwayError('request.invalid', `The log ends at ${hub.head}, before the position ${cursor}.`);

@@ -1,49 +1,85 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { PrincipalService } from '@slipway/auth';
-import type { Operation } from '@slipway/contracts';
+import { ApiKeyUses, bearerOf, PrincipalService, type Proven } from '@slipway/auth';
+import { type Operation, proofOf } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
+import type { FastifyReply } from 'fastify';
+import { beingDeleted } from '../members/membership.queries.js';
+import { Limits } from './limits.js';
 import type { SlipwayRequest } from './request.js';
 import { OPERATION, PROVES_ITSELF } from './serves.js';
-import { WriteLimiter } from './write-limiter.js';
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Decides for every handler who is calling and whether they may: person, then organization (404), then permission (403). */
+/**
+ * Decides for every handler who is calling and whether they may: proof (401), rate of the caller (429), organization (404), its rate, permission (403).
+ * An API key counts before the cookie, which is then as if it were not there: what is proved by a header, no other site's page can have sent.
+ */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
     private readonly principals: PrincipalService,
-    private readonly limiter: WriteLimiter,
+    private readonly limits: Limits,
+    private readonly uses: ApiKeyUses,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
-    const unsafe = !SAFE_METHODS.has(request.method);
-    if (unsafe && this.principals.hasCookie(request.headers.cookie)) this.principals.assertSameSite(request.headers);
-
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
+    const bearer = bearerOf(request.headers.authorization) !== undefined;
+    const byCookie = this.principals.hasCookie(request.headers.cookie) && (!bearer || operation === undefined);
+    if (byCookie && !SAFE_METHODS.has(request.method)) this.principals.assertSameSite(request.headers);
+
     if (operation === undefined) {
-      if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) !== undefined) return true;
-      throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
-        internal: `${request.url} has a handler that nobody may call: it says neither @Serves nor @ProvesItself`,
-      });
+      if (this.reflector.getAllAndOverride<string | undefined>(PROVES_ITSELF, [context.getHandler(), context.getClass()]) === undefined)
+        throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', {
+          internal: `${request.url} has a handler that nobody may call: it says neither @Serves nor @ProvesItself`,
+        });
+      await this.limits.takeOfAddress(request.ip, reply);
+      return true;
     }
 
-    const person = await this.principals.authenticateCookie(request.headers.cookie);
-    if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
-    if (operation.beforeGates !== true) this.principals.assertGatesPassed(person);
-    request.person = person;
-    if (unsafe) this.limiter.take(person.userId, context.switchToHttp().getResponse());
-    if (operation.permission === null) return true;
+    const proven = await this.prove(request, operation, reply, bearer);
+    if (proven === null || operation.permission === null) return true;
 
-    const org = (request.params as { org?: string }).org ?? person.orgs[0]?.id;
+    const org = (request.params as { org?: string }).org ?? (proven.kind === 'session' ? proven.person.orgs[0]?.id : proven.key.org.id);
     if (org === undefined) throw notFound();
-    request.principal = this.principals.principalFor(person, org);
+    request.principal = this.principals.principalOf(proven, org);
+    await this.limits.takeOfOrg(operation, request.principal.orgId, reply);
     if (!request.principal.permissions.has(operation.permission)) {
       throw new SlipwayError('permission.denied', `This needs the permission ${operation.permission}.`);
     }
+    if (operation.whileDeleting !== true && !SAFE_METHODS.has(request.method)) this.assertNotBeingDeleted(proven, request.principal.orgId);
     return true;
+  }
+
+  /** Only its owners still get into an organization that waits for its deletion, and nothing new begins there. An API key does not get so far. */
+  private assertNotBeingDeleted(proven: Proven, orgId: string): void {
+    const deletesAt = proven.kind === 'session' ? (proven.person.orgs.find(({ id }) => id === orgId)?.deletesAt ?? null) : null;
+    if (deletesAt !== null) throw beingDeleted(deletesAt);
+  }
+
+  private async prove(request: SlipwayRequest, operation: Operation, reply: FastifyReply, bearer: boolean): Promise<Proven | null> {
+    const proven = await this.principals.authenticate(request.headers);
+    if (proven === null) {
+      await this.limits.takeOfAddress(request.ip, reply);
+      if (operation.anonymous === true && !bearer) return null;
+      throw new SlipwayError('auth.missing', bearer ? 'The API key is not valid, or it is over.' : 'You are not signed in, or your session has ended.');
+    }
+    request.proven = proven;
+    if (proven.kind === 'session') {
+      request.person = proven.person;
+      await this.limits.takeOfCaller(operation, proven.person.userId, reply);
+      if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven.person);
+      return proven;
+    }
+    const { keyId } = proven.key;
+    this.uses.note(keyId, request.ip, `${operation.method} ${operation.path}`);
+    await this.limits.takeOfCaller(operation, keyId, reply);
+    if (proofOf(operation) === 'session')
+      throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in person.`);
+    return proven;
   }
 }

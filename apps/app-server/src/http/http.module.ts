@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Global, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ProblemFilter } from '@slipway/errors/nest';
 import type { Logger } from '@slipway/telemetry';
@@ -7,13 +7,14 @@ import { CONFIG, LOGGER } from '../platform/tokens.js';
 import { AccessGuard } from './access.guard.js';
 import { docsUrl } from './framework-problem.js';
 import { IdempotencyInterceptor } from './idempotency.interceptor.js';
+import { Limits } from './limits.js';
 import { ValidationInterceptor } from './validation.interceptor.js';
-import { WriteLimiter } from './write-limiter.js';
 
 /** What every request goes through, in this order: guard, validation, idempotency, handler; and the filter for whatever is thrown. */
+@Global()
 @Module({
   providers: [
-    WriteLimiter,
+    Limits,
     {
       provide: APP_FILTER,
       inject: [LOGGER, CONFIG],
@@ -23,5 +24,6 @@ import { WriteLimiter } from './write-limiter.js';
     { provide: APP_INTERCEPTOR, useClass: ValidationInterceptor },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
+  exports: [Limits],
 })
 export class HttpModule {}

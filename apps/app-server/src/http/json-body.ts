@@ -2,7 +2,7 @@ import { SlipwayError } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
 
 /** Where OAuth and OpenID Connect demand a form. Whoever posts one there proves themselves by what is in it. */
-export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout']);
+export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout', '/oauth/device/authorize', '/oauth/device/token']);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
 

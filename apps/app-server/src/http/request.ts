@@ -1,9 +1,11 @@
-import type { SignedIn } from '@slipway/auth';
+import type { Proven, SignedIn } from '@slipway/auth';
 import type { Principal } from '@slipway/contracts';
 import type { FastifyRequest } from 'fastify';
 
 /** What guard and interceptors have found out about a request. */
 export interface SlipwayRequest extends FastifyRequest {
+  proven?: Proven;
+  /** Absent with an API key. */
   person?: SignedIn;
   principal?: Principal;
   /** Body and query as the operation's schemas read them. */

@@ -237,13 +237,19 @@ describe('every request', () => {
     });
   });
 
-  it('says how many changes are left, and when there may be more', async () => {
+  it('says how many reads, changes and starts are left to the caller and to the organization, each counted apart, and when there may be more', async () => {
+    const shape = (response: Response): unknown => [response.headers.get('ratelimit-policy'), response.headers.get('ratelimit')];
+    const read = await person.fetch(`${PATH}/x`);
+    expect(shape(read)).toEqual(['"reads";q=3000;w=60, "org-reads";q=30000;w=60', expect.stringMatching(/^"reads";r=\d+;t=\d+, "org-reads";r=\d+;t=\d+$/)]);
     const response = await person.fetch(PATH, { method: 'POST', json: { prompt: 'x' } });
-    expect(response.headers.get('ratelimit-policy')).toBe('"writes";q=600;w=60');
+    expect(response.headers.get('ratelimit-policy')).toBe('"starts";q=300;w=60, "org-starts";q=3000;w=60');
     const left = Number(/r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]);
     const answers = await Promise.all(Array.from({ length: left + 50 }, () => person.fetch('/api/conversations', { method: 'POST', json: {} })));
     const limited = answers.find(({ status }) => status === 429);
-    expect([limited?.headers.get('retry-after'), await limited?.json()]).toMatchObject(['1', { code: 'rate.limited', retry: 'later' }]);
+    expect(await limited?.json()).toMatchObject({ code: 'rate.limited', retry: 'later' });
+    const seconds = Number(limited?.headers.get('retry-after'));
+    expect([seconds >= 1, seconds <= 60]).toEqual([true, true]);
+    expect(answers.filter(({ status }) => status === 429).length).toBe(50);
     expect((await person.fetch('/api/v1/me')).status).toBe(200);
   });
 

@@ -1,8 +1,8 @@
 import { Controller } from '@nestjs/common';
-import type { SignedIn } from '@slipway/auth';
+import type { Proven, ProvenKey } from '@slipway/auth';
 import { type Me, type ModelList, type Org, operations, type Principal } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
-import { Caller, Person } from '../http/params.js';
+import { Caller, Proved } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { MeService } from './me.service.js';
 import { ModelsService } from './models.service.js';
@@ -15,13 +15,25 @@ export class MeController {
   ) {}
 
   @Serves(operations.me)
-  me(@Person() person: SignedIn): Me {
-    return this.people.of(person);
+  me(@Proved() proven: Proven): Me {
+    if (proven.kind === 'session') return this.people.of(proven.person);
+    const { keyId, owner, org, expiresAt } = proven.key;
+    const { id, label: name, email, emailVerified } = owner;
+    const auth: Me['auth'] = { kind: 'api-key', keyId, orgId: org.id, owner: owner.kind, expiresAt: expiresAt.toISOString() };
+    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: [], terms: null };
+  }
+
+  /** OpenHands' question of the same kind. */
+  @Serves(operations.me, { path: '/api/keys/current' })
+  current(@Proved() proven: Proven): { auth_type: string; user_id: string; org_id: string | null; bound_org_id: string | null } {
+    if (proven.kind === 'session') return { auth_type: 'cookie', user_id: proven.person.userId, org_id: proven.person.orgs[0]?.id ?? null, bound_org_id: null };
+    const { owner, org } = proven.key;
+    return { auth_type: 'api_key', user_id: owner.id, org_id: org.id, bound_org_id: org.id };
   }
 
   @Serves(operations.getOrg)
-  org(@Person() person: SignedIn, @Caller() caller: Principal): Org {
-    const org = person.orgs.find(({ id }) => id === caller.orgId);
+  org(@Proved() proven: Proven, @Caller() caller: Principal): Org {
+    const org = proven.kind === 'session' ? proven.person.orgs.find(({ id }) => id === caller.orgId) : orgOfKey(proven.key);
     if (org === undefined) throw notFound();
     return org;
   }
@@ -30,4 +42,9 @@ export class MeController {
   async listModels(): Promise<ModelList> {
     return { data: await this.models.list() };
   }
+}
+
+/** As its owner sees it, but for the permissions: those that the key leaves. */
+function orgOfKey({ org, role, permissions }: ProvenKey): Org {
+  return { ...org, role, permissions: [...permissions], deletesAt: null };
 }

@@ -1,5 +1,5 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
-import { OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { ApiKeys, ApiKeyUses, OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { Envelope } from '@slipway/auth/envelope';
 import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -33,6 +33,7 @@ export class PlatformModule implements OnApplicationShutdown {
     private readonly db: Db,
     private readonly sessions: Sessions,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
+    private readonly uses: ApiKeyUses,
   ) {}
 
   static register({ config, logger, metrics, clock = systemClock }: Platform): DynamicModule {
@@ -81,11 +82,13 @@ export class PlatformModule implements OnApplicationShutdown {
         inject: [SQL_POOL, SecretBox, OidcIssuer],
         useFactory: (pool: SqlPool, box: SecretBox, issuer: OidcIssuer) => new ProviderTokens(pool, box, issuer, clock, logger, config.OIDC_BROKERS),
       },
+      { provide: ApiKeys, inject: [SQL_POOL], useFactory: (pool: SqlPool) => new ApiKeys(pool, clock) },
+      { provide: ApiKeyUses, inject: [SQL_POOL], useFactory: (pool: SqlPool) => new ApiKeyUses(pool, clock, logger) },
       {
         provide: PrincipalService,
-        inject: [SessionCookie, Sessions],
-        useFactory: (cookie: SessionCookie, sessions: Sessions) =>
-          new PrincipalService(cookie, sessions, config.PUBLIC_URL, {
+        inject: [SessionCookie, Sessions, ApiKeys],
+        useFactory: (cookie: SessionCookie, sessions: Sessions, keys: ApiKeys) =>
+          new PrincipalService(cookie, sessions, keys, config.PUBLIC_URL, {
             verifiedEmail: config.REQUIRE_VERIFIED_EMAIL,
             termsVersion: config.TERMS_VERSION ?? null,
           }),
@@ -95,7 +98,7 @@ export class PlatformModule implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.sessions.close();
+    await Promise.all([this.uses.close(), this.sessions.close()]);
     await Promise.all([this.db.close(), this.pool.end()]);
   }
 }

@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PrincipalService, SignedIn } from '@slipway/auth';
+import { bearerOf, type PrincipalService, type Proven } from '@slipway/auth';
 import { type ResumeFrame, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { PACE_LEAVE_MS } from '@slipway/domain';
@@ -10,7 +10,7 @@ import { Counter, Gauge, type Registry } from '@slipway/telemetry/http';
 import { Server, type Socket } from 'socket.io';
 import { Decoder } from 'socket.io-parser';
 import { listQueued } from '../conversations/inbox.queries.js';
-import type { AccessWatch } from '../events/access-watch.js';
+import { type AccessWatch, watchedProof } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
 import { LogReader } from '../events/log-reader.js';
 import { backlogOf, cutterOf } from './backlog.js';
@@ -31,6 +31,8 @@ const LAST_MS = 2_000;
 /** Parts of a drain: before the first socket is told to go elsewhere, and from the first one to the last. */
 const UNTOLD_PART = 0.5;
 const TELLING_PART = 0.25;
+
+const NOT_PROVED = 'You are not signed in, your session has ended, or the API key is not valid.';
 
 interface Subscription {
   reader: SocketReader | null;
@@ -62,13 +64,13 @@ export class RealtimeGateway {
       allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.mayOpenSocket(request.headers)),
     });
     this.io.use((socket, next) => {
-      principals.authenticateCookie(socket.handshake.headers.cookie).then(
-        (person) => {
-          if (person === null) return next(connectError('auth.missing', 'You are not signed in, or your session has ended.'));
-          const [gate] = principals.gatesOf(person);
+      this.prove(socket).then(
+        (proven) => {
+          if (proven === null) return next(connectError('auth.missing', NOT_PROVED));
+          const [gate] = proven.kind === 'session' ? principals.gatesOf(proven.person) : [];
           if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
-          // Also one that reads nothing ends with its session.
-          const stopWatch = access.watchSession(person.sessionId, () => socket.disconnect(true));
+          // Also one that reads nothing ends with its session or key.
+          const stopWatch = access.watchProof(watchedProof(proven), () => socket.disconnect(true));
           socket.conn.once('close', stopWatch);
           next();
         },
@@ -190,10 +192,10 @@ export class RealtimeGateway {
     try {
       const asked = parseOrThrow(Subscribe, body);
       conversationId = asked.conversationId.toLowerCase();
-      const person = await this.principals.authenticateCookie(socket.handshake.headers.cookie);
-      if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
-      this.principals.assertGatesPassed(person);
-      const orgId = this.orgOf(person, asked.orgId);
+      const proven = await this.prove(socket);
+      if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
+      if (proven.kind === 'session') this.principals.assertGatesPassed(proven.person);
+      const orgId = this.orgOf(proven, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;
       // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
@@ -215,7 +217,7 @@ export class RealtimeGateway {
           (error) => this.logger.warn({ err: error, conversation_id: hub.conversationId }, 'a socket could not read the log; it tries again'),
           () => this.tooSlow(socket),
         );
-        subscription.stopWatch = this.access.watch(person.sessionId, orgId, () => socket.disconnect(true));
+        subscription.stopWatch = this.access.watch(watchedProof(proven), orgId, () => socket.disconnect(true));
         answer({ ok: true, head: hub.head });
         subscription.reader.start();
         room.inbox();
@@ -232,8 +234,16 @@ export class RealtimeGateway {
     }
   }
 
-  private orgOf(person: SignedIn, org: string): string {
-    const principal = this.principals.principalFor(person, org);
+  /** By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is proved. */
+  private prove({ handshake: { auth, headers } }: Socket): Promise<Proven | null> {
+    const { token } = auth as { token?: unknown };
+    const { cookie, authorization } = headers;
+    if (token === undefined || token === null) return this.principals.authenticate({ cookie, authorization });
+    return this.principals.authenticate({ authorization: `Bearer ${typeof token === 'string' ? (bearerOf(token) ?? token) : ''}` });
+  }
+
+  private orgOf(proven: Proven, org: string): string {
+    const principal = this.principals.principalOf(proven, org);
     if (!principal.permissions.has('conversation:read')) throw notFound();
     return principal.orgId;
   }

@@ -1,8 +1,9 @@
 import { Controller, Header, Param } from '@nestjs/common';
-import type { SignedIn } from '@slipway/auth';
+import type { Proven } from '@slipway/auth';
 import { type GrantSandboxAccess, operations, type Principal, type SandboxAccess, type SandboxAccessList } from '@slipway/contracts';
+import { watchedProof } from '../events/access-watch.js';
 import { conversationId } from '../events/conversation-id.js';
-import { Body, Caller, Person } from '../http/params.js';
+import { Body, Caller, Proved } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SandboxAccessService } from './sandbox-access.service.js';
 
@@ -17,8 +18,8 @@ export class SandboxAccessController {
 
   @Serves(operations.grantSandboxAccess)
   @Header('cache-control', 'no-store')
-  grant(@Caller() caller: Principal, @Person() person: SignedIn, @Param('conversation') id: string, @Body() body: GrantSandboxAccess): Promise<SandboxAccess> {
-    return this.access.grant(caller, person.sessionId, conversationId(id), body.port);
+  grant(@Caller() caller: Principal, @Proved() proven: Proven, @Param('conversation') id: string, @Body() body: GrantSandboxAccess): Promise<SandboxAccess> {
+    return this.access.grant(caller, watchedProof(proven), conversationId(id), body.port);
   }
 
   @Serves(operations.revokeSandboxAccess)

@@ -5,7 +5,9 @@ export interface NewGrant {
   readonly id: string;
   readonly orgId: string;
   readonly userId: string;
-  readonly sessionId: string;
+  /** Of these two, the one that it was made with. */
+  readonly sessionId: string | null;
+  readonly apiKeyId: string | null;
   readonly conversationId: string;
   readonly port: number;
   readonly ticketHash: Buffer;
@@ -17,9 +19,20 @@ export interface NewGrant {
 export async function insertGrant(client: PoolClient, grant: NewGrant): Promise<boolean> {
   await client.query('DELETE FROM app.sandbox_grant WHERE org_id = $1 AND expires_at < now()', [grant.orgId]);
   const { rowCount } = await client.query(
-    `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
-     SELECT $1, $2, $3, $4, c.id, $6, $7, $8, $9 FROM app.conversation c WHERE c.org_id = $2 AND c.id = $5`,
-    [grant.id, grant.orgId, grant.userId, grant.sessionId, grant.conversationId, grant.port, grant.ticketHash, grant.ticketExpiresAt, grant.expiresAt],
+    `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at, api_key_id)
+     SELECT $1, $2, $3, $4, c.id, $6, $7, $8, $9, $10 FROM app.conversation c WHERE c.org_id = $2 AND c.id = $5`,
+    [
+      grant.id,
+      grant.orgId,
+      grant.userId,
+      grant.sessionId,
+      grant.conversationId,
+      grant.port,
+      grant.ticketHash,
+      grant.ticketExpiresAt,
+      grant.expiresAt,
+      grant.apiKeyId,
+    ],
   );
   return rowCount === 1;
 }
@@ -41,7 +54,8 @@ export async function openGrants(client: PoolClient, orgId: string, conversation
   const known = await client.query('SELECT 1 FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, conversationId]);
   if (known.rowCount === 0) return null;
   const { rows } = await client.query<OpenGrant>(
-    `SELECT g.id, g.user_id, u.name AS label, g.port, g.created_at, g.expires_at FROM app.sandbox_grant g JOIN app.user_account u ON u.id = g.user_id
+    `SELECT g.id, g.user_id, coalesce(u.name, a.name, g.user_id) AS label, g.port, g.created_at, g.expires_at FROM app.sandbox_grant g
+     LEFT JOIN app.user_account u ON u.id = g.user_id LEFT JOIN app.service_account a ON a.org_id = g.org_id AND a.id = g.user_id
      WHERE g.org_id = $1 AND g.conversation_id = $2 AND g.revoked_at IS NULL AND g.expires_at > now()
      ORDER BY g.created_at DESC, g.id LIMIT $3`,
     [orgId, conversationId, MAX_LISTED_SANDBOX_ACCESS],

@@ -8,6 +8,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
+import type { WatchedProof } from '../events/access-watch.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { insertGrant, openGrants, revokeGrants } from './sandbox-access.queries.js';
 
@@ -23,7 +24,7 @@ interface Gateway {
 
 /**
  * Lets people into the sandboxes of conversations that they may write in, and ends that again. Needs no sandbox to be there: whether there is one
- * is the gateway's to say when somebody comes. Beside `revoke`, a grant ends with the sign-in that it was made with, with the membership or the role
+ * is the gateway's to say when somebody comes. Beside `revoke`, a grant ends with the sign-in or the API key that it was made with, with the membership or the role
  * of its person, with the conversation, and by its age; all of that is read from the rows by sandbox-gateway, so that nothing here has to remember it.
  */
 @Injectable()
@@ -59,7 +60,7 @@ export class SandboxAccessService {
   }
 
   /** @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found` */
-  async grant(caller: Principal, sessionId: string, conversation: string, wanted: GrantSandboxAccess['port']): Promise<SandboxAccess> {
+  async grant(caller: Principal, proof: WatchedProof, conversation: string, wanted: GrantSandboxAccess['port']): Promise<SandboxAccess> {
     const gateway = this.configured();
     const port = sandboxPortOf(wanted);
     if (port === null)
@@ -75,7 +76,8 @@ export class SandboxAccessService {
         id,
         orgId: caller.orgId,
         userId: caller.actor.id,
-        sessionId,
+        sessionId: proof.kind === 'session' ? proof.id : null,
+        apiKeyId: proof.kind === 'api-key' ? proof.id : null,
         conversationId: conversation,
         port,
         ticketHash,

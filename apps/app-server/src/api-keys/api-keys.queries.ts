@@ -1,0 +1,172 @@
+import {
+  type API_KEY_OWNERS,
+  type API_KEY_STATES,
+  type ApiKey,
+  PERMISSIONS,
+  type Permission,
+  permissionsOfKey,
+  ROLE_PERMISSIONS,
+  type Role,
+} from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+export type ApiKeyState = (typeof API_KEY_STATES)[number];
+
+export interface NewApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly ownerKind: (typeof API_KEY_OWNERS)[number];
+  readonly ownerId: string;
+  readonly scopes: readonly Permission[];
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly notBefore: Date | null;
+  readonly expiresAt: Date;
+  readonly createdBy: string;
+  readonly createdByLabel: string;
+  readonly createdAt: Date;
+}
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly owner_kind: (typeof API_KEY_OWNERS)[number];
+  readonly owner_id: string;
+  readonly owner_label: string | null;
+  /** `null`: the owner is no member any more, deactivated or deleted. */
+  readonly owner_role: Role | null;
+  readonly scopes: string[];
+  readonly prefix: string;
+  readonly last4: string;
+  readonly state: ApiKeyState;
+  readonly not_before: Date | null;
+  readonly expires_at: Date;
+  readonly created_by: string;
+  readonly created_by_label: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly last_used_address: string | null;
+  readonly last_used_route: string | null;
+  readonly revoked_at: Date | null;
+  readonly replaced_by: string | null;
+}
+
+/** `$2` is the time by which the state is told. */
+const STATE = `CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= $2 THEN 'expired' WHEN k.not_before > $2 THEN 'pending' ELSE 'active' END`;
+const SELECT = `SELECT k.id, k.name, k.owner_kind, k.owner_id, coalesce(u.name, a.name) AS owner_label,
+    CASE WHEN u.id IS NOT NULL AND u.deactivated_at IS NULL THEN m.role WHEN a.deleted_at IS NULL THEN a.role END AS owner_role,
+    k.scopes, k.prefix, k.last4, ${STATE} AS state, k.not_before, k.expires_at, k.created_by, k.created_by_label, k.created_at,
+    k.last_used_at, k.last_used_address, k.last_used_route, k.revoked_at, k.replaced_by
+  FROM app.api_key k
+  LEFT JOIN app.user_account u ON k.owner_kind = 'user' AND u.id = k.owner_id
+  LEFT JOIN app.membership m ON m.org_id = k.org_id AND m.user_id = u.id
+  LEFT JOIN app.service_account a ON k.owner_kind = 'service-account' AND a.org_id = k.org_id AND a.id = k.owner_id
+  WHERE k.org_id = $1`;
+
+/** Newest first, one more than `limit` when there is a next page. `ownerId` null: everybody's. */
+export async function listApiKeys(
+  client: PoolClient,
+  orgId: string,
+  now: Date,
+  asked: { readonly ownerId: string | null; readonly state: ApiKeyState | null; readonly before: string | null; readonly limit: number },
+): Promise<ApiKeyRow[]> {
+  const { rows } = await client.query<ApiKeyRow>(
+    `${SELECT} AND ($3::text IS NULL OR k.owner_id = $3) AND ($4::text IS NULL OR ${STATE} = $4) AND ($5::text IS NULL OR k.id < $5) ORDER BY k.id DESC LIMIT $6`,
+    [orgId, now, asked.ownerId, asked.state, asked.before, asked.limit + 1],
+  );
+  return rows;
+}
+
+export async function readApiKey(client: PoolClient, orgId: string, now: Date, id: string): Promise<ApiKeyRow | null> {
+  const { rows } = await client.query<ApiKeyRow>(`${SELECT} AND k.id = $3`, [orgId, now, id]);
+  return rows[0] ?? null;
+}
+
+/** As `readApiKey`; nobody else changes the key until the transaction ends. */
+export async function lockApiKey(client: PoolClient, orgId: string, now: Date, id: string): Promise<ApiKeyRow | null> {
+  await client.query('SELECT 1 FROM app.api_key WHERE org_id = $1 AND id = $2 FOR UPDATE', [orgId, id]);
+  return readApiKey(client, orgId, now, id);
+}
+
+/** Keys of an owner that can be used now or later, but for those that a rotation has replaced. Until the transaction ends nobody else counts this owner's. */
+export async function countLiveApiKeys(client: PoolClient, orgId: string, ownerId: string, now: Date): Promise<number> {
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`api-keys ${orgId} ${ownerId}`]);
+  const { rows } = await client.query<{ live: number }>(
+    'SELECT count(*)::int AS live FROM app.api_key WHERE org_id = $1 AND owner_id = $2 AND revoked_at IS NULL AND expires_at > $3 AND replaced_by IS NULL',
+    [orgId, ownerId, now],
+  );
+  return rows[0]?.live ?? 0;
+}
+
+export async function insertApiKey(client: PoolClient, orgId: string, row: NewApiKeyRow): Promise<void> {
+  await client.query(
+    `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, not_before, expires_at, created_by, created_by_label, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    [
+      row.id,
+      orgId,
+      row.name,
+      row.ownerKind,
+      row.ownerId,
+      row.scopes,
+      row.hash,
+      row.prefix,
+      row.last4,
+      row.notBefore,
+      row.expiresAt,
+      row.createdBy,
+      row.createdByLabel,
+      row.createdAt,
+    ],
+  );
+}
+
+export async function renameApiKey(client: PoolClient, orgId: string, id: string, name: string): Promise<void> {
+  await client.query('UPDATE app.api_key SET name = $3 WHERE org_id = $1 AND id = $2', [orgId, id, name]);
+}
+
+export async function revokeApiKey(client: PoolClient, orgId: string, id: string, now: Date): Promise<void> {
+  await client.query('UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL', [orgId, id, now]);
+}
+
+/** Ends every key of an owner. @returns the ids of those that were live. */
+export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId: string, now: Date): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    'UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND owner_id = $2 AND revoked_at IS NULL AND expires_at > $3 RETURNING id',
+    [orgId, ownerId, now],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The key goes on until `until` at the latest; `null`: it ends at once. */
+export async function replaceApiKey(client: PoolClient, orgId: string, id: string, by: string, now: Date, until: Date | null): Promise<void> {
+  await client.query(
+    `UPDATE app.api_key SET replaced_by = $3, revoked_at = CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END, expires_at = least(expires_at, coalesce($5::timestamptz, expires_at))
+     WHERE org_id = $1 AND id = $2`,
+    [orgId, id, by, now, until],
+  );
+}
+
+export function toApiKey(row: ApiKeyRow): ApiKey {
+  const scopes = PERMISSIONS.filter((permission) => row.scopes.includes(permission));
+  const live = row.state === 'active' || row.state === 'pending';
+  const owned: ReadonlySet<Permission> = new Set(row.owner_role === null || !live ? [] : ROLE_PERMISSIONS[row.owner_role]);
+  return {
+    id: row.id,
+    name: row.name,
+    state: row.state,
+    owner: { kind: row.owner_kind, id: row.owner_id, label: row.owner_label ?? row.owner_id },
+    prefix: row.prefix,
+    last4: row.last4,
+    scopes,
+    permissions: [...permissionsOfKey(scopes, owned)],
+    notBefore: row.not_before?.toISOString() ?? null,
+    expiresAt: row.expires_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    createdBy: { id: row.created_by, label: row.created_by_label },
+    lastUsed: row.last_used_at === null ? null : { at: row.last_used_at.toISOString(), address: row.last_used_address, route: row.last_used_route ?? '' },
+    revokedAt: row.revoked_at?.toISOString() ?? null,
+    replacedBy: row.replaced_by,
+  };
+}

@@ -142,12 +142,15 @@ export class ClaimReplicas {
   async insist(path: string, org: string, body: object): Promise<Answered> {
     const end = performance.now() + 90_000;
     let last: Answered | null = null;
+    const seen = new Map<string, number>();
     while (performance.now() < end) {
       last = await this.once(Math.floor(Math.random() * this.replicas.length), path, org, body);
       if (last !== null && last.status < 500) return last;
+      const words = last === null ? 'no answer' : `${last.status} ${JSON.stringify(last.body)}`;
+      seen.set(words, (seen.get(words) ?? 0) + 1);
       await wait(RETRY_MS);
     }
-    throw new Error(`${path} was not answered: ${JSON.stringify(last)}`);
+    throw new Error(`${path} ${JSON.stringify(body)} was not answered: ${[...seen].map(([words, times]) => `${times} × ${words}`).join('; ')}`);
   }
 
   private spawn(port: number): ChildProcess {

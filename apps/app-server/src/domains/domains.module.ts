@@ -9,10 +9,8 @@ export class DomainsModule {
   static register(nameServers?: readonly string[]): DynamicModule {
     return {
       module: DomainsModule,
-      global: true,
       controllers: [DomainsController],
       providers: [DomainsService, { provide: TxtLookup, useValue: new TxtLookup(nameServers) }],
-      exports: [DomainsService],
     };
   }
 }

@@ -4,33 +4,21 @@ import { DomainName, MAX_DOMAINS, type OrgDomain, type OrgDomainList, type Princ
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
-import { addMember, assertKept, hasLeft, lockOrg } from '../members/membership.queries.js';
-import { IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import {
-  type DomainRow,
-  deleteDomain,
-  findAutoJoin,
-  findConfirmedPerson,
-  findDomain,
-  insertDomain,
-  listDomains,
-  markChecked,
-  setAutoJoinRole,
-} from './domains.queries.js';
+import { assertKept, lockOrg } from '../members/membership.queries.js';
+import { IDS, SQL_POOL } from '../platform/tokens.js';
+import { type DomainRow, deleteDomain, findDomain, insertDomain, listDomains, markChecked, setAutoJoinRole } from './domains.queries.js';
 import { isPublicMailDomain } from './public-mail-domains.js';
 import { TxtLookup } from './txt-lookup.js';
 
 const CHALLENGE_BYTES = 20;
 
-/** Domains that an organization has proved to be its own, and who joins it by an address of one. */
+/** Domains that an organization says and proves to be its own, and whether who has an address of one joins it (`DomainJoin`). */
 @Injectable()
 export class DomainsService {
   constructor(
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
-    @Inject(LOGGER) private readonly logger: Logger,
     private readonly lookup: TxtLookup,
   ) {}
 
@@ -113,35 +101,6 @@ export class DomainsService {
       await deleteDomain(client, caller.orgId, domain);
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.release', target: domain, before: { state, autoJoinRole } }));
     });
-  }
-
-  /**
-   * At a sign-in: makes a person with a confirmed address a member of the organization that their domain belongs to, if it takes them in. Not one who has
-   * left it or was removed: an invitation brings them back. Never stands in the way of the sign-in: what fails is logged, and tried again at the next.
-   * @returns the organization that was joined.
-   */
-  async joinByDomain(userId: string): Promise<string | null> {
-    try {
-      const person = await findConfirmedPerson(this.pool, userId);
-      const found = person === null ? null : await findAutoJoin(this.pool, person.email.slice(person.email.lastIndexOf('@') + 1));
-      if (person === null || found === null) return null;
-      return await inOrg(this.pool, found.orgId, async (client) => {
-        const org = await lockOrg(client, found.orgId);
-        if (org === null || org.deletes_at !== null || (await hasLeft(client, org.id, userId))) return null;
-        if (!(await addMember(client, org.id, { userId, role: found.role, source: 'domain' }))) return null;
-        await client.query(
-          auditOf(
-            this.ids.uuid(),
-            { orgId: org.id, actor: { kind: 'user', id: userId, label: person.name } },
-            { action: 'member.join', target: userId, detail: { source: 'domain' }, after: { role: found.role } },
-          ),
-        );
-        return org.id;
-      });
-    } catch (error) {
-      this.logger.warn({ err: error, user_id: userId }, 'nobody was joined by their domain');
-      return null;
-    }
   }
 
   private async kept(client: PoolClient, orgId: string): Promise<void> {

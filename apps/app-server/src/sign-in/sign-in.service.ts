@@ -3,6 +3,7 @@ import { OidcIssuer, ProviderTokens, readCookie, SecretBox, SessionCookie, Sessi
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../config.js';
+import { DomainJoin } from '../domains/domain-join.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
 import { returnUrl } from './return-path.js';
 import type { SignInRequest } from './sign-in-request.js';
@@ -20,6 +21,7 @@ export class SignInService {
     private readonly issuer: OidcIssuer,
     private readonly sessions: Sessions,
     private readonly providers: ProviderTokens,
+    private readonly domains: DomainJoin,
     private readonly cookie: SessionCookie,
     private readonly box: SecretBox,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -58,6 +60,7 @@ export class SignInService {
     const { identity, tokens } = await this.issuer.finish(query, transaction);
     const replaces = await this.cookie.sessionOf(cookieHeader);
     const { sessionId, userId, expiresAt } = await this.sessions.start(identity, tokens, { ...from, replaces });
+    await this.domains.joinByDomain(userId);
     await this.takeProviderTokens(userId, tokens.accessToken);
     return {
       location: transaction.redirect,

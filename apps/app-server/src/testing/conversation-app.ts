@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { DynamicModule, Type } from '@nestjs/common';
 import { SecretBox, SessionCookie, Sessions } from '@slipway/auth';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { type Conversation, type ConversationEvent, DEMO_MODEL, GatewayModelList, type IngestAck } from '@slipway/contracts';
@@ -57,7 +58,12 @@ export class ConversationApp {
 
   /** @param options.through what stands between the servers and their database: its URL for the one that it is given. What the test itself asks goes straight there. */
   static async start(
-    options: { replicas?: number; env?: Readonly<Record<string, string>>; through?: (url: string) => Promise<string> } = {},
+    options: {
+      replicas?: number;
+      env?: Readonly<Record<string, string>>;
+      through?: (url: string) => Promise<string>;
+      features?: ReadonlyArray<Type | DynamicModule>;
+    } = {},
   ): Promise<ConversationApp> {
     const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
     const gateway = createServer((_request, response) => {
@@ -75,7 +81,10 @@ export class ConversationApp {
       ...options.env,
     };
     const replicas: TestApp[] = [];
-    for (let index = 0; index < (options.replicas ?? 1); index += 1) replicas.push(await startTestApp(testConfig(await freePort(), database, issuer, env)));
+    for (let index = 0; index < (options.replicas ?? 1); index += 1)
+      replicas.push(
+        await startTestApp(testConfig(await freePort(), database, issuer, env), options.features === undefined ? {} : { features: options.features }),
+      );
     const config = testConfig(0, database, issuer, env);
     const pool = createPool({ url: database.urls.app, max: 5, applicationName: 'test', onError: () => {} });
     return new ConversationApp(

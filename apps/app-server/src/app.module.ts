@@ -20,6 +20,7 @@ import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
+import { ReferenceModule } from './reference/reference.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
@@ -55,6 +56,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   UsageModule,
   BudgetsModule,
   SandboxesModule,
+  ReferenceModule,
   RealtimeModule,
 ];
 

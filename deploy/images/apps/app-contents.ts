@@ -37,6 +37,7 @@ export async function appContents(app: string, plan: AppPlan, version: string): 
       .map((name) => name.split(path.sep).join('/'))
       .filter((name) => only.test(name));
     if (names.length === 0) throw new Error(`${from} holds nothing for the image of ${app}.`);
+    if (from.startsWith('node_modules/')) packages.add(from);
     for (const name of names) files.push(textFile(`${APP_FOLDER}/${to}/${name}`, readFileSync(path.join(ROOT, from, name))));
   }
   files.push(textFile(`${APP_FOLDER}/package.json`, `${JSON.stringify({ name: `@slipway/${app}`, version, private: true, type: 'module' })}\n`));

@@ -24,7 +24,10 @@ export const APPS = {
     port: 3000,
     entry: 'main.js',
     programs: { ...main('app-server'), 'migrate.js': 'apps/app-server/dist/migrate/main.js', 'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js' },
-    folders: [{ from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ }],
+    folders: [
+      { from: 'node_modules/swagger-ui-dist', to: 'reference', only: /^swagger-ui(-bundle\.js|\.css)$/ },
+      { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ },
+    ],
   },
   worker: { description: 'Jobs: starts, deliveries, pauses and recovery of conversations', port: 3001, entry: 'main.js', programs: main('worker') },
   'runtime-api': {

@@ -18,6 +18,7 @@ export { type RedisServer, startRedisServer } from './redis-server.js';
 export { createSampleRepository } from './sample-repository.js';
 export { type SeededOrg, type SeededPerson, seedTwoOrgs, type TwoOrgs } from './scenarios/two-orgs.js';
 export { type SignedInClient, signIn, submitForm } from './sign-in.js';
+export { SigningIssuer, type SigningPerson } from './signing-issuer.js';
 export { SilentProxy } from './silent-proxy.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

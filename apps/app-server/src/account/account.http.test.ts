@@ -1,11 +1,10 @@
 import { after, before, describe, it } from 'node:test';
 import type { Me, MySettings } from '@slipway/contracts';
 import { migrateQueue } from '@slipway/queue/migrate';
-import { CookieClient, createTestDatabase, freePort, type SignedInClient, signIn, type TestDatabase, until } from '@slipway/testing';
+import { CookieClient, createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { io } from 'socket.io-client';
-import { SigningIssuer } from '../testing/signing-issuer.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 
 const TERMS = { TERMS_URL: 'https://slipway.example/terms', TERMS_VERSION: '2026-11', REQUIRE_VERIFIED_EMAIL: 'true', OIDC_BROKERS: 'github, gitlab' };

@@ -2,11 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SessionCookie, Sessions } from '@slipway/auth';
 import type { MySessionList } from '@slipway/contracts';
-import { until } from '@slipway/testing';
+import { SigningIssuer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
-import { SigningIssuer } from '../testing/signing-issuer.js';
 import type { TestApp } from '../testing/test-app.js';
 
 /** Within this what has ended is dead everywhere. Milliseconds. */

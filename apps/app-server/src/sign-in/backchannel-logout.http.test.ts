@@ -1,8 +1,7 @@
 import { after, before, describe, it } from 'node:test';
-import { createTestDatabase, freePort, type SignedInClient, signIn, type TestDatabase } from '@slipway/testing';
+import { createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import { MeModule } from '../me/me.module.js';
-import { SigningIssuer } from '../testing/signing-issuer.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { SignInModule } from './sign-in.module.js';
 

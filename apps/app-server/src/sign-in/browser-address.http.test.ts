@@ -1,11 +1,10 @@
 import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
+import { createTestDatabase, freePort, SigningIssuer, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { MeModule } from '../me/me.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
-import { SigningIssuer } from '../testing/signing-issuer.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { SignInModule } from './sign-in.module.js';
 

@@ -28,6 +28,8 @@ export class SigningIssuer {
   /** What the route of stored tokens answers, by the provider's name. */
   stored: (provider: string) => { status: number; body: string } | 'hang' = () => ({ status: 404, body: '' });
   keysAnswer = true;
+  /** From every request to the end of its answer, all together. Milliseconds. */
+  spentMs = 0;
   private readonly key: KeyObject;
   private readonly jwk: Record<string, unknown>;
   private readonly codes = new Map<string, { nonce: string; person: SigningPerson }>();
@@ -39,11 +41,18 @@ export class SigningIssuer {
     this.jwk = { ...jwk, alg: 'RS256', use: 'sig', kid: createHash('sha256').update(String(jwk.n)).digest('base64url').slice(0, 12) };
   }
 
-  static async start(): Promise<SigningIssuer> {
+  /** @param port 0: a free one. */
+  static async start(port = 0): Promise<SigningIssuer> {
     const server = createServer();
     const issuer = new SigningIssuer(server);
-    server.on('request', (request, response) => void issuer.answer(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    server.on('request', (request, response) => {
+      const began = performance.now();
+      response.once('finish', () => {
+        issuer.spentMs += performance.now() - began;
+      });
+      void issuer.answer(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return issuer;
   }
 
@@ -75,6 +84,8 @@ export class SigningIssuer {
     const json = (status: number, body: unknown): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (path === '/.well-known/openid-configuration') return json(200, this.metadata());
     if (path === '/keys') return this.keysAnswer ? json(200, { keys: [this.jwk] }) : json(503, {});
+    // For who measures from another process.
+    if (url.pathname === '/') return json(200, { spentMs: this.spentMs });
     if (path === '/auth') {
       this.asked.push(url.searchParams);
       const code = randomUUID();

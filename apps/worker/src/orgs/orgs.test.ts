@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { inOrg } from '@slipway/db/sql';
+import { createLogger } from '@slipway/telemetry';
+import { seedTwoOrgs } from '@slipway/testing';
+import { expect } from 'expect';
+import pg from 'pg';
+import { ConversationLocks } from '../conversations/conversation-locks.js';
+import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { OrgDeletion } from './org-deletion.js';
+import { OrgRest } from './org-rest.js';
+import { orgsToClose } from './orgs.queries.js';
+
+const logger = createLogger('orgs-test', 'silent');
+const never = new AbortController().signal;
+
+describe('what ends with a member or an organization', () => {
+  let scene: Scene;
+  let owner: pg.Pool;
+  let locks: ConversationLocks;
+  let rest: OrgRest;
+  let deletion: OrgDeletion;
+  before(async () => {
+    scene = await openScene();
+    owner = new pg.Pool({ connectionString: scene.database.ownerUrl, max: 2 });
+    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'orgs-test', logger });
+    rest = new OrgRest(scene.pool, scene.queue, logger);
+    const gateway = new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
+    deletion = new OrgDeletion(scene.pool, locks, new RuntimeApiClient({ url: scene.peers.runtimeUrl, apiKey: SECRET }), gateway, logger);
+    await seedTwoOrgs(owner, { conversations: 40, events: 3 });
+  });
+  beforeEach(async () => {
+    await owner.query(`INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'test', 'Test', 'company') ON CONFLICT (id) DO UPDATE SET deletes_at = NULL`, [
+      ORG,
+    ]);
+  });
+  after(async () => {
+    await locks?.close();
+    await owner?.end();
+    await scene?.close();
+  });
+
+  const wish = (queue: string, key: string, payload: object, ageSeconds: number): Promise<unknown> =>
+    owner.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, $3, $4, $5, now() - $6 * interval '1 second')`, [
+      randomUUID(),
+      ORG,
+      queue,
+      key,
+      payload,
+      ageSeconds,
+    ]);
+  const running = async (createdBy: string): Promise<string> => {
+    const { id } = await scene.create();
+    await owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [id, createdBy]);
+    await scene.start(id);
+    return id;
+  };
+  const deletesIn = (seconds: number): Promise<unknown> =>
+    owner.query(`UPDATE app.org SET deletes_at = now() + $2 * interval '1 second' WHERE id = $1`, [ORG, seconds]);
+  /** Rows of each table with an organization's id. */
+  const counts = async (orgId: string): Promise<Record<string, number>> => {
+    const { rows } = await owner.query<{ name: string }>(
+      `SELECT table_name AS name FROM information_schema.columns WHERE table_schema = 'app' AND column_name = 'org_id' ORDER BY 1`,
+    );
+    const all: Record<string, number> = {};
+    for (const { name } of rows) {
+      const { rowCount } = await owner.query(`SELECT 1 FROM app."${name}" WHERE org_id = $1`, [orgId]);
+      if (rowCount !== null && rowCount > 0) all[name] = rowCount;
+    }
+    return all;
+  };
+
+  it('what a removed member has running is paused with its log kept and its key of the models ended; what others run goes on', async () => {
+    const [theirs, others] = [await running('usr_gone'), await running('usr_stays')];
+    const before = await scene.log(theirs);
+    await wish('member-removed', `${ORG}.usr_gone`, {}, 0);
+    await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
+    expect([(await scene.row(theirs)).desired, await scene.wishes(theirs)]).toEqual(['rest', ['conversation-pause']]);
+    scene.peers.requests.length = 0;
+    await scene.rest(theirs);
+    expect(scene.peers.requests).toContain('runtime POST /pause');
+    expect(scene.peers.requests.at(-1)).toBe('gateway POST /key/delete');
+    expect((await scene.row(theirs)).sandboxStatus).toBe('PAUSED');
+    expect((await scene.log(theirs)).slice(0, before.length)).toEqual(before);
+    expect([(await scene.row(others)).desired, (await scene.row(others)).sandboxStatus]).toEqual(['run', 'RUNNING']);
+  });
+
+  it('what a removed member began on the strength of what they were allowed a moment before is ended too', async () => {
+    expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'member-removed'`)).rowCount).toBe(1);
+    const late = await running('usr_gone');
+    await owner.query(`UPDATE app.outbox SET enqueued_at = now() - interval '4 seconds' WHERE queue = 'member-removed'`);
+    await rest.ofMember({ orgId: ORG, userId: 'usr_gone' }, never);
+    expect((await scene.row(late)).desired).toBe('rest');
+    expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'member-removed'`)).rowCount).toBe(0);
+    await scene.rest(late);
+  });
+
+  it('an organization that waits for its deletion has everything paused, also what starts later; one that was restored goes on', async () => {
+    const one = await running('usr_a');
+    await wish('org-closing', ORG, { orgId: ORG }, 4);
+    await rest.ofOrg({ orgId: ORG }, never);
+    expect((await scene.row(one)).desired).toBe('run');
+    expect((await owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'org-closing'`)).rowCount).toBe(0);
+    await deletesIn(3_600);
+    expect(await orgsToClose(scene.pool)).toEqual([{ orgId: ORG, due: false }]);
+    await rest.ofOrg({ orgId: ORG }, never);
+    expect((await scene.row(one)).desired).toBe('rest');
+    await scene.rest(one);
+    expect(await orgsToClose(scene.pool)).toEqual([]);
+  });
+
+  it('before its time an organization is not deleted, and not while a sandbox may be left', async () => {
+    const id = await running('usr_a');
+    await deletesIn(3_600);
+    await deletion.run({ orgId: ORG }, never);
+    expect((await counts(ORG))['conversation']).toBeGreaterThan(0);
+    await deletesIn(-1);
+    expect(await orgsToClose(scene.pool)).toEqual([{ orgId: ORG, due: true }]);
+    scene.peers.onRequest = (label) => {
+      if (label.startsWith('runtime')) throw new Error('away');
+    };
+    await expect(deletion.run({ orgId: ORG }, never)).rejects.toThrow();
+    scene.peers.onRequest = () => {};
+    expect((await scene.row(id)).desired).toBe('rest');
+    expect((await owner.query('SELECT 1 FROM app.org WHERE id = $1', [ORG])).rowCount).toBe(1);
+  });
+
+  it('when its time is over everything of it is gone but its audit, sandboxes first; nothing of others is touched; again is harmless', async () => {
+    await owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, 'usr_a', 'owner')`, [ORG]);
+    await owner.query(`INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, 'x', 1, '\\x00')`, [ORG]);
+    await owner.query(
+      `INSERT INTO app.invitation (id, org_id, email, role, token_hash, invited_by, invited_by_label, expires_at) VALUES (gen_random_uuid(), $1, 'e', 'member', 'h', 'u', 'u', now())`,
+      [ORG],
+    );
+    await inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target) VALUES (gen_random_uuid(), $1, 'user', 'usr_a', 'org.delete', $1)`,
+        [ORG],
+      ),
+    );
+    const others = [await counts('org_seed1'), await counts('org_seed2')];
+    await deletesIn(-1);
+    scene.peers.requests.length = 0;
+    await deletion.run({ orgId: ORG }, never);
+    expect(await counts(ORG)).toEqual({ audit_chain: 2, audit_entry: 2 });
+    expect((await owner.query('SELECT 1 FROM app.org WHERE id = $1', [ORG])).rowCount).toBe(0);
+    expect(scene.peers.requests).toContain('runtime POST /stop');
+    expect([await counts('org_seed1'), await counts('org_seed2')]).toEqual(others);
+    const { rows } = await owner.query(`SELECT actor_kind, action, before FROM app.audit_entry WHERE org_id = $1 AND action = 'org.deleted'`, [ORG]);
+    expect(rows).toEqual([{ actor_kind: 'system', action: 'org.deleted', before: { name: 'Test', slug: 'test' } }]);
+    await deletion.run({ orgId: ORG }, never);
+    expect(await counts(ORG)).toEqual({ audit_chain: 2, audit_entry: 2 });
+  });
+});

@@ -102,6 +102,8 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
       SANDBOX_GATEWAY_URL: gatewayUrl,
       WEB_URL: at('web'),
+      RUNTIME_API_URL: at('runtime-api'),
+      RUNTIME_API_KEY: secrets.runtimeApiKey,
       LLM_GATEWAY_URL: at('llm-gateway'),
       LLM_GATEWAY_MASTER_KEY: secrets.gatewayMasterKey,
     }),

@@ -73,6 +73,10 @@ const Variables = z.object({
     .default('Slipway <slipway@localhost>'),
   /** Takes http and private addresses for LLM profiles and MCP servers: for development. */
   ALLOW_PRIVATE_URLS: z.stringbool().default(false),
+  /** runtime-api, for the admins' view of sandboxes; without it and its key they see what conversations last knew. */
+  RUNTIME_API_URL: httpUrl.optional(),
+  /** Secret. */
+  RUNTIME_API_KEY: secret.optional(),
   LLM_GATEWAY_URL: httpUrl,
   /** Secret. */
   LLM_GATEWAY_MASTER_KEY: secret,

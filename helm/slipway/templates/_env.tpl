@@ -81,6 +81,8 @@
 {{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
 - { name: WEB_URL, value: {{ include "slipway.url" (dict "root" . "app" "web") | quote }} }
+- { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
 - { name: LLM_GATEWAY_URL, value: {{ include "slipway.url" (dict "root" . "app" "llmGateway") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "LLM_GATEWAY_MASTER_KEY" "key" "llmGateway") }}
 {{ include "slipway.env.sandboxAccess" . }}

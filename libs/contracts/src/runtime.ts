@@ -56,3 +56,33 @@ export const RuntimeList = z.object({ runtimes: z.array(Runtime) });
 
 /** What a caller adds for multi-tenancy: the organization that the sandbox belongs to. Without it the key's own organization is used. */
 export const ORG_HEADER = 'x-slipway-org';
+
+/** `GET /fleet`: the organization's sandboxes that run or are on their way, without their keys, newest 1,000; for admins' screens. */
+export const FleetSandbox = z.object({
+  session_id: z.string(),
+  status: z.enum(['starting', 'running']),
+  /** Why, in words; empty when there is nothing to say. */
+  detail: z.string(),
+  /** `null`: not known, or a place without nodes. */
+  node: z.string().nullable(),
+  /** `warm`: it stood ready for more than a second before it was given out. `null`: it has not been given out yet. */
+  start: z.enum(['warm', 'cold']).nullable(),
+  template: z.string().nullable(),
+  size: z.int().positive().nullable(),
+  restarts: z.int().nonnegative(),
+  started_at: z.iso.datetime(),
+});
+/** `GET /queue`: sessions of the organization that wait for a sandbox, and its quota. */
+export const QueuedSession = z.object({
+  session_id: z.string(),
+  position: z.int().positive(),
+  /** `null`: cannot be said. */
+  estimate_seconds: z.number().nonnegative().nullable(),
+  reason: z.string(),
+  since: z.iso.datetime(),
+});
+export const RuntimeFleet = z.object({ sandboxes: z.array(FleetSandbox) });
+export type RuntimeFleet = z.infer<typeof RuntimeFleet>;
+/** `in_use` and `limit` count multiples of a template's resources. */
+export const RuntimeQueue = z.object({ waiting: z.array(QueuedSession), in_use: z.int().nonnegative(), limit: z.int().nonnegative() });
+export type RuntimeQueue = z.infer<typeof RuntimeQueue>;

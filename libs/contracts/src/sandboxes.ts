@@ -5,7 +5,7 @@ import { ConversationStatus } from './conversations.js';
 
 const Person = z.object({ id: z.string(), label: z.string() });
 
-export const SANDBOX_STATES = ['starting', 'running', 'pausing', 'error'] as const;
+export const SANDBOX_STATES = ['starting', 'running', 'pausing'] as const;
 
 export const LiveSandbox = z.object({
   /** Of the conversation: a conversation has one sandbox at a time. */

@@ -11,5 +11,6 @@ import { WorkspaceService } from './workspace.service.js';
   imports: [MeModule],
   controllers: [ConversationsController, SimpleApiController],
   providers: [ConversationsService, RunControlService, WorkspaceService, StartWait],
+  exports: [RunControlService],
 })
 export class ConversationsModule {}

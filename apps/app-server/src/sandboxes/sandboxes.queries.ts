@@ -1,0 +1,42 @@
+import type { ConversationStatus, ExecutionStatus, SandboxStatus } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+
+/** What a conversation knows of its sandbox. */
+export interface SandboxConversation {
+  readonly id: string;
+  readonly title: string;
+  readonly status: ConversationStatus;
+  readonly execution_status: ExecutionStatus;
+  readonly sandbox_status: SandboxStatus;
+  readonly desired: 'run' | 'rest';
+  readonly created_by: string;
+  readonly created_by_label: string;
+  readonly updated_at: Date;
+  readonly traceparent: string | null;
+  /** Of the running step of its start, in words. */
+  readonly step: string | null;
+}
+
+const COLUMNS = `c.id, c.title, c.status, c.execution_status, c.sandbox_status, c.desired, c.created_by, c.created_by_label, c.updated_at, c.traceparent,
+  (SELECT s->>'detail' FROM jsonb_array_elements(c.steps) s WHERE s->>'state' = 'running' LIMIT 1) AS step`;
+
+/** Those of `ids` that the organization has. */
+export async function conversationsById(pool: SqlPool, orgId: string, ids: readonly string[]): Promise<Map<string, SandboxConversation>> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<SandboxConversation>(`SELECT ${COLUMNS} FROM app.conversation c WHERE c.org_id = $1 AND c.id = ANY ($2::uuid[])`, [orgId, ids]),
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Those that have a sandbox as far as they know, or are on their way to one; the latest first. */
+export async function conversationsWithSandbox(pool: SqlPool, orgId: string, limit: number): Promise<SandboxConversation[]> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<SandboxConversation>(
+      // The states that such a conversation can be in, by their index, before what no index says.
+      `SELECT ${COLUMNS} FROM app.conversation c WHERE c.org_id = $1 AND c.status IN ('starting', 'working', 'waiting', 'finished', 'stopped', 'failed', 'paused')
+         AND (c.sandbox_status = 'RUNNING' OR (c.desired = 'run' AND c.sandbox_status = 'STARTING')) ORDER BY c.updated_at DESC LIMIT $2`,
+      [orgId, limit],
+    ),
+  );
+  return rows;
+}

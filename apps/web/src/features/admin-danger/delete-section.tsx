@@ -1,20 +1,21 @@
 'use client';
 import { Button, ConfirmDialog, Section } from '@slipway/ui';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Deletes it in 48 hours, after its name was typed. Taking that back is the note above every page. */
 export function DeleteSection() {
   const { org } = useSession();
-  const queries = useQueryClient();
+  const { put } = useMyOrgs();
   const [asking, setAsking] = useState(false);
   const remove = useMutation({
     mutationFn: () => api.deleteOrg({ org: org.id, body: { confirm: org.name } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries();
+    onSuccess: async (answer) => {
+      await put(answer);
       setAsking(false);
     },
   });

@@ -1,29 +1,28 @@
 'use client';
 import { UpdateOrg } from '@slipway/contracts';
 import { Button, Field, Input, Section } from '@slipway/ui';
-import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** The name that people read, and the first part of every address. */
 export function RenameSection() {
   const { org } = useSession();
   const router = useRouter();
-  const queries = useQueryClient();
+  const { put } = useMyOrgs();
   const form = useForm({
     initial: { name: org.name, slug: org.slug },
     schema: UpdateOrg,
     requestOf: ({ name, slug }) => ({ ...(name === org.name ? {} : { name }), ...(slug === org.slug ? {} : { slug }) }),
     send: (body) => api.updateOrg({ org: org.id, body }),
     onDone: async (next) => {
-      // First the new address: under the old one there is no such organization any more.
-      if (next.slug !== org.slug) router.replace(`/${next.slug}/admin/danger`);
-      await queries.invalidateQueries({ queryKey: ['me'] });
+      await put(next);
       form.reset({ name: next.name, slug: next.slug });
+      if (next.slug !== org.slug) router.replace(`/${next.slug}/admin/danger`);
       toast.success('The change is saved.');
     },
   });

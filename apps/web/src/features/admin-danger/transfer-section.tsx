@@ -1,7 +1,7 @@
 'use client';
 import type { Member } from '@slipway/contracts';
 import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
@@ -11,11 +11,12 @@ import { ListPanel } from '../list/list-panel.tsx';
 import { SearchField } from '../list/search-field.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Hands the organization to a member: they become an owner, and whoever does it an admin. */
 export function TransferSection() {
   const { me, org } = useSession();
-  const queries = useQueryClient();
+  const { put } = useMyOrgs();
   const [choosing, setChoosing] = useState(false);
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<Member | null>(null);
@@ -28,11 +29,11 @@ export function TransferSection() {
   const others = { ...list, rows: list.rows.filter((member) => member.userId !== me.id && !member.deactivated) };
   const transfer = useMutation({
     mutationFn: (member: Member) => api.transferOrg({ org: org.id, body: { userId: member.userId } }),
-    onSuccess: async (_org, member) => {
+    onSuccess: async (answer, member) => {
       setChosen(null);
       setChoosing(false);
       toast.success(`${member.name} owns ${org.name} now. You are an admin of it.`);
-      await queries.invalidateQueries();
+      await put(answer);
     },
   });
   return (

@@ -1,6 +1,6 @@
 'use client';
 import { Button, ConfirmDialog } from '@slipway/ui';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { LogOut } from 'lucide-react';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
@@ -8,19 +8,20 @@ import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** Leaves the organization, after having said what ends. */
 export function LeaveButton() {
   const { org } = useSession();
   const router = useRouter();
-  const queries = useQueryClient();
+  const { drop } = useMyOrgs();
   const [asking, setAsking] = useState(false);
   const leave = useMutation({
     mutationFn: () => api.leaveOrg({ org: org.id }),
     onSuccess: async () => {
       router.replace('/');
       toast.success(`You have left ${org.name}.`);
-      await queries.invalidateQueries({ queryKey: ['me'] });
+      await drop(org.id);
     },
   });
   return (

@@ -1,21 +1,22 @@
 'use client';
 import { Button } from '@slipway/ui';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Ahead } from '../../browser/ago.tsx';
 import { useSession } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 
 /** On every page of an organization that waits for its deletion: until when it can be taken back, and the button for it. */
 export function DeletionNote() {
   const { org } = useSession();
-  const queries = useQueryClient();
+  const { put } = useMyOrgs();
   const restore = useMutation({
     mutationFn: () => api.restoreOrg({ org: org.id }),
-    onSuccess: async () => {
-      await queries.invalidateQueries();
+    onSuccess: async (answer) => {
+      await put(answer);
       toast.success(`${org.name} stays. Its members are back; sandboxes that were ended start again with the next message.`);
     },
     onError: (error) => {

@@ -3,7 +3,7 @@ import type { Me } from '@slipway/contracts';
 import { Button, EmptyState } from '@slipway/ui';
 import Link from 'next/link';
 import { useParams } from 'next/navigation';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useStored } from '../../browser/stored.ts';
 import { SignedIn } from '../session/signed-in.tsx';
 import { LAST_ORG } from './last-org.ts';
@@ -24,12 +24,18 @@ export function Frame({ children }: { children: ReactNode }) {
 }
 
 function OrgOfAddress({ me, name, children }: { me: Me; name: string; children: ReactNode }) {
-  const org = me.orgs.find((candidate) => candidate.slug === name || candidate.id === name);
+  /** Whose address this was a moment ago: one that is just getting another stays on the screen until the new address is there. */
+  const [shown, setShown] = useState({ name: '', id: '' });
+  const org =
+    me.orgs.find((candidate) => candidate.slug === name || candidate.id === name) ??
+    (shown.name === name ? me.orgs.find((candidate) => candidate.id === shown.id) : undefined);
   const [, remember] = useStored(LAST_ORG, '');
   const id = org?.id;
   useEffect(() => {
-    if (id !== undefined) remember(id);
-  }, [id, remember]);
+    if (id === undefined) return;
+    remember(id);
+    setShown({ name, id });
+  }, [id, name, remember]);
   if (org !== undefined)
     return (
       <Shell me={me} org={org}>

@@ -14,6 +14,7 @@ import { AloneCard } from '../frame/alone-card.tsx';
 import { Failed } from '../frame/failed.tsx';
 import { FrameSkeleton } from '../frame/frame-skeleton.tsx';
 import { useMe } from '../session/me.ts';
+import { useMyOrgs } from '../session/my-orgs.ts';
 import { SignedIn } from '../session/signed-in.tsx';
 import { SwitchAccountButton } from '../session/switch-account-button.tsx';
 
@@ -79,10 +80,11 @@ function WithAccount({ token, preview }: { token: string; preview: InvitationPre
   const me = useMe().data;
   const router = useRouter();
   const queries = useQueryClient();
+  const { put } = useMyOrgs();
   const accept = useMutation({
     mutationFn: () => api.acceptInvitation({ token }),
     onSuccess: async (org) => {
-      await queries.invalidateQueries({ queryKey: ['me'] });
+      await put(org);
       router.replace(`/${org.slug}`);
     },
     // It may be used or taken back by now: the page then says so.

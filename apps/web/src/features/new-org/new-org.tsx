@@ -1,13 +1,13 @@
 'use client';
 import { CreateOrg } from '@slipway/contracts';
 import { Button, Field, Input } from '@slipway/ui';
-import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { AloneCard } from '../frame/alone-card.tsx';
+import { useMyOrgs } from '../session/my-orgs.ts';
 import { SignedIn } from '../session/signed-in.tsx';
 import { slugOf } from './slug-of.ts';
 
@@ -17,7 +17,7 @@ export function NewOrg() {
 
 function NewOrgForm() {
   const router = useRouter();
-  const queries = useQueryClient();
+  const { put } = useMyOrgs();
   /** The address follows the name until it is typed itself. */
   const [typed, setTyped] = useState(false);
   const form = useForm({
@@ -27,7 +27,7 @@ function NewOrgForm() {
     requestOf: ({ name, slug }) => ({ name, ...(typed && slug !== '' ? { slug } : {}) }),
     send: (body, idempotencyKey) => api.createOrg({ body, idempotencyKey }),
     onDone: async (org) => {
-      await queries.invalidateQueries({ queryKey: ['me'] });
+      await put(org);
       router.push(`/${org.slug}/admin/members`);
     },
   });

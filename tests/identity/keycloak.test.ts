@@ -1,7 +1,7 @@
 import { after, afterEach, before, describe, it } from 'node:test';
 import { AppOfIssuer, comeBack, describeIssuer } from '@slipway/auth/testing';
 import { CookieClient, type SignedInClient, signIn, until } from '@slipway/testing';
-import { lackForKeycloak } from '@slipway/testing/keycloak';
+import { whyNoKeycloak } from '@slipway/testing/keycloak';
 import { expect } from 'expect';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
@@ -10,7 +10,7 @@ import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
 
 const executable = findChromium();
-const lack = lackForKeycloak();
+const lack = await whyNoKeycloak((line) => console.log(line));
 if (lack !== null) console.log(`Sign-in with the real Keycloak is not tested: ${lack}`);
 
 /** Longer than an access token lives. Milliseconds. */

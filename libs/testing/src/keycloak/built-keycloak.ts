@@ -7,14 +7,14 @@ import { takeBuildLock } from '../cluster/build/build-lock.js';
 import { findProgram } from '../cluster/find-program.js';
 import { findJava, type Java } from './java.js';
 
-export const KEYCLOAK_VERSION = '26.7.4';
+const KEYCLOAK_VERSION = '26.7.4';
 const OLDEST_JAVA = 17;
 const BUILD_OPTIONS = ['--db=postgres', '--health-enabled=true'];
 /** Part of the folder's name: another number when BUILD_OPTIONS change. */
 const BUILD = 'postgres-1';
 
 /** No Keycloak can be had on this machine. The message is one sentence that says what is missing and what to do. */
-export class KeycloakUnavailable extends Error {
+class KeycloakUnavailable extends Error {
   override readonly name = 'KeycloakUnavailable';
 }
 
@@ -28,7 +28,7 @@ const place = (): string =>
   path.join(process.env['SLIPWAY_KEYCLOAK_CACHE'] ?? path.join(os.homedir(), '.cache/slipway/keycloak'), `${KEYCLOAK_VERSION}-${BUILD}`);
 
 /** What `buildKeycloak` lacks, as one sentence; `null` when it can be tried, or is built. */
-export function lackForKeycloak(): string | null {
+function lackForKeycloak(): string | null {
   if (findJava(OLDEST_JAVA) === null)
     return `Keycloak runs on Java ${OLDEST_JAVA} or newer, and none is in JAVA_HOME or on the PATH: apt-get install openjdk-17-jre-headless.`;
   if (existsSync(place()) || findProgram('mvn', []) !== null) return null;
@@ -53,11 +53,13 @@ export async function buildKeycloak(say: (line: string) => void, signal?: AbortS
     if (existsSync(folder)) return { folder, java };
     await removeUnfinished(folder);
     const making = `${folder}.building-${process.pid}`;
+    await mkdir(making);
     say(`keycloak: downloading ${KEYCLOAK_VERSION} …`);
+    // In a folder of its own: Maven marks below the working directory what it has unpacked once, and never unpacks it again.
     const artifact = `org.keycloak:keycloak-quarkus-dist:${KEYCLOAK_VERSION}:zip`;
-    await run('mvn', ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${making}`], { cwd: os.tmpdir(), java, signal }).catch(
+    await run('mvn', ['-q', '-B', 'dependency:unpack', `-Dartifact=${artifact}`, `-DoutputDirectory=${making}`], { cwd: making, java, signal }).catch(
       (error: unknown) => {
-        throw new KeycloakUnavailable(`Keycloak could not be downloaded with Maven: ${error instanceof Error ? error.message : String(error)}`, {
+        throw new KeycloakUnavailable(`Keycloak could not be downloaded with Maven (${firstLine(error)}): look at its settings and the network.`, {
           cause: error,
         });
       },
@@ -66,10 +68,21 @@ export async function buildKeycloak(say: (line: string) => void, signal?: AbortS
     say('keycloak: building …');
     await run(path.join(unpacked, 'bin/kc.sh'), ['build', ...BUILD_OPTIONS], { cwd: unpacked, java, signal });
     await rename(unpacked, folder);
-    await removeUnfinished(folder);
     return { folder, java };
   } finally {
+    await removeUnfinished(folder);
     await release();
+  }
+}
+
+/** Builds it where it is not yet. @returns why it cannot be had, as one sentence; `null` when it is there. */
+export async function whyNoKeycloak(say: (line: string) => void): Promise<string | null> {
+  try {
+    await buildKeycloak(say);
+    return null;
+  } catch (error) {
+    if (error instanceof KeycloakUnavailable) return error.message;
+    throw error;
   }
 }
 
@@ -89,4 +102,8 @@ async function run(program: string, args: readonly string[], at: { cwd: string; 
     });
   const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
   if (code !== 0) throw new Error(`${path.basename(program)} ended with ${code}: ${said.trim()}`);
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n')[0]?.slice(0, 300) ?? '';
 }

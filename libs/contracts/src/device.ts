@@ -58,7 +58,7 @@ export const DeviceToken = z.object({
 });
 export type DeviceToken = z.infer<typeof DeviceToken>;
 
-/** How both say no: status 400 (429 `slow_down` has none: RFC 8628 has them all at 400). */
+/** How both say no, always with status 400, as RFC 8628 wants it. */
 export const DEVICE_ERRORS = [
   'authorization_pending',
   'slow_down',

@@ -75,6 +75,6 @@ export const apiKeyOperations = {
     response: CreatedApiKey,
     // Not keyed: a stored answer would be a stored token.
     idempotency: 'none',
-    errors: ['request.not-json', 'request.cross-site', 'api-key.not-live', 'api-key.scope-too-wide', 'api-key.limit'],
+    errors: ['request.not-json', 'request.cross-site', 'api-key.not-live', 'api-key.scope-too-wide'],
   },
 } as const satisfies Record<string, Operation>;

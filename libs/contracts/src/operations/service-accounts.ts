@@ -68,6 +68,6 @@ export const serviceAccountOperations = {
     permission: 'service-account:write',
     status: 204,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'service-account.role-too-high'],
+    errors: ['request.cross-site'],
   },
 } as const satisfies Record<string, Operation>;

@@ -132,11 +132,11 @@ BEGIN
     SELECT g.id, g.org_id, g.user_id, g.conversation_id, g.port, g.expires_at::timestamptz, coalesce(m.role, a.role)
     FROM app.sandbox_grant g
     JOIN app.conversation c ON c.id = g.conversation_id AND c.org_id = g.org_id
-    JOIN app.org o ON o.id = g.org_id AND o.deletes_at IS NULL
-    LEFT JOIN app.user_account u ON u.id = g.user_id AND u.deactivated_at IS NULL
-    LEFT JOIN app.membership m ON m.org_id = g.org_id AND m.user_id = u.id
+    LEFT JOIN app.membership m ON m.org_id = g.org_id AND m.user_id = g.user_id
+      AND NOT EXISTS (SELECT 1 FROM app.user_account u WHERE u.id = g.user_id AND u.deactivated_at IS NOT NULL)
     LEFT JOIN app.service_account a ON a.id = g.user_id AND a.org_id = g.org_id AND a.deleted_at IS NULL
     WHERE g.id = ANY (p_ids) AND g.revoked_at IS NULL AND g.expires_at > now() AND (m.role IS NOT NULL OR a.role IS NOT NULL)
+      AND NOT EXISTS (SELECT 1 FROM app.org o WHERE o.id = g.org_id AND o.deletes_at IS NOT NULL)
       AND (g.session_id IS NULL OR EXISTS (SELECT 1 FROM app.session s WHERE s.id = g.session_id AND s.user_id = g.user_id AND s.expires_at > now()))
       AND (g.api_key_id IS NULL OR EXISTS (
         SELECT 1 FROM app.api_key k WHERE k.id = g.api_key_id AND k.org_id = g.org_id AND k.owner_id = g.user_id AND k.revoked_at IS NULL AND k.expires_at > now()

@@ -23,7 +23,12 @@ export const APPS = {
     description: 'REST, sign-in, conversations, event ingest and sockets',
     port: 3000,
     entry: 'main.js',
-    programs: { ...main('app-server'), 'migrate.js': 'apps/app-server/dist/migrate/main.js', 'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js' },
+    programs: {
+      ...main('app-server'),
+      'migrate.js': 'apps/app-server/dist/migrate/main.js',
+      'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js',
+      'operator.js': 'apps/app-server/dist/operator/main.js',
+    },
     folders: [
       { from: 'node_modules/swagger-ui-dist', to: 'reference', only: /^swagger-ui(-bundle\.js|\.css)$/ },
       { from: 'prisma', to: 'prisma', only: /^(app|runtime|gateway)\/migrations\/[^/]+\/migration\.sql$/ },

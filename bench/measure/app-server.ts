@@ -28,7 +28,8 @@ export interface Producer {
   send(events: readonly ConversationEvent[]): Promise<void>;
 }
 
-export async function startAppServers(replicaCount = 1): Promise<AppServers> {
+/** @param more variables of the servers beside those that they need. */
+export async function startAppServers(replicaCount = 1, more: Readonly<Record<string, string>> = {}): Promise<AppServers> {
   const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
@@ -54,6 +55,7 @@ export async function startAppServers(replicaCount = 1): Promise<AppServers> {
       INGEST_SECRET: SECRET,
       LLM_GATEWAY_URL: 'http://127.0.0.1:9',
       LLM_GATEWAY_MASTER_KEY: SECRET,
+      ...more,
     };
     // A client that is no page sends no Origin, so it does not matter that each replica has a port of its own.
     for (let index = 0; index < replicaCount; index += 1) replicas.push(await startService('app-server', env));

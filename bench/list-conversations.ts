@@ -1,0 +1,98 @@
+// The list of conversations over HTTP with a session: requests a core of app-server, and pages of 100,000 conversations in every order and by every filter.
+import pg from 'pg';
+import { Pool } from 'undici';
+import { startAppServers } from './measure/app-server.ts';
+import { percentile } from './measure/percentile.ts';
+import { cpuMs } from './measure/process-usage.ts';
+import type { Report } from './measure/report.ts';
+
+/** Connections that each ask again as soon as they are answered. */
+const CONNECTIONS = 8;
+const WARM_UP = 1_000;
+const REQUESTS = 8_000;
+const CONVERSATIONS = 100_000;
+const PAGES = 60;
+
+/** What an admin's screen asks for. Deep pages go by the cursor of an earlier one. */
+const LISTS: ReadonlyArray<readonly [name: string, query: string]> = [
+  ['created', ''],
+  ['updated', 'sort=updated'],
+  ['cost', 'sort=cost'],
+  ['status', 'status=failed'],
+  ['status_by_cost', 'status=failed&sort=cost'],
+  ['owner', 'owner=usr_7'],
+  ['repository', 'repository=https%3A%2F%2Fgit.test%2Frepo-7'],
+  ['model', 'model=model-1'],
+  ['search_some', 'search=number%2077'],
+  ['search_none', 'search=nowhere%20to%20be%20found'],
+];
+
+const SEED = `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, repository, status, cost_usd, created_at, updated_at, steps, status_state)
+  SELECT gen_random_uuid(), $1, 'usr_' || (i % 50), 'Person ' || (i % 50), 'Task number ' || i || ' about ' || md5(i::text), 'model-' || (i % 3),
+    CASE WHEN i % 10 = 0 THEN NULL ELSE 'https://git.test/repo-' || (i % 200) END, (ARRAY['finished', 'finished', 'finished', 'finished', 'waiting', 'paused', 'working', 'failed'])[1 + (i % 8)],
+    random() * 10, now() - i * interval '1 minute', now() - (i::bigint * 7919 % 120000) * interval '1 minute',
+    (SELECT jsonb_agg(jsonb_build_object('status', 'READY', 'state', 'done', 'startedAt', '2026-11-22T00:00:00Z', 'elapsedMs', s, 'detail', 'done')) FROM generate_series(1, 7) s),
+    '{"execution":"finished","start":"ready","halt":"none"}' FROM generate_series(1, $2::int) i`;
+
+export default async function run(report: Report): Promise<void> {
+  const servers = await startAppServers(1, { RATE_READS_PER_MINUTE: '100000000', RATE_ORG_MULTIPLE: '10000' });
+  const owner = new pg.Client({ connectionString: servers.ownerUrl });
+  const [server] = servers.replicas;
+  if (server === undefined) throw new Error('no server');
+  const pool = new Pool(server.url, { connections: CONNECTIONS });
+  const get = async (query: string): Promise<{ text: string; ms: number }> => {
+    const began = performance.now();
+    const { statusCode, body } = await pool.request({
+      method: 'GET',
+      path: `/api/v1/orgs/${servers.orgId}/conversations?${query}`,
+      headers: { cookie: servers.cookie },
+    });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`the list answered ${statusCode} ${text}`);
+    return { text, ms: performance.now() - began };
+  };
+  try {
+    await owner.connect();
+    await owner.query(SEED, [servers.orgId, CONVERSATIONS]);
+    await owner.query('VACUUM ANALYZE app.conversation');
+
+    const loop = async (total: number): Promise<number[]> => {
+      const times: number[] = [];
+      let left = total;
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, async () => {
+          while (left > 0) {
+            left -= 1;
+            times.push((await get('')).ms);
+          }
+        }),
+      );
+      return times;
+    };
+    await loop(WARM_UP);
+    const [cpuBefore, began] = [await cpuMs(server.pid), performance.now()];
+    const times = await loop(REQUESTS);
+    const seconds = (performance.now() - began) / 1000;
+    const cpuSeconds = ((await cpuMs(server.pid)) - cpuBefore) / 1000;
+    report.figure({ figure: 'requests_per_cpu_second', value: REQUESTS / cpuSeconds, unit: '1/s', n: REQUESTS });
+    report.figure({ figure: 'requests_per_second', value: REQUESTS / seconds, unit: '1/s', n: REQUESTS });
+    report.figure({ figure: 'answered_p50', value: percentile(times, 0.5), unit: 'ms', n: REQUESTS });
+    report.figure({ figure: 'answered_p99', value: percentile(times, 0.99), unit: 'ms', n: REQUESTS });
+
+    for (const [name, query] of LISTS) {
+      const pages: number[] = [];
+      let cursor: string | null = null;
+      for (let page = 0; page < PAGES; page += 1) {
+        const { text, ms } = await get(`limit=200&${query}${cursor === null ? '' : `&cursor=${cursor}`}`);
+        pages.push(ms);
+        cursor = (JSON.parse(text) as { page: { nextCursor: string | null } }).page.nextCursor;
+      }
+      report.figure({ figure: `page_of_200_by_${name}_p50`, value: percentile(pages, 0.5), unit: 'ms', n: PAGES });
+      report.figure({ figure: `page_of_200_by_${name}_p99`, value: percentile(pages, 0.99), unit: 'ms', n: PAGES });
+    }
+  } finally {
+    await pool.close();
+    await owner.end();
+    await servers.stop();
+  }
+}

@@ -205,11 +205,13 @@ export class ActionServerClient implements ToolPort {
     const alive = await this.ask('GET', '/alive');
     const instance = String((alive as { instance?: unknown } | null)?.instance ?? '');
     if (instance === this.configured) return;
-    const { settings } = this;
-    const { env, secrets, ...rest } = settings;
-    await this.ask('POST', '/configure', { ...rest, env: { ...env, ...secrets } });
-    // Told of more in the meantime: the next call tells it.
-    if (settings === this.settings) this.configured = instance;
+    // Until nothing was changed in the meantime: whoever waits for this may have changed it.
+    for (let told: ActionServerClient['settings'] | undefined; told !== this.settings; ) {
+      told = this.settings;
+      const { env, secrets, ...rest } = told;
+      await this.ask('POST', '/configure', { ...rest, env: { ...env, ...secrets } });
+    }
+    this.configured = instance;
   }
 
   private change(settings: ActionServerClient['settings']): void {

@@ -12,14 +12,14 @@ export function gitCredentialEnv(git: SandboxSecrets['git']): Record<string, str
     env[`GIT_CONFIG_VALUE_${settings}`] = value;
     settings += 1;
   };
+  // Helpers of the image are asked for nothing.
+  if (git.length > 0) set('credential.helper', '');
   for (const [index, { host, username, password }] of git.entries()) {
     env[`SLIPWAY_GIT_USERNAME_${index}`] = username;
     env[`SLIPWAY_GIT_PASSWORD_${index}`] = password;
     const schemes = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host) ? ['https', 'http'] : ['https'];
     for (const scheme of schemes) {
       const key = `credential.${scheme}://${host}.helper`;
-      // Helpers of the machine's own are not asked for this host.
-      set(key, '');
       set(key, `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SLIPWAY_GIT_USERNAME_${index}" "$SLIPWAY_GIT_PASSWORD_${index}"; }; f`);
     }
   }

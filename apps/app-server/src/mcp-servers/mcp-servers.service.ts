@@ -110,7 +110,7 @@ function inWords({ name, transport, enabled, config }: McpServerRow): Record<str
     transport,
     enabled,
     ...(transport === 'stdio' ? { command: config['command'] } : { url: config['url'] }),
-    names: Object.keys({ ...(config['env'] as object | undefined), ...(config['headers'] as object | undefined) }),
+    names: Object.keys({ ...(config['env'] as object | undefined), ...(config['headers'] as object | undefined) }).sort(),
   };
 }
 

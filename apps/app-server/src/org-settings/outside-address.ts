@@ -6,7 +6,9 @@ import { SlipwayError } from '@slipway/errors';
 const LOOKUP_MS = 3_000;
 
 /** Addresses that mean this machine, its network or nobody in particular: what stands there is not the caller's to reach through us. */
-const INSIDE = new BlockList();
+const INSIDE_4 = new BlockList();
+/** Apart: an IPv4 address is looked for among mapped IPv6 ones too. */
+const INSIDE_6 = new BlockList();
 for (const [net, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +25,7 @@ for (const [net, prefix] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const)
-  INSIDE.addSubnet(net, prefix, 'ipv4');
+  INSIDE_4.addSubnet(net, prefix, 'ipv4');
 for (const [net, prefix] of [
   ['::', 96],
   ['::ffff:0:0', 96],
@@ -39,7 +41,7 @@ for (const [net, prefix] of [
   ['fe80::', 9],
   ['ff00::', 8],
 ] as const)
-  INSIDE.addSubnet(net, prefix, 'ipv6');
+  INSIDE_6.addSubnet(net, prefix, 'ipv6');
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
@@ -63,7 +65,8 @@ export async function assertOutside(text: string, allowPrivate: boolean, resolve
 
 export function isInside(address: string): boolean {
   const family = isIP(address);
-  return family === 0 || INSIDE.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  if (family === 0) return true;
+  return family === 6 ? INSIDE_6.check(address, 'ipv6') : INSIDE_4.check(address, 'ipv4');
 }
 
 async function addressesOf(host: string): Promise<string[]> {

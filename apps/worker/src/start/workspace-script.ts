@@ -48,15 +48,18 @@ export function repositoryName(url: string): string {
 /**
  * Makes the workspace if it is not there, and reports on it. Repeatable at any point: a clone goes to a directory beside it and is moved in one step,
  * so what stands at `directory` is whole. A mark in .git says that no agent has had it yet: such a one is made anew, since the repository may have been
- * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr.
+ * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr. git proves itself with what the sandbox was
+ * handed (agent-server's `git-credentials.ts`), or not at all: no helper of the image is asked.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
     repository === null
       ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid -c maintenance.auto=false -c gc.auto=0 commit -q --no-verify --allow-empty -m 'Empty workspace' || exit $?`
-      : `git -c credential.helper= -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?`;
+      : `git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?`;
   return `set -u
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
+helpers='-c credential.helper='
+[ -z "\${GIT_CONFIG_COUNT:-}" ] || helpers=
 dir=${quote(directory)}
 tmp="\${dir%/*}/.slipway-new-\${dir##*/}"
 if [ -e "$dir/${UNFINISHED}" ]; then rm -rf -- "$dir" || exit 1; fi

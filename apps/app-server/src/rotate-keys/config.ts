@@ -1,0 +1,24 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+
+const secret = z.string().min(32, 'needs at least 32 characters');
+const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
+
+export const RotateKeysConfigSchema = z.object({
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** What app-server has as DATABASE_URL. Secret. */
+  DATABASE_APP_URL: postgresUrl,
+  /** What runtime-api has as DATABASE_URL. Secret. */
+  DATABASE_RUNTIME_URL: postgresUrl,
+  /** What everything is encrypted with from now on. Secret. */
+  ENCRYPTION_KEY: secret,
+  /** What it may still be encrypted with. Secret. */
+  ENCRYPTION_KEY_PREVIOUS: secret.optional(),
+  /** Organizations whose data key is older than this get a new one. Days; absent: none does. 0: all do. */
+  ROTATE_DATA_KEYS_OLDER_THAN_DAYS: z.coerce.number().min(0).max(36_500).optional(),
+});
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */
+export function loadRotateKeysConfig(source: Readonly<Record<string, string | undefined>>): Readonly<z.infer<typeof RotateKeysConfigSchema>> {
+  return parseConfig(RotateKeysConfigSchema, source);
+}

@@ -106,7 +106,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Revoke the key: within two seconds it opens nothing, and what is open with it ends. Fails with `request.cross-site` besides the common codes. */
     revokeApiKey: (request: { org: string; key: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}', { org: request.org, key: request.key }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
-    /** A new key in the place of this one, which goes on for the overlap; the new token is in this answer and nowhere else. Fails with `request.not-json`, `request.cross-site`, `api-key.not-live`, `api-key.scope-too-wide`, `api-key.limit` besides the common codes. */
+    /** A new key in the place of this one, which goes on for the overlap; the new token is in this answer and nowhere else. Fails with `request.not-json`, `request.cross-site`, `api-key.not-live`, `api-key.scope-too-wide` besides the common codes. */
     rotateApiKey: (request: { org: string; key: string; body: OperationBody<'rotateApiKey'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/api-keys/{key}/rotate', { org: request.org, key: request.key }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'rotateApiKey'>>,
     /** Service accounts, newest first. */
@@ -121,7 +121,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Another name or role; its keys follow within two seconds. Fails with `request.not-json`, `request.cross-site`, `service-account.role-too-high` besides the common codes. */
     changeServiceAccount: (request: { org: string; account: string; body: OperationBody<'changeServiceAccount'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts/{account}', { org: request.org, account: request.account }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'changeServiceAccount'>>,
-    /** Delete the account and revoke every key of it. Fails with `request.cross-site`, `service-account.role-too-high` besides the common codes. */
+    /** Delete the account and revoke every key of it. Fails with `request.cross-site` besides the common codes. */
     deleteServiceAccount: (request: { org: string; account: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/service-accounts/{account}', { org: request.org, account: request.account }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** The program that waits behind a code. */
@@ -214,7 +214,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Secrets of the organization by name: who gets them and when they were last used, never what they are. */
     listSecrets: (request: { org: string; query?: OperationQuery<'listSecrets'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSecrets'>>,
-    /** Keep a secret and say who gets it: all, an environment, a repository or a conversation. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many` besides the common codes. */
+    /** Keep a secret and say who gets it: all, an environment, a repository or a conversation. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many`, `secret.not-allowed` besides the common codes. */
     createSecret: (request: { org: string; body: OperationBody<'createSecret'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/secrets', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createSecret'>>,
     /** Another value or description; conversations get it at their next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site` besides the common codes. */
@@ -238,7 +238,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Secrets of this conversation's own, by name. */
     listConversationSecrets: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversationSecrets'>>,
-    /** Give this conversation a secret; one that runs has it at its next message. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many`, `secret.not-allowed` besides the common codes. */
+    /** Give this conversation a secret; one that runs gets it with its next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `secret.name-taken`, `secret.too-many`, `secret.not-allowed` besides the common codes. */
     createConversationSecret: (request: { org: string; conversation: string; body: OperationBody<'createConversationSecret'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createConversationSecret'>>,
     /** Delete a secret of this conversation; a sandbox that runs has it until it ends. Fails with `request.cross-site` besides the common codes. */

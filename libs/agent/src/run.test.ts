@@ -1,5 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -86,6 +87,19 @@ describe('a run of the agent', () => {
     expect(ports.waits).toEqual([3_000, 1_000, 2_000]);
     expect(failureOf(log)).toMatchObject({ code: 'model.unavailable', classification: { kind: 'transient', retryable: true, user_action: 'retry' } });
     expect(log.outline.at(-1)).toBe('execution_status=error');
+  });
+
+  it('pauses when the budget is spent, says so, and goes on with the next message', async () => {
+    const { log, ports, control } = scene([terminal('ls'), { fault: 'status', status: 402, code: 'budget.exhausted' }]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
+    expect(ports.waits).toEqual([]);
+    expect(failureOf(log)).toMatchObject({ code: 'budget.exhausted', classification: { kind: 'quota', retryable: false, user_action: 'settings' } });
+    expect(failureOf(log)?.detail).not.toContain('The model answered');
+    const state = log.events.reduce(reduceConversationStatus, { ...INITIAL_STATUS, start: 'ready' as const });
+    expect(conversationStatus(state)).toBe('paused');
+    log.say('go on');
+    server.use([finish]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
   });
 
   it('stops after its steps, and a message gives it as many again', async () => {

@@ -57,6 +57,7 @@ describe('the model client', () => {
   const failures: ReadonlyArray<readonly [string, ModelTurn, string]> = [
     ['a refused key', { fault: 'status', status: 401 }, 'model.auth'],
     ['used-up credit', { fault: 'status', status: 402 }, 'model.quota'],
+    ['a spent budget of ours', { fault: 'status', status: 402, code: 'budget.exhausted' }, 'budget.exhausted'],
     ['used-up quota that calls itself a rate limit', { fault: 'status', status: 429, code: 'insufficient_quota' }, 'model.quota'],
     ['a model that does not exist', { fault: 'status', status: 404 }, 'model.unknown'],
     ['a rate limit', { fault: 'status', status: 429, retryAfterSeconds: 7 }, 'model.rate-limited'],

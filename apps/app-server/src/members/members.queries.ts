@@ -19,29 +19,35 @@ export interface MemberPosition {
   readonly userId: string;
 }
 
+/** Members that a search looks at one by one before it asks the index of words: what nearly everybody has, such as the company's domain, is found among them at once. */
+const LOOKED_AT = 1_000;
+
 /**
  * Last joined first; `limit` rows after `after`. One statement a shape of the question, so that each is planned for its own index.
  * @param filter.words beginnings of words, lower case, letters and digits only; all must be there.
  */
-export async function listMembers(
+export function listMembers(
   pool: SqlPool,
   orgId: string,
   filter: { role: Role | undefined; words: readonly string[]; after: MemberPosition | null; limit: number },
 ): Promise<Member[]> {
   const values: unknown[] = [orgId, filter.limit];
-  const where = ['m.org_id = $1'];
   const take = (value: unknown): string => `$${values.push(value)}`;
+  const where = ['m.org_id = $1'];
   if (filter.role !== undefined) where.push(`m.role = ${take(filter.role)}`);
   if (filter.after !== null) where.push(`(m.created_at, m.user_id) < (${take(filter.after.joinedAt)}::timestamptz, ${take(filter.after.userId)})`);
-  if (filter.words.length > 0)
-    where.push(`app.person_words(u.name, u.email) @@ to_tsquery('simple', ${take(filter.words.map((word) => `'${word}':*`).join(' & '))})`);
-  const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<MemberRow>(
-      `SELECT ${COLUMNS} FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE ${where.join(' AND ')} ORDER BY m.created_at DESC, m.user_id DESC LIMIT $2`,
-      values,
-    ),
-  );
-  return rows.map(toMember);
+  const members = where.join(' AND ');
+  const order = 'ORDER BY m.created_at DESC, m.user_id DESC';
+  return inOrg(pool, orgId, async (client) => {
+    const rows = async (from: string, condition: string): Promise<Member[]> => {
+      const text = `SELECT ${COLUMNS} FROM ${from} m JOIN app.user_account u ON u.id = m.user_id WHERE ${condition} ${order} LIMIT $2`;
+      return (await client.query<MemberRow>(text, values)).rows.map(toMember);
+    };
+    if (filter.words.length === 0) return rows('app.membership', members);
+    const match = `app.person_words(u.name, u.email) @@ to_tsquery('simple', ${take(filter.words.map((word) => `'${word}':*`).join(' & '))})`;
+    const first = await rows(`(SELECT * FROM app.membership m WHERE ${members} ${order} LIMIT ${LOOKED_AT})`, match);
+    return first.length === filter.limit ? first : rows('app.membership', `${members} AND ${match}`);
+  });
 }
 
 export async function findMember(client: PoolClient, orgId: string, userId: string): Promise<Member | null> {

@@ -7,12 +7,26 @@ import { Toaster } from 'sonner';
 import { failureOf } from '../api/failure.ts';
 import { goToSignIn } from '../features/session/me.ts';
 
-/** Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to sign-in and back. */
+/** What somebody is told who has another role, other organizations or something to do first since they were read. */
+const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
+  'permission.denied',
+  'resource.not-found',
+  'org.being-deleted',
+  'account.email-unverified',
+  'account.terms-required',
+]);
+
+/**
+ * Reads are tried again only when the error table says that it may help. Whatever finds the session over leads to sign-in and back; whatever finds it
+ * different has who is signed in read again, so that the page shows what they may do now.
+ */
 function createQueryClient(): QueryClient {
   const onError = (error: Error) => {
-    if (failureOf(error).code === 'auth.missing') goToSignIn();
+    const { code } = failureOf(error);
+    if (code === 'auth.missing') goToSignIn();
+    else if (ELSE_THAN_KNOWN.has(code)) void queries.invalidateQueries({ queryKey: ['me'] });
   };
-  return new QueryClient({
+  const queries = new QueryClient({
     queryCache: new QueryCache({ onError }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
@@ -20,6 +34,7 @@ function createQueryClient(): QueryClient {
       mutations: { retry: false },
     },
   });
+  return queries;
 }
 
 export function Providers({ children }: { children: ReactNode }) {

@@ -7,7 +7,7 @@ import { takeReturnPath } from './sign-out.ts';
 
 /** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api.me({ signal }), staleTime: 60_000 });
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api.me({ signal }), staleTime: 10_000 });
 }
 
 /** A full load on purpose: what the page holds belongs to a session that is over. */

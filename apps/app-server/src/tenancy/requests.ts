@@ -1,0 +1,83 @@
+import { type Operation, type OperationName, operations } from '@slipway/contracts';
+import type { Things } from './things.js';
+
+export interface Request {
+  readonly name: OperationName;
+  readonly operation: Operation;
+  /** Names of the path's parameters but `org`. */
+  readonly nouns: readonly string[];
+}
+
+/** Every operation about an organization. */
+export const ORG_REQUESTS: readonly Request[] = Object.entries(operations)
+  .map(([name, operation]) => ({ name: name as OperationName, operation: operation as Operation, nouns: nounsOf(operation.path) }))
+  .filter(({ operation }) => operation.path.includes('{org}'));
+/** Every other: about the caller alone, or for whoever holds a token. */
+export const OTHER_REQUESTS: readonly Request[] = Object.entries(operations)
+  .map(([name, operation]) => ({ name: name as OperationName, operation: operation as Operation, nouns: nounsOf(operation.path) }))
+  .filter(({ operation }) => !operation.path.includes('{org}'));
+
+function nounsOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].flatMap(([, name]) => (name === undefined || name === 'org' ? [] : [name]));
+}
+
+/** A body that its schema takes, for each operation that has one. Ids in it are the asker's own. */
+const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>> = {
+  createConversation: () => ({ prompt: 'x' }),
+  sendMessage: () => ({ text: 'x' }),
+  grantSandboxAccess: () => ({ port: 3000 }),
+  createApiKey: () => ({ name: 'x', scopes: ['org:read'] }),
+  changeApiKey: () => ({ name: 'x' }),
+  rotateApiKey: () => ({}),
+  createServiceAccount: () => ({ name: 'x', role: 'viewer' }),
+  changeServiceAccount: () => ({ name: 'x' }),
+  updateOrg: () => ({ name: 'x' }),
+  transferOrg: (own) => ({ userId: own['user'] }),
+  deleteOrg: () => ({ confirm: 'x' }),
+  updateMember: () => ({ role: 'viewer' }),
+  createInvitations: () => ({ emails: ['x@example.org'], role: 'viewer' }),
+  claimDomain: () => ({ domain: 'claimed.example' }),
+  updateDomain: () => ({ autoJoinRole: null }),
+  createSecret: () => ({ name: 'X', value: 'xxxxxx' }),
+  updateSecret: () => ({ description: 'x' }),
+  createMySecret: () => ({ name: 'X', value: 'xxxxxx' }),
+  updateMySecret: () => ({ description: 'x' }),
+  createConversationSecret: () => ({ name: 'X', value: 'xxxxxx' }),
+  updateOrgSettings: () => ({}),
+  createLlmProfile: () => ({ name: 'x', model: 'm' }),
+  updateLlmProfile: () => ({ name: 'x' }),
+  createMcpServer: () => ({ name: 'x', transport: 'stdio', command: 'true' }),
+  updateMcpServer: () => ({ name: 'x' }),
+  changeBudgets: () => ({}),
+  putBudgetOverride: () => ({ limitUsd: '5' }),
+};
+
+/** @throws Error when the matrix was not told how the operation is called. */
+export function bodyOf({ name, operation }: Request, own: Things): unknown {
+  if (operation.body === undefined) return undefined;
+  const body = BODIES[name];
+  if (body === undefined) throw new Error(`The matrix has no body for ${name}: add one to apps/app-server/src/tenancy/requests.ts.`);
+  return body(own);
+}
+
+/** @throws Error when the path names a noun that `things.ts` does not make. */
+export function pathOf({ operation }: Request, org: string, things: Things): string {
+  return operation.path.replaceAll(/(\w[\w-]*\/)?\{(\w+)\}/g, (_whole, before: string | undefined, name: string) => {
+    const noun = before ?? '';
+    if (name === 'org') return `${noun}${encodeURIComponent(org)}`;
+    return `${noun}${encodeURIComponent(thingOf(operation.path, name, things))}`;
+  });
+}
+
+function thingOf(path: string, name: string, things: Things): string {
+  const place = path.includes('/sandbox-access')
+    ? 'sandbox-access'
+    : path.includes('/me/secrets')
+      ? 'me'
+      : path.includes('/conversations/')
+        ? 'conversation'
+        : 'secrets';
+  const id = things[`${place}/${name}`] ?? things[name];
+  if (id === undefined) throw new Error(`The matrix has no {${name}} for ${path}: make one in apps/app-server/src/tenancy/things.ts.`);
+  return id;
+}

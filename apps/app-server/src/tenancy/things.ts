@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { SeededOrg } from '@slipway/testing';
+import type { ConversationApp } from '../testing/conversation-app.js';
+import { thought } from '../testing/conversation-app.js';
+import type { Caller } from './callers.js';
+
+/** What stands in the names and texts of an organization's things, so that a leak is seen wherever it is. */
+export const canaryOf = (org: SeededOrg): string => `canary-${org.slug}`;
+
+/** Ids by the name of the path's parameter; of a name that means different things in different places, by `<noun before it>/<name>`. */
+export type Things = Readonly<Record<string, string>>;
+
+/** Ids of the right form that nobody has. */
+export function missingThings(like: Things): Things {
+  return Object.fromEntries(Object.entries(like).map(([name, id]) => [name, missingLike(id)]));
+}
+
+function missingLike(id: string): string {
+  if (/^[0-9a-f]{8}-/.test(id)) return randomUUID();
+  if (/^[0-9a-f]{64}$/.test(id)) return '0'.repeat(64);
+  const prefix = /^[a-z]+_/.exec(id)?.[0];
+  if (prefix !== undefined) return `${prefix}${'0'.repeat(id.length - prefix.length)}`;
+  return id.includes('.') ? 'missing.example' : 'missing';
+}
+
+/** One of everything that can be addressed in an organization, made over its own routes by its owner. */
+export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Caller, member: Caller): Promise<Things> {
+  const canary = canaryOf(org);
+  const root = `/api/v1/orgs/${org.id}`;
+  const make = async <T>(path: string, body: unknown, by: Caller = owner): Promise<T> => {
+    const { status, json } = await by.ask('POST', `${root}${path}`, body);
+    if (status >= 300) throw new Error(`POST ${path} answered ${status}: ${JSON.stringify(json)}`);
+    return json as T;
+  };
+  const conversation = await make<{ id: string }>('/conversations', { prompt: `${canary} prompt`, title: `${canary} title` });
+  const message = await make<{ id: string }>(`/conversations/${conversation.id}/messages`, { text: `${canary} message` });
+  const sandbox = await make<{ id: string }>('/conversations', { prompt: `${canary} sandbox` });
+  await app.started(sandbox.id, 1, { url: 'http://127.0.0.1:9', key: 'none' });
+  await app.owner.query("UPDATE app.conversation SET desired = 'run' WHERE id = $1", [sandbox.id]);
+  const { rows: logged } = await app.owner.query<{ sha256: string }>(
+    `WITH made AS (INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, encode(sha256($2::bytea), 'hex'), length($2::bytea), $2::bytea) RETURNING sha256)
+     INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) SELECT $3, sha256, $1 FROM made RETURNING sha256`,
+    [org.id, Buffer.from(`${canary} blob`), conversation.id],
+  );
+  await app.owner.query(
+    `INSERT INTO app.event (conversation_id, seq, org_id, epoch, event_id, kind, event) SELECT $1, head + 1, $2, 0, $3, 'MessageEvent', $4 FROM app.conversation WHERE id = $1`,
+    [conversation.id, org.id, randomUUID(), JSON.stringify(thought(`${canary} event`))],
+  );
+  await app.owner.query('UPDATE app.conversation SET head = head + 1 WHERE id = $1', [conversation.id]);
+  const access = await make<{ id: string }>(`/conversations/${sandbox.id}/sandbox-access`, { port: 3000 });
+  const key = await make<{ id: string }>('/api-keys', { name: `${canary} key`, scopes: ['org:read'] });
+  const account = await make<{ id: string }>('/service-accounts', { name: `${canary} account`, role: 'member' });
+  const invitations = await make<{ data: Array<{ invitation: { id: string } }> }>('/invitations', { emails: [`invited@${org.slug}.example`], role: 'member' });
+  const domain = await make<{ domain: string }>('/domains', { domain: `${org.slug}.example` });
+  const secret = await make<{ id: string }>('/secrets', { name: 'SHARED', value: `${canary} value`, description: canary });
+  const mine = await make<{ id: string }>('/me/secrets', { name: 'MINE', value: `${canary} value`, description: canary }, member);
+  const conversations = await make<{ id: string }>(`/conversations/${conversation.id}/secrets`, { name: 'CONVERSATIONS', value: `${canary} value` });
+  const profile = await make<{ id: string }>('/llm-profiles', { name: `${canary} profile`, model: 'm' });
+  const server = await make<{ id: string }>('/mcp-servers', { name: `${canary} server`, transport: 'stdio', command: 'true' });
+  return {
+    conversation: conversation.id,
+    message: message.id,
+    'sandbox-access/access': access.id,
+    'sandbox-access/conversation': sandbox.id,
+    sha256: logged[0]?.sha256 ?? '',
+    key: key.id,
+    account: account.id,
+    user: org.members[3]?.userId ?? '',
+    invitation: invitations.data[0]?.invitation.id ?? '',
+    domain: domain.domain,
+    'secrets/secret': secret.id,
+    'me/secret': mine.id,
+    'conversation/secret': conversations.id,
+    profile: profile.id,
+    server: server.id,
+    sandbox: sandbox.id,
+  };
+}

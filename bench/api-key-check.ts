@@ -47,14 +47,14 @@ export default async function run(report: Report): Promise<void> {
     if (one === undefined) throw new Error('no key was made');
     const floor = await timeEach(CHECKS, async () => void createHash('sha256').update(one.token).digest(), 1_000);
     figure('warm', await timeEach(CHECKS, async () => void (await warm.find(one.token)), 1_000), floor);
-    report.figure({ figure: 'warm_queries', value: queries, unit: '1', n: CHECKS });
+    report.figure({ figure: 'warm_queries', value: queries, unit: 'count', n: CHECKS });
     for (const { token } of made) await warm.find(token);
     figure('warm_many', await timeEach(CHECKS, async (index) => void (await warm.find(made[index % KEYS]?.token ?? '')), 1_000), floor);
 
     queries = 0;
     const broken = `${one.token.slice(0, -1)}${one.token.endsWith('0') ? '1' : '0'}`;
     figure('broken_checksum', await timeEach(CHECKS, async () => void (await warm.find(broken)), 1_000), floor);
-    report.figure({ figure: 'broken_checksum_queries', value: queries, unit: '1', n: CHECKS });
+    report.figure({ figure: 'broken_checksum_queries', value: queries, unit: 'count', n: CHECKS });
 
     const cold = new ApiKeys(counted, systemClock);
     const bare = await timeEach(MISSES, async () => void (await pool.query({ name: 'bare', text: 'SELECT 1' })), 50);

@@ -1,28 +1,24 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type LimitClass, limitOf, type Operation } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { type WindowCounter, WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { Counter, type Registry } from '@slipway/telemetry/http';
 import type { FastifyReply } from 'fastify';
-import { Redis } from 'ioredis';
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { Config } from '../config.js';
 import { CONFIG, LOGGER, METRICS } from '../platform/tokens.js';
 import { networkOf } from './network-of.js';
 
 /** Window of every bucket. Seconds. */
 const WINDOW_SECONDS = 60;
-/** Longest wait for Redis's count. Milliseconds: a request waits meanwhile. */
-const REDIS_TIMEOUT_MS = 250;
-/** After a failure of Redis this process counts by itself for so long before it asks again. Milliseconds. */
-const REDIS_PAUSE_MS = 2_000;
+/** Looks at the code of a device that one person may make in a minute: there are 25 billion codes. */
+const GUESSES_PER_MINUTE = 10;
 
 /** Buckets by name: of one caller (a person, a key), of an organization with all its callers, of an address that has proved nothing. */
 type BucketName = LimitClass | `org-${LimitClass}` | 'anonymous' | 'guesses';
 interface Bucket {
   readonly points: number;
-  readonly memory: RateLimiterMemory;
-  readonly redis: RateLimiterRedis | null;
+  readonly count: WindowCounter;
 }
 
 /**
@@ -33,16 +29,11 @@ interface Bucket {
 @Injectable()
 export class Limits implements OnApplicationShutdown {
   private readonly buckets: ReadonlyMap<BucketName, Bucket>;
-  private readonly redis: Redis | null;
+  private readonly counters: WindowCounters;
   private readonly refused: Counter<'bucket'>;
-  private redisAwayUntil = 0;
 
-  constructor(
-    @Inject(CONFIG) config: Config,
-    @Inject(LOGGER) private readonly logger: Logger,
-    @Inject(METRICS) metrics: Registry,
-  ) {
-    this.redis = config.REDIS_URL === undefined ? null : connect(config.REDIS_URL, logger);
+  constructor(@Inject(CONFIG) config: Config, @Inject(LOGGER) logger: Logger, @Inject(METRICS) metrics: Registry) {
+    this.counters = new WindowCounters({ redisUrl: config.REDIS_URL, logger });
     const points: Record<LimitClass, number> = {
       reads: config.RATE_READS_PER_MINUTE,
       writes: config.RATE_WRITES_PER_MINUTE,
@@ -90,67 +81,23 @@ export class Limits implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.redis?.disconnect();
+    this.counters.close();
   }
 
   private bucket(name: BucketName, points: number): Bucket {
-    const settings = { points, duration: WINDOW_SECONDS, keyPrefix: `slipway:rate:${name}` };
-    return {
-      points,
-      memory: new RateLimiterMemory(settings),
-      redis: this.redis === null ? null : new RateLimiterRedis({ ...settings, storeClient: this.redis, rejectIfRedisNotReady: true }),
-    };
+    return { points, count: this.counters.counter(`rate:${name}`, points, WINDOW_SECONDS) };
   }
 
   private async take(name: BucketName, who: string, reply: FastifyReply): Promise<void> {
-    const bucket = this.buckets.get(name) as Bucket;
-    const { points } = bucket;
-    const { remainingPoints, msBeforeNext, consumedPoints } = await this.count(bucket, who);
+    const { points, count } = this.buckets.get(name) as Bucket;
+    const { consumed, msBeforeNext } = await count(who);
     const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1_000));
     append(reply, 'ratelimit-policy', `"${name}";q=${points};w=${WINDOW_SECONDS}`);
-    append(reply, 'ratelimit', `"${name}";r=${remainingPoints};t=${resetSeconds}`);
-    if (consumedPoints <= points) return;
+    append(reply, 'ratelimit', `"${name}";r=${Math.max(0, points - consumed)};t=${resetSeconds}`);
+    if (consumed <= points) return;
     this.refused.inc({ bucket: name });
     throw new SlipwayError('rate.limited', `More than ${points} in a minute (${name}).`, { retryAfterSeconds: resetSeconds });
   }
-
-  /** What is left after this request, also when that is nothing. */
-  private async count({ memory, redis }: Bucket, who: string): Promise<RateLimiterRes> {
-    if (redis !== null && performance.now() >= this.redisAwayUntil) {
-      try {
-        return await countIn(redis, who);
-      } catch (error) {
-        this.redisAwayUntil = performance.now() + REDIS_PAUSE_MS;
-        this.logger.warn({ err: error }, 'Redis does not count requests; this process counts its own for a while');
-      }
-    }
-    return countIn(memory, who);
-  }
-}
-
-/** Wrong guesses of a device's code that one person may make in a minute: there are 25 billion codes. */
-const GUESSES_PER_MINUTE = 10;
-
-async function countIn(limiter: RateLimiterMemory | RateLimiterRedis, who: string): Promise<RateLimiterRes> {
-  try {
-    return await limiter.consume(who);
-  } catch (refusal) {
-    // The library rejects with the count itself when there is nothing left, and with an error when it could not count.
-    if (refusal instanceof Error) throw refusal;
-    return refusal as RateLimiterRes;
-  }
-}
-
-function connect(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, {
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    commandTimeout: REDIS_TIMEOUT_MS,
-    connectTimeout: 5_000,
-    retryStrategy: (times) => Math.min(times * 200, 2_000),
-  });
-  redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis that counts requests'));
-  return redis;
 }
 
 /** A list header that already has an item gets another one. */

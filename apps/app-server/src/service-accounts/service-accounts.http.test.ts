@@ -17,9 +17,12 @@ describe('service accounts', () => {
   after(() => app?.close());
 
   const path = (rest = ''): string => `/api/v1/orgs/${owner.orgId}/service-accounts${rest}`;
-  const create = async (name: string, role: string, who = owner, headers = {}): Promise<Answer<ServiceAccount & { code?: string }>> => app.http(who, 'POST', path(), { name, role }, headers);
-  const keyOf = (serviceAccountId: string, scopes: readonly (typeof PERMISSIONS)[number][]): Promise<CreatedApiKey> => makeKey(app, owner, scopes, { serviceAccountId });
-  const use = (token: string, method: string, rest: string, body?: unknown): Promise<Answer> => withKey(app.url, token, method, `/api/v1/orgs/${owner.orgId}${rest}`, body);
+  const create = async (name: string, role: string, who = owner, headers = {}): Promise<Answer<ServiceAccount & { code?: string }>> =>
+    app.http(who, 'POST', path(), { name, role }, headers);
+  const keyOf = (serviceAccountId: string, scopes: readonly (typeof PERMISSIONS)[number][]): Promise<CreatedApiKey> =>
+    makeKey(app, owner, scopes, { serviceAccountId });
+  const use = (token: string, method: string, rest: string, body?: unknown): Promise<Answer> =>
+    withKey(app.url, token, method, `/api/v1/orgs/${owner.orgId}${rest}`, body);
 
   it('does what its role and its key allow, in its own name, after whoever made it has left', async () => {
     const account = (await create('nightly build', 'member')).body;
@@ -28,7 +31,12 @@ describe('service accounts', () => {
     expect(key.owner).toEqual({ kind: 'service-account', id: account.id, label: 'nightly build' });
     const made = await use(key.token, 'POST', '/conversations', { prompt: 'hello' });
     expect([made.status, made.body['createdBy']]).toEqual([201, { id: account.id, label: 'nightly build' }]);
-    expect((await withKey(app.url, key.token, 'GET', '/api/v1/me')).body).toMatchObject({ id: account.id, name: 'nightly build', email: null, auth: { owner: 'service-account' } });
+    expect((await withKey(app.url, key.token, 'GET', '/api/v1/me')).body).toMatchObject({
+      id: account.id,
+      name: 'nightly build',
+      email: null,
+      auth: { owner: 'service-account' },
+    });
     const { rows } = await app.owner.query('SELECT actor_kind, actor_id, via_key FROM app.audit_entry WHERE target = $1', [made.body['id']]);
     expect(rows).toEqual([{ actor_kind: 'service-account', actor_id: account.id, via_key: key.id }]);
     expect((await app.http<ServiceAccount>(owner, 'GET', path(`/${account.id}`))).body).toMatchObject({ liveKeys: 1 });
@@ -37,7 +45,8 @@ describe('service accounts', () => {
   it('a lower role, and the end of the account, are effective on its keys within two seconds', async () => {
     const { id } = (await create('robot', 'member')).body;
     const { token, id: keyId } = await keyOf(id, ['conversation:create', 'conversation:read']);
-    const statusOf = async (method: string): Promise<number> => (await use(token, method, '/conversations', method === 'POST' ? { prompt: 'x' } : undefined)).status;
+    const statusOf = async (method: string): Promise<number> =>
+      (await use(token, method, '/conversations', method === 'POST' ? { prompt: 'x' } : undefined)).status;
     expect([await statusOf('POST'), await statusOf('GET')]).toEqual([201, 200]);
     expect((await app.http(owner, 'PATCH', path(`/${id}`), { role: 'viewer' })).body).toMatchObject({ role: 'viewer', name: 'robot' });
     const began = performance.now();
@@ -58,11 +67,17 @@ describe('service accounts', () => {
     expect((await use(token, 'POST', '/service-accounts', { name: 'a', role: 'admin' })).body).toMatchObject({ code: 'service-account.role-too-high' });
     const made = await use(token, 'POST', '/service-accounts', { name: 'b', role: 'member' });
     expect(made.status).toBe(201);
-    expect((await use(token, 'PATCH', `/service-accounts/${made.body['id']}`, { role: 'admin' })).body).toMatchObject({ code: 'service-account.role-too-high' });
+    expect((await use(token, 'PATCH', `/service-accounts/${made.body['id']}`, { role: 'admin' })).body).toMatchObject({
+      code: 'service-account.role-too-high',
+    });
     const admin = (await create('c', 'admin')).body;
-    expect((await use(token, 'POST', '/api-keys', { name: 'x', scopes: ['org:write'], serviceAccountId: admin.id })).body).toMatchObject({ code: 'api-key.scope-too-wide' });
+    expect((await use(token, 'POST', '/api-keys', { name: 'x', scopes: ['org:write'], serviceAccountId: admin.id })).body).toMatchObject({
+      code: 'api-key.scope-too-wide',
+    });
     const viewer = (await create('d', 'viewer')).body;
-    expect((await app.http(owner, 'POST', `/api/v1/orgs/${owner.orgId}/api-keys`, { name: 'x', scopes: ['org:write'], serviceAccountId: viewer.id })).body).toMatchObject({
+    expect(
+      (await app.http(owner, 'POST', `/api/v1/orgs/${owner.orgId}/api-keys`, { name: 'x', scopes: ['org:write'], serviceAccountId: viewer.id })).body,
+    ).toMatchObject({
       code: 'api-key.scope-too-wide',
       detail: 'The scopes have permissions that the service account does not have: org:write.',
     });

@@ -47,7 +47,7 @@ export class OrgsService {
   /** @throws SlipwayError `org.slug-taken` with a `suggestion`, `org.being-deleted` */
   async update(caller: Principal, body: UpdateOrg): Promise<Org> {
     try {
-      return await inOrg(this.pool, caller.orgId, async (client) => {
+      const answer = await inOrg(this.pool, caller.orgId, async (client) => {
         const org = await this.locked(client, caller.orgId);
         assertKept(org);
         const before = { name: org.name, slug: org.slug };
@@ -60,6 +60,7 @@ export class OrgsService {
         }
         return this.asSeenBy(client, caller);
       });
+      return this.seenAtOnce(caller, answer);
     } catch (error) {
       if (!isUniqueViolation(error) || body.slug === undefined) throw error;
       throw await this.slugTaken(body.slug);
@@ -67,8 +68,8 @@ export class OrgsService {
   }
 
   /** @throws SlipwayError `org.personal`, `org.being-deleted`, `permission.denied`, `resource.not-found` when `userId` is no member who can sign in. */
-  transfer(caller: Principal, userId: string): Promise<Org> {
-    return inOrg(this.pool, caller.orgId, async (client) => {
+  async transfer(caller: Principal, userId: string): Promise<Org> {
+    const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       const org = await this.locked(client, caller.orgId);
       assertCompany(org);
       assertKept(org);
@@ -90,6 +91,8 @@ export class OrgsService {
       }
       return this.asSeenBy(client, caller);
     });
+    this.sessions.changed(userId);
+    return this.seenAtOnce(caller, answer);
   }
 
   /**
@@ -121,12 +124,12 @@ export class OrgsService {
       return this.asSeenBy(client, caller);
     });
     this.jobs.enqueueAs('org-closing', caller.orgId, { orgId: caller.orgId });
-    return answer;
+    return this.seenAtOnce(caller, answer);
   }
 
   /** Again is harmless. @throws SlipwayError `resource.not-found` once the time is over: what is left of it is going. */
-  restore(caller: Principal): Promise<Org> {
-    return inOrg(this.pool, caller.orgId, async (client) => {
+  async restore(caller: Principal): Promise<Org> {
+    const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       const org = await this.locked(client, caller.orgId);
       if (org.deletes_at !== null) {
         if (!(await presentPermissions(client, caller)).has('org:delete')) throw new SlipwayError('permission.denied', 'Only an owner takes a deletion back.');
@@ -142,6 +145,13 @@ export class OrgsService {
       }
       return this.asSeenBy(client, caller);
     });
+    return this.seenAtOnce(caller, answer);
+  }
+
+  /** Whoever changed it looks at it next: this process is not to answer them from what it knew before. Other replicas do for at most a second. */
+  private seenAtOnce({ actor }: Principal, org: Org): Org {
+    this.sessions.changed(actor.id);
+    return org;
   }
 
   /** `null`: somebody has taken the address. */

@@ -10,6 +10,7 @@ import { type RealmParameters, realmRepresentation } from '../../keycloak/realm.
 import { discoverIssuer } from '../../keycloak/render.ts';
 
 const WEB_CLIENT = { id: 'slipway-web', secret: 'web-secret-of-the-tests' };
+const SERVICE_CLIENT = { id: 'slipway-service', secret: 'service-secret-of-the-tests' };
 
 /** Somebody whom the realm knows by a password. */
 export const ADA = { username: 'ada', password: 'correct horse', firstName: 'Ada', lastName: 'Byron', email: 'ada@example.test' } as const;
@@ -23,7 +24,7 @@ export function realmFor(name: string, appUrl: string, more: Partial<RealmParame
       publicUrl: appUrl,
       appServerUrl: appUrl,
       webClient: WEB_CLIENT,
-      serviceClient: { id: 'slipway-service', secret: 'service-secret-of-the-tests' },
+      serviceClient: SERVICE_CLIENT,
       registration: true,
       verifyEmail: false,
       totp: 'optional',
@@ -95,6 +96,12 @@ export class IdentityWorld {
 
   get client(): { clientId: string; clientSecret: string } {
     return { clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret };
+  }
+
+  /** app-server's own token, without any person. */
+  tokenOfService(): Promise<Response> {
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id: SERVICE_CLIENT.id, client_secret: SERVICE_CLIENT.secret });
+    return fetch(`${this.keycloak.issuerUrl}/protocol/openid-connect/token`, { method: 'POST', body, signal: AbortSignal.timeout(60_000) });
   }
 
   /** Looks into app-server's database as its owner. */

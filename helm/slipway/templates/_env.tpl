@@ -77,6 +77,17 @@
 - { name: OIDC_ISSUER_URL, value: {{ .Values.oidc.issuerUrl | quote }} }
 - { name: OIDC_CLIENT_ID, value: {{ .Values.oidc.clientId | quote }} }
 {{ include "slipway.fromSecret" (dict "name" "OIDC_CLIENT_SECRET" "secret" .Values.oidc.existingSecret "key" .Values.oidc.clientSecretKey) }}
+- { name: OIDC_BROKERS, value: {{ join "," .Values.oidc.brokers | quote }} }
+- { name: REQUIRE_VERIFIED_EMAIL, value: {{ .Values.oidc.requireVerifiedEmail | quote }} }
+{{- with .Values.terms }}
+{{- if .url }}
+- { name: TERMS_URL, value: {{ .url | quote }} }
+{{- end }}
+{{- if .version }}
+- { name: TERMS_VERSION, value: {{ .version | quote }} }
+{{- end }}
+{{- end }}
+- { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "SESSION_SECRET" "key" "session") }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}

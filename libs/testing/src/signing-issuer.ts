@@ -23,6 +23,8 @@ export class SigningIssuer {
   readonly clientId = 'slipway-web';
   readonly clientSecret = 'secret';
   person: SigningPerson = { sub: 'ada', name: 'Ada Byron' };
+  /** Whoever a beginning expects (`login_hint`) is who comes, so that many are different people. */
+  hintIsPerson = false;
   /** Queries of each beginning of a sign-in. */
   readonly asked: URLSearchParams[] = [];
   /** What the route of stored tokens answers, by the provider's name. */
@@ -89,7 +91,9 @@ export class SigningIssuer {
     if (path === '/auth') {
       this.asked.push(url.searchParams);
       const code = randomUUID();
-      this.codes.set(code, { nonce: url.searchParams.get('nonce') ?? '', person: { ...this.person } });
+      const hint = url.searchParams.get('login_hint');
+      const person = this.hintIsPerson && hint !== null ? { sub: hint, name: hint } : { ...this.person };
+      this.codes.set(code, { nonce: url.searchParams.get('nonce') ?? '', person });
       const back = new URL(url.searchParams.get('redirect_uri') ?? '');
       back.search = new URLSearchParams({ code, state: url.searchParams.get('state') ?? '' }).toString();
       return void response.writeHead(302, { location: back.href }).end();

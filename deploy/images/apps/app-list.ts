@@ -26,6 +26,7 @@ export const APPS = {
     programs: {
       ...main('app-server'),
       'migrate.js': 'apps/app-server/dist/migrate/main.js',
+      'rotate-keys.js': 'apps/app-server/dist/rotate-keys/main.js',
       'verify-audit.js': 'apps/app-server/dist/verify-audit/main.js',
       'operator.js': 'apps/app-server/dist/operator/main.js',
     },

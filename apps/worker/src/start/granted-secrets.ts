@@ -49,7 +49,9 @@ export class GrantedSecrets {
     if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, row.epoch, granted));
     await agent.setSecrets(secrets, signal).catch((error: unknown) => {
       // A sandbox of an older image knows no secrets: then it has none to take away either.
-      if (granted.length > 0 || !(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;
+      if (!(error instanceof SlipwayError) || error.code !== 'resource.not-found') throw error;
+      if (granted.length > 0)
+        throw new SlipwayError('sandbox.start-failed', 'The image of the sandbox is too old to be given secrets. An operator updates it.', { cause: error });
     });
     return granted.filter(({ kind }) => kind === 'variable').map(({ name, description }) => ({ name, description }));
   }

@@ -130,7 +130,12 @@ describe('values under the data key of an organization', () => {
             master = Math.min(master + 1, KEYS.length - 1);
             settled = false;
             services = start();
-          } else await Promise.all([take(first), ...(second === null || second.kind === 'master' || second.kind === 'restart' ? [] : [take(second)])]);
+            continue;
+          }
+          // What was sealed an hour before a data key is dropped has long been stored: nothing is under way then.
+          const alone = ['drop', 'restart'];
+          const beside = second === null || second.kind === 'master' || alone.includes(second.kind) || alone.includes(first.kind) ? [] : [take(second)];
+          await Promise.all([take(first), ...beside]);
         }
         await rewrapDataKeys(pool, boxOf());
         const alone = new Envelope(pool, new SecretBox(KEYS[master] as string), time);

@@ -36,6 +36,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   text: 'Also add a test for an expired session.',
   repository: 'https://github.com/acme/shop',
   branch: 'main',
+  environment: 'staging',
   model: 'slipway/demo',
   status: 'working',
   executionStatus: 'running',

@@ -5,7 +5,7 @@ import { MAX_INGEST_BYTES } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { installTelemetry } from '@slipway/telemetry/http';
 import { AppModule, FEATURES } from './app.module.js';
-import { frameworkProblem } from './http/framework-problem.js';
+import { clientProblem, frameworkProblem } from './http/framework-problem.js';
 import { installJsonBody } from './http/json-body.js';
 import { installPages } from './http/pages.js';
 import { installSecurityHeaders } from './http/security-headers.js';
@@ -16,6 +16,10 @@ import { SQL_POOL } from './platform/tokens.js';
 /** Largest body of the API. Bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
+/** Longest until a request's headers, and the whole of it, have come. Milliseconds: who sends slower holds a connection that others need. Answers may take as long as they take. */
+const HEADERS_MS = 30_000;
+const REQUEST_MS = 120_000;
+
 /** The whole server, not yet listening. Starts no work and needs no other process to be up. */
 export async function createApp(platform: Platform, features: ReadonlyArray<Type | DynamicModule> = FEATURES): Promise<NestFastifyApplication> {
   const { config, logger, metrics } = platform;
@@ -23,6 +27,9 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: config.TRUSTED_PROXIES.length === 0 ? false : [...config.TRUSTED_PROXIES],
     frameworkErrors: frameworkProblem(config.PUBLIC_URL),
+    clientErrorHandler: clientProblem(config.PUBLIC_URL),
+    requestTimeout: REQUEST_MS,
+    http: { headersTimeout: HEADERS_MS },
     routerOptions: { maxParamLength: 500 },
   });
   const fastify = adapter.getInstance();

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { SlipwayError, toProblem } from '@slipway/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -12,4 +13,28 @@ export function frameworkProblem(publicUrl: string): (error: Error, request: Fas
     const problem = toProblem(new SlipwayError('request.invalid', 'The address could not be read.', { cause: error }), { docsUrl: docsUrl(publicUrl) });
     void reply.code(problem.status).type('application/problem+json').send(problem.body);
   };
+}
+
+/**
+ * The answer to what is no request at all, or none within its time; the connection ends with it, since nobody knows where the next request would begin.
+ * A client that has gone away is told nothing.
+ */
+export function clientProblem(publicUrl: string): (error: NodeJS.ErrnoException, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy(error);
+      return;
+    }
+    const { status, body } = toProblem(problemOf(error), { docsUrl: docsUrl(publicUrl) });
+    const text = JSON.stringify(body);
+    socket.end(
+      `HTTP/1.1 ${status} ${status === 413 ? 'Content Too Large' : 'Bad Request'}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+    );
+  };
+}
+
+function problemOf(error: NodeJS.ErrnoException): SlipwayError {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new SlipwayError('request.too-large', 'The headers have more than 16 kB.', { cause: error });
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new SlipwayError('request.invalid', 'The request did not come to its end in time.', { cause: error });
+  return new SlipwayError('request.invalid', 'This is no HTTP request that can be read.', { cause: error });
 }

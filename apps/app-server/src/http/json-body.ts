@@ -1,18 +1,23 @@
 import { SlipwayError } from '@slipway/errors';
 import type { FastifyInstance } from 'fastify';
+import type { SlipwayRequest } from './request.js';
 
 /** Where OAuth and OpenID Connect demand a form. Whoever posts one there proves themselves by what is in it. */
 export const FORM_ROUTES: ReadonlySet<string> = new Set(['/oauth/backchannel-logout', '/oauth/device/authorize', '/oauth/device/token']);
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 64 * 1024;
 
+/** How JSON writes what is no text (`unstorableText`): the bytes themselves cannot, once they are read as UTF-8. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
 /** Bodies are JSON and nothing else, but for the forms of `FORM_ROUTES`. None at all is as good as an absent one; what is not JSON is told so, with where it went wrong. */
 export function installJsonBody(fastify: FastifyInstance): void {
   // Keys that would change an object's prototype are refused, not dropped.
   const parse = fastify.getDefaultJsonParser('error', 'error');
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json/, { parseAs: 'string' }, (request, body, done) => {
+  fastify.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i, { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) return done(null, undefined);
+    (request as SlipwayRequest).plainText = !UNSTORABLE.test(body as string);
     parse(request, body as string, (error, value) => (error === null ? done(null, value) : done(notJson(body as string, error))));
   });
   fastify.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string', bodyLimit: MAX_FORM_BYTES }, (request, body, done) => {

@@ -8,6 +8,8 @@ export interface SlipwayRequest extends FastifyRequest {
   /** Absent with an API key. */
   person?: SignedIn;
   principal?: Principal;
+  /** Nothing in the body is written so that it could be text that no database can hold. */
+  plainText?: boolean;
   /** Body and query as the operation's schemas read them. */
   valid?: { readonly body: unknown; readonly query: unknown };
   /** UUID for what a `keyed` operation makes. The same when its process died and the request with its Idempotency-Key runs again. */

@@ -19,7 +19,10 @@ export class ValidationInterceptor implements NestInterceptor {
       // Nothing has such an id.
       if (unstorableText(request.params) !== null) throw notFound();
       request.valid = {
-        body: operation.body === undefined ? undefined : parseOrThrow(operation.body, storable(request.body ?? {})),
+        body:
+          operation.body === undefined
+            ? undefined
+            : parseOrThrow(operation.body, request.plainText === true ? (request.body ?? {}) : storable(request.body ?? {})),
         query: operation.query === undefined ? undefined : parseOrThrow(operation.query, storable(request.query)),
       };
     }

@@ -98,7 +98,13 @@ function headerParameters(operation: Operation): Json[] {
 }
 
 function success(operation: Operation, schemas: DocumentSchemas): Json {
-  if (operation.produces !== undefined) return { description: operation.summary, content: { [operation.produces]: { schema: { type: 'string' } } } };
+  if (operation.produces !== undefined)
+    return {
+      description: operation.summary,
+      content: {
+        [operation.produces]: { schema: operation.produces === 'application/json' ? { type: 'array', items: { type: 'object' } } : { type: 'string' } },
+      },
+    };
   if (operation.response === undefined) return { description: 'Done' };
   const json = { 'application/json': { schema: schemas.of(operation.response, 'output') } };
   return {
@@ -149,7 +155,7 @@ function addExamples(operation: Operation, object: Json, components: Json): stri
   for (const type of [operation.produces, operation.alternative])
     if (type !== undefined) {
       if (own.text === undefined) missing.push(`${operation.id}, ${type}: no example: add one to libs/contracts/src/openapi/operation-examples.ts`);
-      contentOf(answer, type)['example'] = own.text;
+      contentOf(answer, type)['example'] = type === 'application/json' && own.text !== undefined ? JSON.parse(own.text) : own.text;
     }
   return missing;
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import * as contracts from '../index.js';
 import type { Json } from './json.js';
 
+/** Classes of Unicode are read by few tools, and refused by some with the whole document: such a pattern is left to the server. */
+const readable = (key: string, value: unknown): unknown => (key === 'pattern' && typeof value === 'string' && /\\p\{/i.test(value) ? undefined : value);
+
 export type Direction = 'input' | 'output';
 
 /** Schemas of one document: those that have an exported name become components, whoever reaches them. */
@@ -28,7 +31,7 @@ export class DocumentSchemas {
       const named = [...this.names].find(([, name]) => name === id)?.[0];
       if (named !== undefined) this.used[direction].set(named, id);
     }
-    return JSON.parse(JSON.stringify(text).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
+    return JSON.parse(JSON.stringify(text, readable).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;
   }
 
   /** Every component that was reached until now. */

@@ -139,6 +139,26 @@ describe('what the cluster says of a sandbox', { timeout: 600_000, skip: lack ??
     await backend.remove(name, uid, signal);
   });
 
+  it('looks the same to a replica that has just listed the pods as to one that has watched them', async () => {
+    const { template } = opened;
+    const [running, pending] = [await make('any'), await make('nowhere')];
+    await inState(running, 'running');
+    await inState(pending, 'pending', (seen) => seen.problem !== undefined);
+    await opened.platform.cluster.killContainer((await inState(running, 'running')).uid, 'action-server');
+    await inState(running, 'running', (seen) => seen.restarts.count === 1, 60_000);
+    const late = await opened.open({ templates: [template, { ...template, name: 'nowhere', nodeSelector: { place: 'nowhere' } }] });
+    try {
+      for (const name of [running, pending]) {
+        await until(`${name} is listed`, async () => (await late.observe(name, signal)).state !== 'gone', 20_000);
+        expect(await late.observe(name, signal)).toEqual(await backend.observe(name, signal));
+      }
+      expect((await late.list(signal)).map(({ name }) => name).sort()).toEqual((await backend.list(signal)).map(({ name }) => name).sort());
+    } finally {
+      await late.close();
+      for (const name of [running, pending]) await backend.remove(name, await uidOf(name), signal);
+    }
+  });
+
   it('says that it ran out of memory', async () => {
     const { reason } = await inState(await make('starved'), 'ended', () => true, 60_000);
     expect(reason).toBe('the sandbox ended: agent-server ran out of memory and was killed (OOMKilled)');

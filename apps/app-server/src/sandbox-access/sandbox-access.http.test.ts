@@ -4,6 +4,7 @@ import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { SandboxAccess, SandboxAccessList } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { makeKey, withKey } from '../testing/with-key.js';
 
 const SECRET = 'test-sandbox-access-secret-test-sandbox';
 
@@ -29,6 +30,27 @@ describe('access to sandboxes', () => {
     conversation = (await app.conversation(person)).id;
   });
   after(() => app?.close());
+
+  it('granted to a program it ends with the key, with the scope of the key, and with the service account', async () => {
+    const account = await app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/service-accounts`, { name: 'robot', role: 'member' });
+    const key = await makeKey(app, person, ['sandbox:access'], { serviceAccountId: String(account.body['id']) });
+    const asked = await withKey(app.url, key.token, 'POST', path(), { port: 8000 });
+    const id = String(asked.body['id']);
+    expect([asked.status, await live(id)]).toMatchObject([201, { user_id: account.body['id'], role: 'member' }]);
+    const listed = SandboxAccessList.parse((await app.http(person, 'GET', path())).body).data.find((each) => each.id === id);
+    expect(listed?.person).toEqual({ id: account.body['id'], label: 'robot' });
+    for (const [ends, undo] of [
+      ['UPDATE app.api_key SET revoked_at = now() WHERE id = $1', 'UPDATE app.api_key SET revoked_at = NULL WHERE id = $1'],
+      ["UPDATE app.api_key SET scopes = '{org:read}' WHERE id = $1", "UPDATE app.api_key SET scopes = '{sandbox:access}' WHERE id = $1"],
+      ['UPDATE app.service_account SET deleted_at = now() WHERE id = (SELECT owner_id FROM app.api_key WHERE id = $1)', null],
+    ] as const) {
+      await app.owner.query(ends, [key.id]);
+      expect([ends, await live(id)]).toEqual([ends, null]);
+      if (undo === null) continue;
+      await app.owner.query(undo, [key.id]);
+      expect(await live(id)).not.toBeNull();
+    }
+  });
 
   it('is bound to organization, person, conversation and port, and is over in minutes', async () => {
     const access = await grant('vscode');

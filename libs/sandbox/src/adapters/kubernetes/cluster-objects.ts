@@ -8,6 +8,8 @@ export interface Tracked {
 }
 
 export interface EndedContainer {
+  /** Of this one life of it: each start has another. */
+  readonly id: string;
   readonly exitCode: number;
   readonly reason: string;
   readonly message: string;
@@ -102,7 +104,13 @@ interface RawContainerStatus {
 interface RawContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: object;
-  readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string; readonly finishedAt?: string };
+  readonly terminated?: {
+    readonly exitCode?: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly finishedAt?: string;
+    readonly containerID?: string;
+  };
 }
 interface RawPod {
   readonly metadata?: RawMetadata;
@@ -165,13 +173,9 @@ const ENDS_KEPT = 10;
 /** The cluster remembers only the last end of a container: what was seen of the ends before is carried over. */
 export function carryEnds(before: PodView, after: PodView): PodView {
   if (before.uid !== after.uid || before.toolEnds.length === 0) return after;
-  // By their number, not their words: two ends within one second read the same.
-  const toolEnds = endsOf(after.tools) > endsOf(before.tools) ? [...before.toolEnds, ...after.toolEnds].slice(-ENDS_KEPT) : before.toolEnds;
-  return { ...after, toolEnds };
-}
-
-function endsOf(container: ContainerView | null): number {
-  return container === null ? 0 : container.restarts + (container.state === 'ended' ? 1 : 0);
+  // By what ended, not by the words: two ends within one second read the same, and one is told in several states.
+  const anew = after.tools?.end != null && after.tools.end.id !== before.tools?.end?.id;
+  return { ...after, toolEnds: anew ? [...before.toolEnds, ...after.toolEnds].slice(-ENDS_KEPT) : before.toolEnds };
 }
 
 /** As in `agent-server was killed (SIGKILL)`. */
@@ -201,7 +205,13 @@ function readContainer(statuses: readonly RawContainerStatus[] | undefined, name
     end:
       ended === undefined
         ? null
-        : { exitCode: ended.exitCode ?? 0, reason: ended.reason ?? '', message: ended.message ?? '', finishedAt: ended.finishedAt ?? '' },
+        : {
+            id: ended.containerID ?? ended.finishedAt ?? '',
+            exitCode: ended.exitCode ?? 0,
+            reason: ended.reason ?? '',
+            message: ended.message ?? '',
+            finishedAt: ended.finishedAt ?? '',
+          },
     restarts: status.restartCount ?? 0,
   };
 }

@@ -51,7 +51,7 @@ describe('a list of pods in Kubernetes’ binary form', () => {
           text(3, 'words'),
           text(4, 'Evicted'),
           text(6, '10.0.0.1'),
-          status(part(3, integer(1, 137), integer(2, 9), text(3, 'OOMKilled'), time(6, '2026-11-22T05:00:06Z'))),
+          status(part(3, integer(1, 137), integer(2, 9), text(3, 'OOMKilled'), time(6, '2026-11-22T05:00:06Z'), text(7, 'containerd://a'))),
           part(10, text(1, 'action-server'), part(2, part(2, time(1, '2026-11-22T05:00:02Z'))), integer(5, 0)),
         ),
       ),
@@ -79,7 +79,7 @@ describe('a list of pods in Kubernetes’ binary form', () => {
             containerStatuses: [
               {
                 name: 'agent-server',
-                state: { terminated: { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-22T05:00:06Z' } },
+                state: { terminated: { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-22T05:00:06Z', containerID: 'containerd://a' } },
                 lastState: {},
                 restartCount: 3,
               },

@@ -30,7 +30,7 @@ const CONDITION: Message = {
 const STATE: Message = {
   1: ['waiting', { 1: ['reason', 'string'], 2: ['message', 'string'] }],
   2: ['running', {}],
-  3: ['terminated', { 1: ['exitCode', 'integer'], 3: ['reason', 'string'], 4: ['message', 'string'], 6: ['finishedAt', 'time'] }],
+  3: ['terminated', { 1: ['exitCode', 'integer'], 3: ['reason', 'string'], 4: ['message', 'string'], 6: ['finishedAt', 'time'], 7: ['containerID', 'string'] }],
 };
 const CONTAINER_STATUS: Message = { 1: ['name', 'string'], 2: ['state', STATE], 3: ['lastState', STATE], 5: ['restartCount', 'integer'] };
 const POD: Message = {

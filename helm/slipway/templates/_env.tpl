@@ -87,6 +87,12 @@
 - { name: TERMS_VERSION, value: {{ .version | quote }} }
 {{- end }}
 {{- end }}
+{{- with .Values.mail }}
+{{- if .existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "SMTP_URL" "secret" .existingSecret "key" .urlKey) }}
+{{- end }}
+- { name: MAIL_FROM, value: {{ .from | quote }} }
+{{- end }}
 - { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "SESSION_SECRET" "key" "session") }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}

@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import { ROLE_PERMISSIONS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { expect } from 'expect';
+import type { ProvenKey } from './api-keys/api-keys.js';
 import { PrincipalService } from './principals.js';
 import { readCookie, SessionCookie } from './session-cookie.js';
 import type { SignedIn } from './sessions.js';
@@ -45,6 +46,33 @@ describe('PrincipalService', () => {
   it('gives the permissions of the role in that organization, by id and by slug, and says of any other that there is none', () => {
     for (const name of ['org_1', 'ada']) expect([...service.principalFor(PERSON, name).permissions]).toEqual([...ROLE_PERMISSIONS.viewer]);
     for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(PERSON, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
+  });
+
+  it('a bearer token counts alone: one that is no good is nobody, whatever the cookie says; other schemes are not ours', async () => {
+    const key: ProvenKey = {
+      keyId: 'key_1',
+      org: { id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal' },
+      owner: { kind: 'service-account', id: 'svc_1', label: 'robot', email: null, emailVerified: false },
+      role: 'member',
+      scopes: ['org:read'],
+      permissions: new Set(['org:read']),
+      expiresAt: new Date(),
+    };
+    const withKeys = new PrincipalService(
+      cookie,
+      { find: async () => PERSON },
+      { find: async (token: string) => (token === 'good' ? key : null) },
+      'https://slipway.example/',
+    );
+    const header = `keycloak_auth=${await cookie.sign('ses_1', new Date(Date.now() + 60_000))}`;
+    const by = async (authorization?: string): Promise<string | undefined> =>
+      (await withKeys.authenticate({ cookie: header, ...(authorization === undefined ? {} : { authorization }) }))?.kind;
+    expect([await by('Bearer good'), await by('bearer  good '), await by(), await by('Basic eDp5')]).toEqual(['api-key', 'api-key', 'session', 'session']);
+    for (const refused of ['Bearer', 'Bearer ', 'Bearer bad', 'Bearer good good']) expect([refused, await by(refused)]).toEqual([refused, undefined]);
+    const principal = withKeys.principalOf({ kind: 'api-key', key }, 'ada');
+    expect(principal).toMatchObject({ orgId: 'org_1', actor: { kind: 'service-account', id: 'svc_1', viaKey: 'key_1' } });
+    for (const other of ['org_2', 'Ada', ''])
+      expect(() => withKeys.principalOfKey(key, other)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
   });
 
   it('lets pages of its own origin use the cookie, and no others', () => {

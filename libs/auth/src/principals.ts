@@ -149,6 +149,6 @@ export class PrincipalService {
 
 /** What `Authorization` names as its bearer token, whatever it is, or `undefined` when it is of another scheme or there is none. */
 export function bearerOf(authorization: string | undefined): string | undefined {
-  const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? '');
+  const match = /^bearer(?:\s+(.*))?$/i.exec(authorization ?? '');
   return match === null ? undefined : (match[1] ?? '').trim();
 }

@@ -130,7 +130,12 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
   const { text, values } = auditOf(made.auditId, caller, {
     action: 'conversation.create',
     target: made.id,
-    detail: { repository: body.repository ?? null, branch: body.branch ?? null, model: made.model, environment: made.environment },
+    detail: {
+      repository: body.repository ?? null,
+      branch: body.branch ?? null,
+      model: made.model,
+      ...(made.environment === null ? {} : { environment: made.environment }),
+    },
   });
   await tx.$executeRawUnsafe(text, ...values);
 }

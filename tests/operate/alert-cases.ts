@@ -131,4 +131,15 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: 21,
     quiet: { 'llm_key_lookups_total{result="unknown"}': '0+6x60' },
   },
+  SlipwayDoorFailing: {
+    fires: {
+      'sandbox_gateway_requests_total{kind="http", outcome="ok"}': '0+60x60',
+      'sandbox_gateway_requests_total{kind="http", outcome="sandbox.unreachable"}': '0+12x60',
+    },
+    at: 11,
+    quiet: {
+      'sandbox_gateway_requests_total{kind="http", outcome="ok"}': '0+60x60',
+      'sandbox_gateway_requests_total{kind="http", outcome="sandbox.paused"}': '0+60x60',
+    },
+  },
 };

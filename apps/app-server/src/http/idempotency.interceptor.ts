@@ -31,14 +31,14 @@ export class IdempotencyInterceptor implements NestInterceptor {
     const operation = this.reflector.get<Operation | undefined>(OPERATION, context.getHandler());
     const request = context.switchToHttp().getRequest<SlipwayRequest>();
     const key = request.headers['idempotency-key'];
-    const principal = request.principal;
-    if (operation?.idempotency !== 'keyed' || key === undefined || principal === undefined) return next.handle();
+    const caller = ownerOf(request);
+    if (operation?.idempotency !== 'keyed' || key === undefined || caller === null) return next.handle();
     if (typeof key !== 'string' || key.length === 0 || key.length > MAX_KEY_LENGTH) {
       throw new SlipwayError('request.invalid', `Idempotency-Key has 1 to ${MAX_KEY_LENGTH} characters.`, {
         fields: [{ path: 'Idempotency-Key', message: `1 to ${MAX_KEY_LENGTH} characters` }],
       });
     }
-    const owner: KeyOwner = { orgId: principal.orgId, actorId: principal.actor.id, route: operation.id, key, bodyHash: hashOf(request) };
+    const owner: KeyOwner = { ...caller, route: operation.id, key, bodyHash: hashOf(request) };
     const claim = await inOrg(this.pool, owner.orgId, (client) => claimKey(client, owner, randomUUID()));
     switch (claim.outcome) {
       case 'other-body':
@@ -72,6 +72,13 @@ export class IdempotencyInterceptor implements NestInterceptor {
       this.logger.warn({ err: error }, 'an idempotency key was not given back'),
     );
   }
+}
+
+/** Whose key it is. What belongs to no organization is kept with the person's own. */
+function ownerOf({ principal, person }: SlipwayRequest): Pick<KeyOwner, 'orgId' | 'actorId'> | null {
+  if (principal !== undefined) return { orgId: principal.orgId, actorId: principal.actor.id };
+  const personal = person?.orgs[0];
+  return person === undefined || personal === undefined ? null : { orgId: personal.id, actorId: person.userId };
 }
 
 /** One request is the same as another when path and body are. */

@@ -66,6 +66,14 @@ describe('making an organization', () => {
     expect((await app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: '日本' })).body.slug).toMatch(/^org/);
   });
 
+  it('makes one organization for a request that is repeated with its Idempotency-Key', async () => {
+    const person = await app.person();
+    const make = (): Promise<{ status: number; body: Answer }> =>
+      app.http<Answer>(person, 'POST', '/api/v1/orgs', { name: 'Repeated' }, { 'idempotency-key': 'once' });
+    const [first, second] = [await make(), await make()];
+    expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
+  });
+
   it('answers 401 to nobody', async () => {
     expect((await app.http(null, 'POST', '/api/v1/orgs', { name: 'A' })).status).toBe(401);
   });

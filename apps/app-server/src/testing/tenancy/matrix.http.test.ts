@@ -4,7 +4,7 @@ import { proofOf, type SubscribeAnswer } from '@slipway/contracts';
 import { type SeededOrg, seedTwoOrgs } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp } from '../testing/conversation-app.js';
+import { ConversationApp } from '../conversation-app.js';
 import { Caller, keysOfEachScope, person, type Reply } from './callers.js';
 import { bodyOf, ORG_REQUESTS, OTHER_REQUESTS, pathOf, type Request } from './requests.js';
 import { canaryOf, makeThings, missingThings, type Things } from './things.js';

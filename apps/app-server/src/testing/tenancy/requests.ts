@@ -56,7 +56,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
 export function bodyOf({ name, operation }: Request, own: Things): unknown {
   if (operation.body === undefined) return undefined;
   const body = BODIES[name];
-  if (body === undefined) throw new Error(`The matrix has no body for ${name}: add one to apps/app-server/src/tenancy/requests.ts.`);
+  if (body === undefined) throw new Error(`The matrix has no body for ${name}: add one to apps/app-server/src/testing/tenancy/requests.ts.`);
   return body(own);
 }
 
@@ -78,6 +78,6 @@ function thingOf(path: string, name: string, things: Things): string {
         ? 'conversation'
         : 'secrets';
   const id = things[`${place}/${name}`] ?? things[name];
-  if (id === undefined) throw new Error(`The matrix has no {${name}} for ${path}: make one in apps/app-server/src/tenancy/things.ts.`);
+  if (id === undefined) throw new Error(`The matrix has no {${name}} for ${path}: make one in apps/app-server/src/testing/tenancy/things.ts.`);
   return id;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SeededOrg } from '@slipway/testing';
-import type { ConversationApp } from '../testing/conversation-app.js';
-import { thought } from '../testing/conversation-app.js';
+import type { ConversationApp } from '../conversation-app.js';
+import { thought } from '../conversation-app.js';
 import type { Caller } from './callers.js';
 
 /** What stands in the names and texts of an organization's things, so that a leak is seen wherever it is. */

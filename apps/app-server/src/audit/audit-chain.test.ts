@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import type { Principal } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
+import pg from 'pg';
 import { auditOf } from './audit-statement.js';
+import { verifyChain } from './verify-chain.js';
+
+const MIGRATION = new URL('../../../../prisma/app/migrations/20261122056000_audit/migration.sql', import.meta.url);
 
 const caller = (orgId: string): Pick<Principal, 'orgId' | 'actor'> => ({ orgId, actor: { kind: 'user', id: 'usr_1', label: 'Ada' } });
 
@@ -45,6 +50,33 @@ describe('the chain of the audit', () => {
       }
       const { rows: entries } = await inOrg(pool, org, (client) => client.query<{ n: number }>('SELECT count(*)::int AS n FROM app.audit_entry'));
       expect(entries).toEqual([{ n: 16 }]);
+    }
+  });
+
+  it('gets the entries that are older than it at its end, oldest first, and each once', async () => {
+    const owner = new pg.Client({ connectionString: database.ownerUrl });
+    await owner.connect();
+    try {
+      const org = 'org_older';
+      await record(org, 'new');
+      await owner.query(`BEGIN; SET LOCAL session_replication_role = 'replica';
+        INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, action, target, created_at)
+          SELECT gen_random_uuid(), '${org}', 'user', 'u', 'thing.do', 'old' || i, now() - i * interval '1 hour' FROM generate_series(1, 5) i; COMMIT`);
+      const sql = await readFile(MIGRATION, 'utf8');
+      for (let time = 0; time < 2; time += 1) await owner.query(sql.slice(sql.indexOf('ALTER TABLE app.audit_entry NO FORCE')));
+      const { rows } = await owner.query<{ target: string }>(
+        'SELECT e.target FROM app.audit_chain c JOIN app.audit_entry e ON e.id = c.entry_id WHERE c.org_id = $1 ORDER BY c.seq',
+        [org],
+      );
+      expect(rows.map(({ target }) => target)).toEqual(['new', 'old5', 'old4', 'old3', 'old2', 'old1']);
+      expect(await verifyChain((work) => inOrg(pool, org, work), org)).toMatchObject({ ok: true, checked: { seq: 6 } });
+      const { rows: forced } = await owner.query('SELECT relforcerowsecurity AS forced FROM pg_class WHERE relname IN ($1, $2)', [
+        'audit_entry',
+        'audit_chain',
+      ]);
+      expect(forced).toEqual([{ forced: true }, { forced: true }]);
+    } finally {
+      await owner.end();
     }
   });
 });

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import * as contracts from '../index.js';
 import type { Json } from './json.js';
 
-/** Classes of Unicode are read by few tools, and refused by some with the whole document: such a pattern is left to the server. */
-const readable = (key: string, value: unknown): unknown => (key === 'pattern' && typeof value === 'string' && /\\p\{/i.test(value) ? undefined : value);
+/** Formats whose pattern says nothing more: it is long, and tools that make values of a pattern take minutes for it. */
+const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uuid', 'email']);
+
+/** Leaves out patterns that a reader of the document is better off without. Classes of Unicode are read by few tools, and refused by some with the whole document. */
+function readable(this: Json, key: string, value: unknown): unknown {
+  const pattern = key === 'pattern' && typeof value === 'string';
+  return pattern && (FORMATS.has(this['format']) || /\\p\{/i.test(value)) ? undefined : value;
+}
 
 export type Direction = 'input' | 'output';
 

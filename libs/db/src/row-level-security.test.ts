@@ -148,7 +148,9 @@ describe('row-level security', () => {
           `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ($2, $2, 'usr', $1, 8000, now(), now())`,
           [conversation, org],
         );
-        await owner.query(`INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`, [org]);
+        await owner.query(`INSERT INTO app.service_account (id, org_id, name, role, created_by, created_by_label) VALUES ($1, $1, 'n', 'member', 'u', 'u')`, [
+          org,
+        ]);
         await owner.query(
           `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, expires_at, created_by, created_by_label)
            VALUES ($1, $1, 'n', 'user', 'usr', '{}', '\\x00', 'p', 'l', now(), 'u', 'u')`,

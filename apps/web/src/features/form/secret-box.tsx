@@ -22,7 +22,7 @@ export function CopyLine({ label, text }: { label: string; text: string }) {
     <fieldset className="min-w-0">
       <legend className="pb-1 text-xs font-medium text-ink-muted">{label}</legend>
       <div className="flex min-w-0 items-start gap-2 rounded-md border border-line-strong bg-raised p-1 pl-3">
-        <code className="min-w-0 flex-1 py-1 font-mono text-xs break-all select-all">{text}</code>
+        <code className="min-w-0 flex-1 py-1 font-mono text-xs break-all whitespace-pre-wrap select-all">{text}</code>
         <Button size="small" aria-label={`${copied ? 'Copied' : 'Copy'}: ${label}`} onClick={() => void copyText(Promise.resolve(text)).then(setCopied)}>
           {copied ? <Check aria-hidden /> : <Copy aria-hidden />}
           {copied ? 'Copied' : 'Copy'}

@@ -55,7 +55,12 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
       attempt.current = { body: '', key: '' };
       options.onDone(answer, request);
     },
-    onError: (error) => refuse(failureOf(error).fields.map((field) => [field.path, field.message])),
+    onError: (error) => {
+      const { code, detail, fields } = failureOf(error);
+      // Of a code that is about one field alone the detail says more: what would do instead.
+      const whole = fields.length === 1 && code !== 'request.invalid' && detail !== '';
+      refuse(fields.map((field) => [field.path, whole ? detail : field.message]));
+    },
   });
 
   const failure = send.isError ? failureOf(send.error) : null;

@@ -4,6 +4,7 @@ import { Button, Notice } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useParams, useRouter } from 'next/navigation';
+import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { Ahead } from '../../browser/ago.tsx';
@@ -24,7 +25,10 @@ export function Invite() {
   const preview = useQuery<InvitationPreview>({ queryKey: ['invitation', token], queryFn: ({ signal }) => api.readInvitation({ token, signal }), retry: 1 });
   if (preview.data !== undefined) return <Answer token={token} preview={preview.data} />;
   if (preview.error === null) return <FrameSkeleton />;
-  if (failureOf(preview.error).code === 'resource.not-found')
+  const { code } = failureOf(preview.error);
+  // Somebody is signed in who has something to do first: that takes this page's place, and then it is read.
+  if (code.startsWith('account.')) return <SignedIn>{() => <ReadAgain read={preview.refetch} />}</SignedIn>;
+  if (code === 'resource.not-found')
     return (
       <AloneCard title="There is no such invitation">
         <p>The link may be incomplete, or a newer one was sent to you since. Look for the last message, or ask whoever invited you to send it again.</p>
@@ -36,6 +40,11 @@ export function Invite() {
       <Failed error={preview.error} retry={() => void preview.refetch()} className="max-w-xl" />
     </main>
   );
+}
+
+function ReadAgain({ read }: { read: () => unknown }) {
+  useEffect(() => void read(), [read]);
+  return <FrameSkeleton />;
 }
 
 function Answer({ token, preview }: { token: string; preview: InvitationPreview }) {

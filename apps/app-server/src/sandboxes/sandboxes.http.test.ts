@@ -100,6 +100,26 @@ describe('sandboxes of an organization', () => {
     });
   });
 
+  it('200: those whom the quota keeps out wait too, behind who has a place, though runtime-api has none for them', async () => {
+    const [placed, kept, foreign] = [await app.conversation(ada), await app.conversation(ada), await app.conversation(await app.person())];
+    const steps = [{ status: 'WAITING_FOR_SANDBOX', state: 'running', detail: 'The organization runs 2 sandboxes, which is its limit.' }];
+    await app.owner.query(`UPDATE app.conversation SET status = 'starting', sandbox_status = 'STARTING', steps = $2 WHERE id = ANY ($1::uuid[])`, [
+      [placed.id, kept.id, foreign.id],
+      JSON.stringify(steps),
+    ]);
+    answer = () => ({
+      waiting: [{ session_id: placed.id, position: 3, estimate_seconds: 12, reason: 'No sandbox is ready yet.', since: '2026-11-22T10:00:00.000Z' }],
+      in_use: 2,
+      limit: 2,
+    });
+    const { data } = SandboxQueue.parse((await app.http(ada, 'GET', path('/queue'))).body);
+    expect(data.map(({ conversation, position, estimateSeconds, reason }) => [conversation.id, position, estimateSeconds, reason])).toEqual([
+      [placed.id, 3, 12, 'No sandbox is ready yet.'],
+      [kept.id, 4, null, 'The organization runs 2 sandboxes, which is its limit.'],
+    ]);
+    await app.owner.query('DELETE FROM app.conversation WHERE id = ANY ($1::uuid[])', [[placed.id, kept.id, foreign.id]]);
+  });
+
   it('202: a stop pauses the conversation, whoever owns it, and is in the audit; 409 or 503 when there is none', async () => {
     const admin = await app.person('Admin');
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [ada.orgId, admin.userId]);

@@ -40,3 +40,15 @@ export async function conversationsWithSandbox(pool: SqlPool, orgId: string, lim
   );
   return rows;
 }
+
+/** Those whose start waits for a sandbox, the longest first. */
+export async function conversationsThatWait(pool: SqlPool, orgId: string, limit: number): Promise<SandboxConversation[]> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<SandboxConversation>(
+      `SELECT ${COLUMNS} FROM app.conversation c WHERE c.org_id = $1 AND c.status = 'starting' AND c.desired = 'run'
+         AND c.steps @> '[{"status": "WAITING_FOR_SANDBOX", "state": "running"}]' ORDER BY c.updated_at, c.id LIMIT $2`,
+      [orgId, limit],
+    ),
+  );
+  return rows;
+}

@@ -9,7 +9,7 @@ import type { Config } from '../config.js';
 import { RunControlService } from '../conversations/run-control.service.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { RuntimeApiClient } from './runtime-api.client.js';
-import { conversationsById, conversationsWithSandbox, type SandboxConversation } from './sandboxes.queries.js';
+import { conversationsById, conversationsThatWait, conversationsWithSandbox, type SandboxConversation } from './sandboxes.queries.js';
 
 const MAX_LISTED = 1_000;
 const AWAY = 'The service that runs sandboxes does not answer; this is what the conversations last knew.';
@@ -53,26 +53,42 @@ export class SandboxesService {
     if (asked.answer === null) return { data: [], quota: { inUse: 0, limit: null }, live: false, detail: asked.detail };
     const { waiting, in_use: inUse, limit } = asked.answer;
     const known = await conversationsById(this.pool, caller.orgId, uuids(waiting.map((each) => each.session_id)));
+    const queued = waiting.flatMap((each) => {
+      const conversation = known.get(each.session_id);
+      return conversation === undefined
+        ? []
+        : [
+            {
+              conversation: { id: conversation.id, title: conversation.title },
+              owner: ownerOf(conversation),
+              position: each.position,
+              estimateSeconds: each.estimate_seconds,
+              reason: each.reason,
+              since: each.since,
+            },
+          ];
+    });
     return {
-      data: waiting.flatMap((each) => {
-        const conversation = known.get(each.session_id);
-        return conversation === undefined
-          ? []
-          : [
-              {
-                conversation: { id: conversation.id, title: conversation.title },
-                owner: ownerOf(conversation),
-                position: each.position,
-                estimateSeconds: each.estimate_seconds,
-                reason: each.reason,
-                since: each.since,
-              },
-            ];
-      }),
+      data: [...queued, ...(await this.keptOut(caller.orgId, queued))],
       quota: { inUse, limit },
       live: true,
       detail: null,
     };
+  }
+
+  /** Whom the quota keeps out: runtime-api gives them no place, they ask it again every second. Behind those who have one, in the order in which they came. */
+  private async keptOut(orgId: string, queued: SandboxQueue['data']): Promise<SandboxQueue['data']> {
+    const placed = new Set(queued.map(({ conversation }) => conversation.id));
+    const first = 1 + Math.max(0, ...queued.map(({ position }) => position));
+    const outside = (await conversationsThatWait(this.pool, orgId, MAX_LISTED)).filter(({ id }) => !placed.has(id));
+    return outside.map((conversation, index) => ({
+      conversation: { id: conversation.id, title: conversation.title },
+      owner: ownerOf(conversation),
+      position: first + index,
+      estimateSeconds: null,
+      reason: conversation.step ?? 'No sandbox is ready yet.',
+      since: conversation.updated_at.toISOString(),
+    }));
   }
 
   /**

@@ -58,15 +58,21 @@ export function ApiKeysPage() {
       action={make}
     >
       <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
-        <Select aria-label="State" className="w-40" options={STATES} value={state ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value)} />
-        {mayManage ? <Checkbox label="Everybody’s keys" checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null)} /> : null}
+        <Select
+          aria-label="State"
+          className="w-40"
+          options={STATES}
+          value={state ?? ANY}
+          onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
+        />
+        {mayManage ? <Checkbox label="Everybody’s keys" checked={all} onChange={(checked) => setEverybodys(checked ? 'true' : null, 'push')} /> : null}
       </div>
       <ListPanel
         list={keys}
         noun="API keys"
         filtered={state === undefined ? null : () => setFilter(null)}
         empty={
-          <EmptyState title={all ? 'Nobody has an API key' : 'You have no API key'} action={make} className="rounded-lg border border-line">
+          <EmptyState title={all ? 'Nobody has an API key' : 'You have no API key'} className="rounded-lg border border-line">
             With one, a script can start conversations, read their events and fetch the diff.
           </EmptyState>
         }

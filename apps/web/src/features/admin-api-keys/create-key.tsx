@@ -3,6 +3,7 @@ import { CreateApiKey, type CreatedApiKey, type Permission, ROLE_PERMISSIONS, ty
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
+import { ROLE_LABELS } from '../admin/roles.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { CopyLine, SecretBox } from '../form/secret-box.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -74,7 +75,10 @@ function CreateKey({ accounts, onClose, onMade }: { accounts: readonly ServiceAc
             <Select
               {...control}
               value={form.values.owner}
-              options={[{ value: MINE, label: 'Mine' }, ...accounts.map(({ id, name, role }) => ({ value: id, label: `${name} (service account, ${role})` }))]}
+              options={[
+                { value: MINE, label: 'Mine' },
+                ...accounts.map(({ id, name, role }) => ({ value: id, label: `${name} (service account, ${ROLE_LABELS[role]})` })),
+              ]}
               onChange={(owner) => {
                 form.set('owner', owner);
                 const next = accounts.find(({ id }) => id === owner);

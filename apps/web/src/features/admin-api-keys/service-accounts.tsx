@@ -1,10 +1,11 @@
 'use client';
-import { CreateServiceAccount, ROLES, SERVICE_ACCOUNT_ROLES, type ServiceAccount } from '@slipway/contracts';
+import { CreateServiceAccount, SERVICE_ACCOUNT_ROLES, type ServiceAccount } from '@slipway/contracts';
 import { Button, ConfirmDialog, Dialog, EmptyState, Field, Input, Section, Select, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
+import { isAbove, ROLE_LABELS, roleOptions } from '../admin/roles.ts';
 import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { ListPanel } from '../list/list-panel.tsx';
@@ -39,7 +40,7 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
             rowKey={(account) => account.id}
             columns={[
               { label: 'Name', phone: 'title', cell: (account) => <span className="font-medium break-words">{account.name}</span> },
-              { label: 'Role', cell: (account) => account.role },
+              { label: 'Role', cell: (account) => ROLE_LABELS[account.role] },
               { label: 'Live keys', align: 'end', cell: (account) => <span className="tabular-nums">{account.liveKeys}</span> },
               {
                 label: 'Last used',
@@ -87,8 +88,8 @@ export function ServiceAccounts({ accounts, onChanged }: { accounts: Pages<Servi
 
 function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const { org } = useSession();
-  // A service account is given at most what its maker has: the roles stand in the order of what they may.
-  const roles = SERVICE_ACCOUNT_ROLES.filter((role) => ROLES.indexOf(role) <= ROLES.indexOf(org.role));
+  // A service account is given at most what its maker has.
+  const roles = SERVICE_ACCOUNT_ROLES.filter((role) => !isAbove(role, org.role));
   const form = useForm({
     initial: { name: '', role: 'member' as ServiceAccount['role'] },
     schema: CreateServiceAccount,
@@ -105,12 +106,7 @@ function Create({ onClose, onMade }: { onClose: () => void; onMade: () => void }
       </Field>
       <Field label="Role" error={form.error('role')}>
         {(control) => (
-          <Select
-            {...control}
-            value={form.values.role}
-            options={roles.map((role) => ({ value: role, label: role }))}
-            onChange={(role) => form.set('role', role as ServiceAccount['role'])}
-          />
+          <Select {...control} value={form.values.role} options={roleOptions(roles)} onChange={(role) => form.set('role', role as ServiceAccount['role'])} />
         )}
       </Field>
       <FormFailure failure={form.failure} />

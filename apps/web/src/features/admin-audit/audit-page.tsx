@@ -51,7 +51,7 @@ export function AuditPage() {
     >
       <VerifyChain />
       <div className="grid gap-3 md:grid-cols-3">
-        <SearchField label="Action, such as api-key or member.remove" value={action ?? ''} onChange={(value) => setAction(value === '' ? null : value)} />
+        <SearchField label="Action, such as api-key" value={action ?? ''} onChange={(value) => setAction(value === '' ? null : value)} />
         <SearchField label="Id of who did it" value={actor ?? ''} onChange={(value) => setActor(value === '' ? null : value)} />
         <SearchField label="Id of what it was done to" value={target ?? ''} onChange={(value) => setTarget(value === '' ? null : value)} />
       </div>
@@ -65,7 +65,15 @@ export function AuditPage() {
           </EmptyState>
         }
       >
-        {(rows) => <Entries rows={rows} current={opened} onOpen={(id) => setOpened(id, 'push')} onActor={setActor} onAction={setAction} />}
+        {(rows) => (
+          <Entries
+            rows={rows}
+            current={opened}
+            onOpen={(id) => setOpened(id, 'push')}
+            onActor={(id) => setActor(id, 'push')}
+            onAction={(name) => setAction(name, 'push')}
+          />
+        )}
       </ListPanel>
       <Dialog
         open={entry !== undefined}

@@ -1,6 +1,12 @@
 import type { BudgetPreview } from '@slipway/contracts';
 
 const NAMED = 5;
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** The day on which a month of budgets begins or ends: they change at midnight UTC, wherever one looks from. */
+export function utcDay(at: string): string {
+  return `${day.format(new Date(at))}, 00:00 UTC`;
+}
 
 /** What a change would do, in a sentence and the names of whom it touches. */
 export function previewWords(preview: BudgetPreview): { readonly tone: 'ok' | 'warn' | 'bad'; readonly title: string; readonly names: string } {

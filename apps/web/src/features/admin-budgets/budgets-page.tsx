@@ -4,12 +4,13 @@ import { Badge, EmptyState, Notice, Section, Table } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
-import { exactTime, money } from '../../browser/format.ts';
+import { money } from '../../browser/format.ts';
 import { Page } from '../frame/page.tsx';
 import { ListPanel } from '../list/list-panel.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
+import { utcDay } from './budget-words.ts';
 import { LimitsForm } from './limits-form.tsx';
 import { PeopleTable, Spent } from './people-table.tsx';
 
@@ -29,7 +30,7 @@ export function BudgetsPage() {
           <div className="flex flex-col gap-8">
             {data.org.blocked ? (
               <Notice tone="bad" title="The organization has spent its budget.">
-                Nobody can start or go on until {exactTime(data.cycle.end)}, or until the limit is raised.
+                Nobody can start or go on until {utcDay(data.cycle.end)}, or until the limit is raised.
               </Notice>
             ) : null}
             <Section title="Limits">
@@ -38,11 +39,12 @@ export function BudgetsPage() {
                   <span className="block text-xs text-ink-muted">The organization, in this month</span>
                   <Spent spending={data.org} />
                 </div>
-                <span className="text-xs text-ink-muted">The next month begins at {exactTime(data.cycle.end)}.</span>
+                <span className="text-xs text-ink-muted">The next month begins on {utcDay(data.cycle.end)}.</span>
               </div>
               <LimitsForm
                 budgets={data}
                 mayChange={mayChange}
+                reread={async () => (await budgets.refetch()).data}
                 onSaved={(saved) => {
                   queries.setQueryData(['budgets', org.id], saved);
                   void queries.invalidateQueries({ queryKey: ['budget-notices', org.id] });
@@ -59,7 +61,10 @@ export function BudgetsPage() {
           </div>
         )}
       </QueryPanel>
-      <Section title="Notices" description={`Told once a month each, at ${BUDGET_THRESHOLDS.join(', ')} % of a limit.`}>
+      <Section
+        title="Notices"
+        description={`Told once a month each, at ${BUDGET_THRESHOLDS.slice(0, -1).join(', ')} and ${BUDGET_THRESHOLDS.at(-1)} % of a limit.`}
+      >
         <ListPanel list={notices} noun="notices" empty={<EmptyState title="No limit has been half spent yet" className="rounded-lg border border-line" />}>
           {(rows) => (
             <Table

@@ -5,8 +5,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { FormFailure } from '../form/form-failure.tsx';
-import { useForm } from '../form/use-form.ts';
+import { useVersionedForm } from '../form/use-versioned-form.ts';
+import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { previewWords } from './budget-words.ts';
 
@@ -27,10 +27,21 @@ const valuesOf = (budgets: Budgets): Values => ({
 const limitOf = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
 /** The limits of everybody. An empty amount is no limit. */
-export function LimitsForm({ budgets, mayChange, onSaved }: { budgets: Budgets; mayChange: boolean; onSaved: (budgets: Budgets) => void }) {
+export function LimitsForm({
+  budgets,
+  mayChange,
+  reread,
+  onSaved,
+}: {
+  budgets: Budgets;
+  mayChange: boolean;
+  reread: () => Promise<Budgets | undefined>;
+  onSaved: (budgets: Budgets) => void;
+}) {
   const { org } = useSession();
-  const form = useForm({
-    initial: valuesOf(budgets),
+  const form = useVersionedForm({
+    latest: budgets,
+    valuesOf,
     schema: ChangeBudgets,
     requestOf: (values) => ({
       enabled: values.enabled,
@@ -38,15 +49,13 @@ export function LimitsForm({ budgets, mayChange, onSaved }: { budgets: Budgets; 
       orgLimitUsd: limitOf(values.orgLimitUsd),
       memberLimitUsd: limitOf(values.memberLimitUsd),
     }),
-    send: (body) => api.changeBudgets({ org: org.id, body }),
+    send: (body, version) => api.changeBudgets({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
       toast('The budgets are saved.');
-      form.reset(valuesOf(saved));
       onSaved(saved);
     },
   });
-  const { values } = form;
-  const changed = JSON.stringify(values) !== JSON.stringify(valuesOf(budgets));
+  const { values, changed } = form;
   return (
     <form {...form.props} className="flex max-w-xl flex-col gap-4">
       <Checkbox
@@ -88,13 +97,13 @@ export function LimitsForm({ budgets, mayChange, onSaved }: { budgets: Budgets; 
         )}
       </Field>
       {mayChange && changed ? <Preview values={values} /> : null}
-      <FormFailure failure={form.failure} />
+      <VersionedFailure failure={form.failure} what="the budgets" reread={() => void reread().then((read) => read && form.take(read))} />
       {mayChange ? (
         <div className="flex gap-2">
           <Button type="submit" tone="primary" busy={form.busy} disabled={!changed}>
             Save
           </Button>
-          {changed ? <Button onClick={() => form.reset(valuesOf(budgets))}>Undo the changes</Button> : null}
+          {changed ? <Button onClick={() => form.take(budgets)}>Undo the changes</Button> : null}
         </div>
       ) : null}
     </form>

@@ -26,12 +26,12 @@ export function PeopleTable({ budgets, mayChange, onChanged }: { budgets: Budget
             label: 'Limit',
             cell: (person) => (
               <span>
-                {person.limitUsd === null ? 'none' : money(Number(person.limitUsd))}
+                {person.limitUsd === null ? 'None' : money(Number(person.limitUsd))}
                 {person.source === 'override' ? ' (their own)' : ''}
               </span>
             ),
           },
-          { label: 'State', cell: (person) => (person.blocked ? <Badge tone="bad">blocked</Badge> : <Badge tone="ok">may go on</Badge>) },
+          { label: 'State', cell: (person) => (person.blocked ? <Badge tone="bad">Blocked</Badge> : <Badge tone="ok">May go on</Badge>) },
           {
             label: 'Actions',
             unnamed: true,

@@ -44,7 +44,13 @@ export function SandboxesPage() {
       <Section
         title="Running"
         action={
-          <Select aria-label="State" className="w-40" options={STATES} value={state ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value)} />
+          <Select
+            aria-label="State"
+            className="w-40"
+            options={STATES}
+            value={state ?? ANY}
+            onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
+          />
         }
       >
         <QueryPanel query={fleet} label="The sandboxes">
@@ -136,7 +142,7 @@ function Fleet({
           ),
         },
         { label: 'Age', cell: (sandbox) => <Ago at={sandbox.startedAt} /> },
-        { label: 'Idle', cell: (sandbox) => (sandbox.idleSince === null ? <span className="text-ink-muted">works</span> : <Ago at={sandbox.idleSince} />) },
+        { label: 'Idle', cell: (sandbox) => (sandbox.idleSince === null ? <span className="text-ink-muted">—</span> : <Ago at={sandbox.idleSince} />) },
         { label: 'Restarts', align: 'end', phone: 'hidden', cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span> },
         {
           label: 'Actions',
@@ -167,7 +173,7 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
       }
     >
       {queue.live ? null : (
-        <Notice tone="warn" title="Who waits cannot be said now.">
+        <Notice tone="warn" title="Who waits is not known now.">
           {queue.detail}
         </Notice>
       )}

@@ -1,5 +1,5 @@
 'use client';
-import { ListSecretsQuery, SECRET_SCOPES } from '@slipway/contracts';
+import { ListSecretsQuery } from '@slipway/contracts';
 import { Button, EmptyState, Section, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,8 +16,11 @@ import { SecretsTable } from './secrets-table.tsx';
 
 const ANY = 'any';
 const SCOPES = [
-  { value: ANY, label: 'Whoever gets it' },
-  ...SECRET_SCOPES.filter((scope) => scope !== 'person').map((scope) => ({ value: scope, label: `Scope: ${scope}` })),
+  { value: ANY, label: 'Any scope' },
+  { value: 'org', label: 'For every conversation' },
+  { value: 'environment', label: 'For an environment' },
+  { value: 'repository', label: 'For a repository' },
+  { value: 'conversation', label: 'For one conversation' },
 ];
 
 export function SecretsPage() {
@@ -49,7 +52,7 @@ export function SecretsPage() {
         ) : null
       }
     >
-      <Select aria-label="Scope" className="w-52" options={SCOPES} value={scope ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value)} />
+      <Select aria-label="Scope" className="w-52" options={SCOPES} value={scope ?? ANY} onChange={(value) => setFilter(value === ANY ? null : value, 'push')} />
       <ListPanel
         list={secrets}
         noun="secrets"

@@ -1,11 +1,11 @@
 'use client';
 import { type OrgSettings, UpdateOrgSettings } from '@slipway/contracts';
-import { Button, Checkbox, Field, Input, Notice, Select } from '@slipway/ui';
+import { Button, Checkbox, Field, Input, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
-import { FormFailure } from '../form/form-failure.tsx';
-import { useForm } from '../form/use-form.ts';
+import { useVersionedForm } from '../form/use-versioned-form.ts';
+import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
@@ -32,19 +32,20 @@ export function SettingsPage() {
   return (
     <Page narrow title="Settings" description="What holds for every conversation of this organization that does not say otherwise.">
       <QueryPanel query={settings} label="The settings">
-        {(read) => <SettingsForm key={read.version} settings={read} reread={() => void settings.refetch()} />}
+        {(read) => <SettingsForm settings={read} reread={async () => (await settings.refetch()).data} />}
       </QueryPanel>
     </Page>
   );
 }
 
-function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () => void }) {
+function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () => Promise<OrgSettings | undefined> }) {
   const { org } = useSession();
   const queries = useQueryClient();
   const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
   const mayChange = org.permissions.includes('setting:write');
-  const form = useForm({
-    initial: valuesOf(settings),
+  const form = useVersionedForm({
+    latest: settings,
+    valuesOf,
     schema: UpdateOrgSettings,
     requestOf: (values) => ({
       defaultModel: given(values.defaultModel),
@@ -52,7 +53,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       maxIterations: values.maxIterations.trim() === '' ? null : Number(values.maxIterations),
       memberSecrets: values.memberSecrets,
     }),
-    send: (body) => api.updateOrgSettings({ org: org.id, body, ifMatch: settings.version }),
+    send: (body, version) => api.updateOrgSettings({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
       toast('The settings are saved.');
       queries.setQueryData(['org-settings', org.id], saved);
@@ -109,15 +110,9 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
         checked={values.memberSecrets}
         onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
       />
-      {form.failure?.code === 'settings.changed' ? (
-        <Notice tone="warn" title="Somebody else has changed the settings meanwhile." action={<Button onClick={reread}>Read them again</Button>}>
-          Yours are not saved. Reading them again replaces what you have typed.
-        </Notice>
-      ) : (
-        <FormFailure failure={form.failure} />
-      )}
+      <VersionedFailure failure={form.failure} what="the settings" reread={() => void reread().then((read) => read && form.take(read))} />
       {mayChange ? (
-        <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={JSON.stringify(values) === JSON.stringify(valuesOf(settings))}>
+        <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>
           Save
         </Button>
       ) : null}

@@ -37,9 +37,9 @@ export function UsagePage() {
           className="w-40"
           value={String(days)}
           options={[...new Set<number>([...SPANS, days])].sort((a, b) => a - b).map((each) => ({ value: String(each), label: `Last ${each} days` }))}
-          onChange={(value) => setDays(value === '30' ? null : value)}
+          onChange={(value) => setDays(value === '30' ? null : value, 'push')}
         />
-        <Select aria-label="Grouped" className="w-40" value={by} options={GROUPS} onChange={(value) => setBy(value === 'user' ? null : value)} />
+        <Select aria-label="Grouped" className="w-40" value={by} options={GROUPS} onChange={(value) => setBy(value === 'user' ? null : value, 'push')} />
       </div>
       <QueryPanel query={daily} label="Usage by day">
         {(usage) =>
@@ -93,7 +93,7 @@ function Totals({ usage: { total, asOf } }: { usage: Usage }) {
           'Not counted yet.'
         ) : (
           <>
-            Counted to the end of what was known <Ago at={asOf} />.
+            Counted <Ago at={asOf} />.
           </>
         )}
       </p>

@@ -57,15 +57,21 @@ export function ConversationFilterBar({ filters }: { filters: ConversationFilter
         className="w-40"
         options={STATUSES}
         value={filters.status ?? ALL}
-        onChange={(value) => setStatus(value === ALL ? null : value)}
+        onChange={(value) => setStatus(value === ALL ? null : value, 'push')}
       />
-      <Select aria-label="Order" className="w-44" options={SORTS} value={filters.sort} onChange={(value) => setSort(value === 'created' ? null : value)} />
-      <Checkbox label="Mine" checked={mine} onChange={(checked) => setOwner(checked ? me.id : null)} />
-      {filters.owner === undefined || mine ? null : <Chosen words="of one person" clear={() => setOwner(null)} />}
+      <Select
+        aria-label="Order"
+        className="w-44"
+        options={SORTS}
+        value={filters.sort}
+        onChange={(value) => setSort(value === 'created' ? null : value, 'push')}
+      />
+      <Checkbox label="Mine" checked={mine} onChange={(checked) => setOwner(checked ? me.id : null, 'push')} />
+      {filters.owner === undefined || mine ? null : <Chosen words="of one person" clear={() => setOwner(null, 'push')} />}
       {filters.repository === undefined ? null : (
-        <Chosen words={filters.repository === '' ? 'without a repository' : repositoryName(filters.repository)} clear={() => setRepository(null)} />
+        <Chosen words={filters.repository === '' ? 'without a repository' : repositoryName(filters.repository)} clear={() => setRepository(null, 'push')} />
       )}
-      {filters.model === undefined ? null : <Chosen words={filters.model} clear={() => setModel(null)} />}
+      {filters.model === undefined ? null : <Chosen words={filters.model} clear={() => setModel(null, 'push')} />}
     </div>
   );
 }

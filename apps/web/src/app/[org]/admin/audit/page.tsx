@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { AuditPage } from '../../../../features/admin-audit/audit-page.tsx';
 
-export const metadata: Metadata = { title: 'Audit · Slipway' };
+export const metadata: Metadata = { title: 'Audit' };
 
 export default function Page() {
   return <AuditPage />;

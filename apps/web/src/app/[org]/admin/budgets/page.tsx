@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { BudgetsPage } from '../../../../features/admin-budgets/budgets-page.tsx';
 
-export const metadata: Metadata = { title: 'Budgets · Slipway' };
+export const metadata: Metadata = { title: 'Budgets' };
 
 export default function Page() {
   return <BudgetsPage />;

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { SandboxesPage } from '../../../../features/admin-sandboxes/sandboxes-page.tsx';
 
-export const metadata: Metadata = { title: 'Sandboxes · Slipway' };
+export const metadata: Metadata = { title: 'Sandboxes' };
 
 export default function Page() {
   return <SandboxesPage />;

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next';
 import { SettingsPage } from '../../../../features/admin-settings/settings-page.tsx';
 
-export const metadata: Metadata = { title: 'Settings · Slipway' };
+export const metadata: Metadata = { title: 'Settings' };
 
 export default function Page() {
   return <SettingsPage />;

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import { type RefObject, type SyntheticEvent, useRef, useState } from 'react';
+import { type RefObject, type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import type { z } from 'zod';
 import { newId } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
@@ -36,14 +36,18 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
 }): Form<Values> {
   const [values, setValues] = useState(options.initial);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
+  const [refusals, setRefusals] = useState(0);
   const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // Once the fields are marked, the first of them is where to type.
+    if (refusals > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [refusals]);
   const attempt = useRef({ body: '', key: '' });
   const shown = new Set([...Object.keys(options.initial), ...(options.fields ?? [])]);
 
   const refuse = (found: ReadonlyArray<readonly [string, string]>) => {
     setErrors(Object.fromEntries([...found].reverse().map(([path, message]) => [path, sentenceOf(message)])));
-    // Once the fields are marked, the first of them is where to type.
-    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+    setRefusals((count) => count + 1);
   };
   const send = useMutation({
     mutationFn: (request: z.output<Schema>) => {

@@ -17,9 +17,10 @@ const PERSON: SignedIn = {
   termsVersion: null,
   orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null }],
 };
+const JOINED: SignedIn = { ...PERSON, orgs: [...PERSON.orgs, { ...(PERSON.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }] };
 const service = new PrincipalService(
   cookie,
-  { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null) },
+  { find: async (id: string) => (id === PERSON.sessionId ? PERSON : null), findNow: async () => JOINED },
   { find: async () => null },
   'https://slipway.example/',
 );
@@ -48,6 +49,12 @@ describe('PrincipalService', () => {
     for (const name of ['org_2', '', 'Ada']) expect(() => service.principalFor(PERSON, name)).toThrow(expect.objectContaining({ code: 'resource.not-found' }));
   });
 
+  it('is read again when somebody asks for an organization that they were let into elsewhere a moment ago, and not otherwise', async () => {
+    const proven = { kind: 'session', person: PERSON } as const;
+    expect(await service.upToDate(proven, 'ada')).toBe(proven);
+    for (const org of ['org_2', 'new']) expect(await service.upToDate(proven, org)).toEqual({ kind: 'session', person: JOINED });
+  });
+
   it('a bearer token counts alone: one that is no good is nobody, whatever the cookie says; other schemes are not ours', async () => {
     const key: ProvenKey = {
       keyId: 'key_1',
@@ -60,7 +67,7 @@ describe('PrincipalService', () => {
     };
     const withKeys = new PrincipalService(
       cookie,
-      { find: async () => PERSON },
+      { find: async () => PERSON, findNow: async () => PERSON },
       { find: async (token: string) => (token === 'good' ? key : null) },
       'https://slipway.example/',
     );

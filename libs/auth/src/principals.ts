@@ -39,7 +39,7 @@ export class PrincipalService {
   /** @param publicUrl where browsers reach Slipway. */
   constructor(
     private readonly cookie: SessionCookie,
-    private readonly sessions: Pick<Sessions, 'find'>,
+    private readonly sessions: Pick<Sessions, 'find' | 'findNow'>,
     private readonly keys: Pick<ApiKeys, 'find'>,
     publicUrl: string,
     private readonly rules: GateRules = NO_GATES,
@@ -120,6 +120,16 @@ export class PrincipalService {
     if (context !== undefined) context.orgId = key.org.id;
     const { kind, id, label } = key.owner;
     return { orgId: key.org.id, actor: { kind, id, label, viaKey: key.keyId }, permissions: key.permissions };
+  }
+
+  /**
+   * The same proof, with what is known of the person read again when they are not of this organization: what has just made them a member may not have been
+   * done in this process. At most one query for a request that ends with 404 otherwise.
+   */
+  async upToDate(proven: Proven, org: string): Promise<Proven> {
+    if (proven.kind === 'api-key' || proven.person.orgs.some(({ id, slug }) => id === org || slug === org)) return proven;
+    const person = await this.sessions.findNow(proven.person.sessionId);
+    return person === null ? proven : { kind: 'session', person };
   }
 
   /** `principalFor` or `principalOfKey`. */

@@ -41,11 +41,13 @@ export class AccessGuard implements CanActivate {
       return true;
     }
 
-    const proven = await this.prove(request, operation, reply, bearer);
-    if (proven === null || operation.permission === null) return true;
+    const proved = await this.prove(request, operation, reply, bearer);
+    if (proved === null || operation.permission === null) return true;
 
-    const org = (request.params as { org?: string }).org ?? (proven.kind === 'session' ? proven.person.orgs[0]?.id : proven.key.org.id);
+    const org = (request.params as { org?: string }).org ?? (proved.kind === 'session' ? proved.person.orgs[0]?.id : proved.key.org.id);
     if (org === undefined) throw notFound();
+    const proven = await this.principals.upToDate(proved, org);
+    if (proven.kind === 'session') request.person = proven.person;
     request.principal = this.principals.principalOf(proven, org);
     await this.limits.takeOfOrg(operation, request.principal.orgId, reply);
     if (!request.principal.permissions.has(operation.permission)) {

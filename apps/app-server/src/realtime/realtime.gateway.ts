@@ -195,7 +195,7 @@ export class RealtimeGateway {
       const proven = await this.prove(socket);
       if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
       if (proven.kind === 'session') this.principals.assertGatesPassed(proven.person);
-      const orgId = this.orgOf(proven, asked.orgId);
+      const orgId = await this.orgOf(proven, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;
       // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
@@ -242,8 +242,8 @@ export class RealtimeGateway {
     return this.principals.authenticate({ authorization: `Bearer ${typeof token === 'string' ? (bearerOf(token) ?? token) : ''}` });
   }
 
-  private orgOf(proven: Proven, org: string): string {
-    const principal = this.principals.principalOf(proven, org);
+  private async orgOf(proven: Proven, org: string): Promise<string> {
+    const principal = this.principals.principalOf(await this.principals.upToDate(proven, org), org);
     if (!principal.permissions.has('conversation:read')) throw notFound();
     return principal.orgId;
   }

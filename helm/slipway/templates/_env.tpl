@@ -69,6 +69,16 @@
 {{- end }}
 {{- end -}}
 
+{{/* The key that seals, and while it is being changed the one that is to come or that was. */}}
+{{- define "slipway.encryption" -}}
+{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{- with .Values.secrets.previousEncryptionKey }}
+{{- if .existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "ENCRYPTION_KEY_PREVIOUS" "secret" .existingSecret "key" .key) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "slipway.env.appServer" -}}
 {{- $root := . -}}
 - { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
@@ -95,7 +105,7 @@
 {{- end }}
 - { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "SESSION_SECRET" "key" "session") }}
-{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.encryption" . }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
 - { name: WEB_URL, value: {{ include "slipway.url" (dict "root" . "app" "web") | quote }} }
 - { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
@@ -108,7 +118,7 @@
 {{- define "slipway.env.worker" -}}
 {{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
 {{- include "slipway.redis" . }}
-{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.encryption" . }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
 - { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
@@ -125,7 +135,7 @@
 {{- define "slipway.env.runtimeApi" -}}
 {{ include "slipway.databaseUrl" (dict "root" . "role" "runtime" "name" "DATABASE_URL") }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}
-{{ include "slipway.ownVariable" (dict "root" . "name" "ENCRYPTION_KEY" "key" "encryption") }}
+{{ include "slipway.encryption" . }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "ACTIVATION_PRIVATE_KEY" "key" "activation") }}
 - { name: SANDBOX_BACKEND, value: kubernetes }
 - { name: SANDBOX_NAMESPACE, value: {{ .Values.sandboxes.namespace | quote }} }

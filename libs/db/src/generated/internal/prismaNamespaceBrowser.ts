@@ -546,7 +546,8 @@ export const BudgetNoticeScalarFieldEnum = {
   threshold: 'threshold',
   spentUsd: 'spentUsd',
   limitUsd: 'limitUsd',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  mailedAt: 'mailedAt'
 } as const
 
 export type BudgetNoticeScalarFieldEnum = (typeof BudgetNoticeScalarFieldEnum)[keyof typeof BudgetNoticeScalarFieldEnum]

@@ -48,6 +48,7 @@ export type BudgetNoticeMinAggregateOutputType = {
   spentUsd: runtime.Decimal | null
   limitUsd: runtime.Decimal | null
   createdAt: Date | null
+  mailedAt: Date | null
 }
 
 export type BudgetNoticeMaxAggregateOutputType = {
@@ -60,6 +61,7 @@ export type BudgetNoticeMaxAggregateOutputType = {
   spentUsd: runtime.Decimal | null
   limitUsd: runtime.Decimal | null
   createdAt: Date | null
+  mailedAt: Date | null
 }
 
 export type BudgetNoticeCountAggregateOutputType = {
@@ -72,6 +74,7 @@ export type BudgetNoticeCountAggregateOutputType = {
   spentUsd: number
   limitUsd: number
   createdAt: number
+  mailedAt: number
   _all: number
 }
 
@@ -98,6 +101,7 @@ export type BudgetNoticeMinAggregateInputType = {
   spentUsd?: true
   limitUsd?: true
   createdAt?: true
+  mailedAt?: true
 }
 
 export type BudgetNoticeMaxAggregateInputType = {
@@ -110,6 +114,7 @@ export type BudgetNoticeMaxAggregateInputType = {
   spentUsd?: true
   limitUsd?: true
   createdAt?: true
+  mailedAt?: true
 }
 
 export type BudgetNoticeCountAggregateInputType = {
@@ -122,6 +127,7 @@ export type BudgetNoticeCountAggregateInputType = {
   spentUsd?: true
   limitUsd?: true
   createdAt?: true
+  mailedAt?: true
   _all?: true
 }
 
@@ -221,6 +227,7 @@ export type BudgetNoticeGroupByOutputType = {
   spentUsd: runtime.Decimal
   limitUsd: runtime.Decimal
   createdAt: Date
+  mailedAt: Date | null
   _count: BudgetNoticeCountAggregateOutputType | null
   _avg: BudgetNoticeAvgAggregateOutputType | null
   _sum: BudgetNoticeSumAggregateOutputType | null
@@ -256,6 +263,7 @@ export type BudgetNoticeWhereInput = {
   spentUsd?: Prisma.DecimalFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"BudgetNotice"> | Date | string
+  mailedAt?: Prisma.DateTimeNullableFilter<"BudgetNotice"> | Date | string | null
 }
 
 export type BudgetNoticeOrderByWithRelationInput = {
@@ -268,6 +276,7 @@ export type BudgetNoticeOrderByWithRelationInput = {
   spentUsd?: Prisma.SortOrder
   limitUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type BudgetNoticeWhereUniqueInput = Prisma.AtLeast<{
@@ -284,6 +293,7 @@ export type BudgetNoticeWhereUniqueInput = Prisma.AtLeast<{
   spentUsd?: Prisma.DecimalFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFilter<"BudgetNotice"> | Date | string
+  mailedAt?: Prisma.DateTimeNullableFilter<"BudgetNotice"> | Date | string | null
 }, "id" | "orgId_userId_cycleStart_threshold">
 
 export type BudgetNoticeOrderByWithAggregationInput = {
@@ -296,6 +306,7 @@ export type BudgetNoticeOrderByWithAggregationInput = {
   spentUsd?: Prisma.SortOrder
   limitUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.BudgetNoticeCountOrderByAggregateInput
   _avg?: Prisma.BudgetNoticeAvgOrderByAggregateInput
   _max?: Prisma.BudgetNoticeMaxOrderByAggregateInput
@@ -316,6 +327,7 @@ export type BudgetNoticeScalarWhereWithAggregatesInput = {
   spentUsd?: Prisma.DecimalWithAggregatesFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalWithAggregatesFilter<"BudgetNotice"> | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"BudgetNotice"> | Date | string
+  mailedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"BudgetNotice"> | Date | string | null
 }
 
 export type BudgetNoticeCreateInput = {
@@ -328,6 +340,7 @@ export type BudgetNoticeCreateInput = {
   spentUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  mailedAt?: Date | string | null
 }
 
 export type BudgetNoticeUncheckedCreateInput = {
@@ -340,6 +353,7 @@ export type BudgetNoticeUncheckedCreateInput = {
   spentUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  mailedAt?: Date | string | null
 }
 
 export type BudgetNoticeUpdateInput = {
@@ -352,6 +366,7 @@ export type BudgetNoticeUpdateInput = {
   spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BudgetNoticeUncheckedUpdateInput = {
@@ -364,6 +379,7 @@ export type BudgetNoticeUncheckedUpdateInput = {
   spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BudgetNoticeCreateManyInput = {
@@ -376,6 +392,7 @@ export type BudgetNoticeCreateManyInput = {
   spentUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd: runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Date | string
+  mailedAt?: Date | string | null
 }
 
 export type BudgetNoticeUpdateManyMutationInput = {
@@ -388,6 +405,7 @@ export type BudgetNoticeUpdateManyMutationInput = {
   spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BudgetNoticeUncheckedUpdateManyInput = {
@@ -400,6 +418,7 @@ export type BudgetNoticeUncheckedUpdateManyInput = {
   spentUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   limitUsd?: Prisma.DecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type BudgetNoticeOrgIdUserIdCycleStartThresholdCompoundUniqueInput = {
@@ -419,6 +438,7 @@ export type BudgetNoticeCountOrderByAggregateInput = {
   spentUsd?: Prisma.SortOrder
   limitUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
 }
 
 export type BudgetNoticeAvgOrderByAggregateInput = {
@@ -437,6 +457,7 @@ export type BudgetNoticeMaxOrderByAggregateInput = {
   spentUsd?: Prisma.SortOrder
   limitUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
 }
 
 export type BudgetNoticeMinOrderByAggregateInput = {
@@ -449,6 +470,7 @@ export type BudgetNoticeMinOrderByAggregateInput = {
   spentUsd?: Prisma.SortOrder
   limitUsd?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
 }
 
 export type BudgetNoticeSumOrderByAggregateInput = {
@@ -469,6 +491,7 @@ export type BudgetNoticeSelect<ExtArgs extends runtime.Types.Extensions.Internal
   spentUsd?: boolean
   limitUsd?: boolean
   createdAt?: boolean
+  mailedAt?: boolean
 }, ExtArgs["result"]["budgetNotice"]>
 
 export type BudgetNoticeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -481,6 +504,7 @@ export type BudgetNoticeSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   spentUsd?: boolean
   limitUsd?: boolean
   createdAt?: boolean
+  mailedAt?: boolean
 }, ExtArgs["result"]["budgetNotice"]>
 
 export type BudgetNoticeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -493,6 +517,7 @@ export type BudgetNoticeSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   spentUsd?: boolean
   limitUsd?: boolean
   createdAt?: boolean
+  mailedAt?: boolean
 }, ExtArgs["result"]["budgetNotice"]>
 
 export type BudgetNoticeSelectScalar = {
@@ -505,9 +530,10 @@ export type BudgetNoticeSelectScalar = {
   spentUsd?: boolean
   limitUsd?: boolean
   createdAt?: boolean
+  mailedAt?: boolean
 }
 
-export type BudgetNoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "cycleStart" | "cycleEnd" | "threshold" | "spentUsd" | "limitUsd" | "createdAt", ExtArgs["result"]["budgetNotice"]>
+export type BudgetNoticeOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "cycleStart" | "cycleEnd" | "threshold" | "spentUsd" | "limitUsd" | "createdAt" | "mailedAt", ExtArgs["result"]["budgetNotice"]>
 
 export type $BudgetNoticePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "BudgetNotice"
@@ -522,6 +548,10 @@ export type $BudgetNoticePayload<ExtArgs extends runtime.Types.Extensions.Intern
     spentUsd: runtime.Decimal
     limitUsd: runtime.Decimal
     createdAt: Date
+    /**
+     * When it was put into the outgoing mail, or left out because a higher one of the same limit was.
+     */
+    mailedAt: Date | null
   }, ExtArgs["result"]["budgetNotice"]>
   composites: {}
 }
@@ -954,6 +984,7 @@ export interface BudgetNoticeFieldRefs {
   readonly spentUsd: Prisma.FieldRef<"BudgetNotice", 'Decimal'>
   readonly limitUsd: Prisma.FieldRef<"BudgetNotice", 'Decimal'>
   readonly createdAt: Prisma.FieldRef<"BudgetNotice", 'DateTime'>
+  readonly mailedAt: Prisma.FieldRef<"BudgetNotice", 'DateTime'>
 }
     
 

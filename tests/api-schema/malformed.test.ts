@@ -14,7 +14,7 @@ describe('malformed requests', () => {
   let server: ApiServer;
   let conversations: string;
   before(async () => {
-    server = await openApiServer(new Set());
+    server = await openApiServer();
     conversations = `/api/v1/orgs/${server.owner.orgId}/conversations`;
   });
   after(() => server?.app.close());

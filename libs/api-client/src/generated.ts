@@ -301,7 +301,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Who waits for a sandbox, at which place and why, and the quota. */
     getSandboxQueue: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/queue', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxQueue'>>,
-    /** Take the sandbox from its conversation: it is paused and told so, its workspace is kept. Fails with `request.cross-site`, `sandbox.not-running` besides the common codes. */
+    /** Take the sandbox from its conversation: it is paused and told so, its workspace is kept. Fails with `request.cross-site`, `conversation.not-running` besides the common codes. */
     stopSandbox: (request: { org: string; sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/{sandbox}/stop', { org: request.org, sandbox: request.sandbox }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
   };

@@ -132,7 +132,7 @@ describe('sandboxes of an organization', () => {
     );
     expect(rows[0]).toEqual({ desired: 'rest', wished: 1, audit: ['conversation.pause', 'sandbox.stop'] });
     await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
-    expect((await app.http(admin, 'POST', path(`/${id}/stop`))).body).toMatchObject({ code: 'sandbox.not-running' });
+    expect((await app.http(admin, 'POST', path(`/${id}/stop`))).body).toMatchObject({ code: 'conversation.not-running', status: 409 });
   });
 
   it('403 and 404: who may not, and what is not theirs', async () => {

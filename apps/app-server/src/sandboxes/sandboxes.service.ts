@@ -93,13 +93,13 @@ export class SandboxesService {
 
   /**
    * The conversation is paused: its step under way gets some seconds, its workspace is kept, its log says so. Repeating it changes nothing.
-   * @throws SlipwayError `resource.not-found`, `sandbox.not-running` for a conversation that has none and is not on its way to one.
+   * @throws SlipwayError `resource.not-found`, `conversation.not-running` for a conversation that has none and is not on its way to one.
    */
   async stop(caller: Principal, id: string): Promise<void> {
     const conversation = UUID.test(id) ? (await conversationsById(this.pool, caller.orgId, [id])).get(id.toLowerCase()) : undefined;
     if (conversation === undefined) throw notFound();
     if (conversation.desired === 'rest' && conversation.sandbox_status !== 'RUNNING')
-      throw new SlipwayError('sandbox.not-running', 'The conversation has no sandbox that could be stopped.');
+      throw new SlipwayError('conversation.not-running', 'The conversation has no sandbox that could be stopped.');
     // The wish first: one that is recorded and did not come about is asked again, one that came about unrecorded would be nobody's.
     await inOrg(this.pool, caller.orgId, (client) =>
       client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: conversation.id, detail: { owner: conversation.created_by } })),

@@ -124,6 +124,6 @@ export const adminUsageOperations = {
     permission: 'sandbox:stop',
     status: 202,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'sandbox.not-running'],
+    errors: ['request.cross-site', 'conversation.not-running'],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -32,7 +32,7 @@ describe('people of an organization, in a browser', {
     stack = await startStack({
       port: await freePortRange(),
       dataDirectory: path.join(folder, 'data'),
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERMS_URL: 'https://example.test/terms', TERMS_VERSION: '2026-11' },
       log: (line) => log.push(line),
       signal: AbortSignal.timeout(120_000),
       // Nobody gives a task here.
@@ -102,9 +102,13 @@ describe('people of an organization, in a browser', {
     });
   };
 
-  step('a person makes an organization and is in it, as its owner', async () => {
+  step('a person accepts the terms, makes an organization and is in it, as its owner', async () => {
     await owner.goto(stack.url);
     await signIn(owner, 'demo', 'demo');
+    await heading(owner, 'Accept the terms').waitFor();
+    expect(await owner.getByRole('link', { name: 'Terms, version 2026-11' }).getAttribute('href')).toBe('https://example.test/terms');
+    await clean(owner, 'the terms');
+    await owner.getByRole('button', { name: 'I have read and accept them' }).click();
     await heading(owner, 'New task').waitFor();
     await owner.getByRole('button', { name: /switch organization/ }).click();
     await owner.getByRole('menuitem', { name: 'Create organization' }).click();
@@ -160,6 +164,8 @@ describe('people of an organization, in a browser', {
     await guest.getByLabel(/^Password/).fill(GUEST.password);
     await guest.getByRole('button', { name: 'Create account' }).click();
     await guest.waitForURL(link);
+    // The gate stands in the place of the page; behind it is the invitation still.
+    await guest.getByRole('button', { name: 'I have read and accept them' }).click();
     await guest.getByRole('button', { name: 'Join Acme Robotics' }).click();
     await guest.waitForURL('**/acme-robotics');
     await heading(guest, 'New task').waitFor();
@@ -211,6 +217,10 @@ describe('people of an organization, in a browser', {
     await owner.getByRole('searchbox', { name: 'Search people' }).fill('grace');
     await owner.waitForURL('**/admin/members?search=grace');
     await until('one is left', async () => (await owner.getByRole('row').count()) === 2);
+    const [file] = await Promise.all([owner.waitForEvent('download'), owner.getByRole('button', { name: 'Export CSV' }).click()]);
+    expect((await readFile(await file.path(), 'utf8')).split('\r\n').slice(1, -1)).toEqual([
+      expect.stringMatching(/^Grace Hopper,grace@example\.test,viewer,invitation,/),
+    ]);
     await owner.getByRole('combobox', { name: 'Role', exact: true }).selectOption('owner');
     await owner.getByText('No people match the filters').waitFor();
     await clean(owner, 'members of whom none match');
@@ -239,6 +249,25 @@ describe('people of an organization, in a browser', {
     await rowOf(owner, GUEST.name).waitFor({ state: 'detached' });
     await guest.reload();
     await heading(guest, 'There is no such organization').waitFor();
+  });
+
+  step('lets a program in by the code that it shows, and the program gets its key', async () => {
+    const ask = (address: string, form: Record<string, string>) =>
+      fetch(`${stack.url}/oauth/device/${address}`, { method: 'POST', body: new URLSearchParams(form) });
+    const asked = (await (await ask('authorize', { client_id: 'A program', scope: 'conversation:read' })).json()) as Record<string, string>;
+    await guest.goto(`${stack.url}/device`);
+    await guest.getByLabel('Code').fill('nothing');
+    await guest.getByRole('button', { name: 'Go on' }).click();
+    await guest.getByText(/eight letters/).waitFor();
+    await guest.getByLabel('Code').fill(asked['user_code']?.toLowerCase() ?? '');
+    await guest.keyboard.press('Enter');
+    await guest.getByText('Go on only if you have started it yourself.').waitFor();
+    expect(await guest.getByRole('checkbox').count()).toBe(1);
+    await clean(guest, 'a program that asks');
+    await guest.getByRole('button', { name: 'Let it in' }).click();
+    await heading(guest, 'Done').waitFor();
+    const given = await ask('token', { device_code: asked['device_code'] ?? '', grant_type: 'urn:ietf:params:oauth:grant-type:device_code' });
+    expect(await given.json()).toMatchObject({ token_type: 'Bearer', scope: 'conversation:read' });
   });
 
   step('one’s own pages: profile, sessions, connections', async () => {

@@ -11,6 +11,7 @@ import { ListPanel } from '../list/list-panel.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
 import { CreateKeyDialog } from './create-key.tsx';
+import { type KeyTask, KeyTaskDialog } from './key-actions.tsx';
 import { KEY_STATES } from './key-words.ts';
 import { KeysTable } from './keys-table.tsx';
 import { ServiceAccounts } from './service-accounts.tsx';
@@ -25,6 +26,7 @@ export function ApiKeysPage() {
   const { org } = useSession();
   const queries = useQueryClient();
   const [creating, setCreating] = useState(false);
+  const [task, setTask] = useState<KeyTask | null>(null);
   const [everybodys, setEverybodys] = useAddressValue('all');
   const [filter, setFilter] = useAddressValue('state');
   const mayManage = org.permissions.includes('api-key:manage');
@@ -77,9 +79,10 @@ export function ApiKeysPage() {
           </EmptyState>
         }
       >
-        {(rows) => <KeysTable keys={rows} mayChange={mayMake} withOwner={all} onChanged={changed} />}
+        {(rows) => <KeysTable keys={rows} mayChange={mayMake} withOwner={all} onTask={setTask} />}
       </ListPanel>
       {seesAccounts ? <ServiceAccounts accounts={accounts} onChanged={changed} /> : null}
+      {task === null ? null : <KeyTaskDialog task={task} onClose={() => setTask(null)} onChanged={changed} />}
       <CreateKeyDialog
         open={creating}
         accounts={org.permissions.includes('service-account:write') ? accounts.rows : []}

@@ -17,33 +17,42 @@ const OVERLAPS = [
   { value: '604800', label: 'For a week' },
 ];
 
+/** What is being done with a key. */
+export interface KeyTask {
+  readonly what: 'rotate' | 'revoke';
+  readonly key: ApiKey;
+}
+
 /** What can be done with a key that still works. */
-export function KeyActions({ apiKey, onChanged }: { apiKey: ApiKey; onChanged: () => void }) {
-  const [doing, setDoing] = useState<'revoke' | 'rotate' | null>(null);
+export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: KeyTask) => void }) {
   if (apiKey.state === 'expired' || apiKey.state === 'revoked') return null;
   return (
-    <>
-      <Menu
-        trigger={
-          <IconButton label={`Actions of ${apiKey.name}`}>
-            <Ellipsis aria-hidden />
-          </IconButton>
-        }
-      >
-        <MenuItem onSelect={() => setDoing('rotate')}>Rotate…</MenuItem>
-        <MenuItem className="text-bad" onSelect={() => setDoing('revoke')}>
-          Revoke…
-        </MenuItem>
-      </Menu>
-      <RevokeDialog open={doing === 'revoke'} apiKey={apiKey} onClose={() => setDoing(null)} onDone={onChanged} />
-      <Dialog open={doing === 'rotate'} onOpenChange={(open) => open || setDoing(null)} title={`Rotate ${apiKey.name}`}>
-        <Rotate apiKey={apiKey} onClose={() => setDoing(null)} onDone={onChanged} />
-      </Dialog>
-    </>
+    <Menu
+      trigger={
+        <IconButton label={`Actions of ${apiKey.name}`}>
+          <Ellipsis aria-hidden />
+        </IconButton>
+      }
+    >
+      <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>Rotate…</MenuItem>
+      <MenuItem className="text-bad" onSelect={() => onTask({ what: 'revoke', key: apiKey })}>
+        Revoke…
+      </MenuItem>
+    </Menu>
   );
 }
 
-function RevokeDialog({ open, apiKey, onClose, onDone }: { open: boolean; apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
+/** The dialog of a task. It belongs to the page and not to the row: the row of a key that was rotated may be gone before its new token has been copied. */
+export function KeyTaskDialog({ task, onClose, onChanged }: { task: KeyTask; onClose: () => void; onChanged: () => void }) {
+  if (task.what === 'revoke') return <RevokeDialog apiKey={task.key} onClose={onClose} onDone={onChanged} />;
+  return (
+    <Dialog open onOpenChange={(open) => open || onClose()} title={`Rotate ${task.key.name}`}>
+      <Rotate apiKey={task.key} onClose={onClose} onDone={onChanged} />
+    </Dialog>
+  );
+}
+
+function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
   const { org } = useSession();
   const revoke = useMutation({
     mutationFn: () => api.revokeApiKey({ org: org.id, key: apiKey.id }),
@@ -55,7 +64,7 @@ function RevokeDialog({ open, apiKey, onClose, onDone }: { open: boolean; apiKey
   });
   return (
     <ConfirmDialog
-      open={open}
+      open
       onOpenChange={(next) => next || onClose()}
       title={`Revoke ${apiKey.name}?`}
       confirmLabel="Revoke"
@@ -84,7 +93,7 @@ function Rotate({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => vo
       <MadeKey
         made={made}
         onClose={onClose}
-        note={overlap === '0' ? 'The old token is over.' : 'The old token works on for the time that you have chosen, then it ends by itself.'}
+        note={overlap === '0' ? 'The old token opens nothing any more.' : 'The old token works on for the time that you have chosen, then it ends by itself.'}
       />
     );
   return (

@@ -2,7 +2,7 @@
 import type { ApiKey } from '@slipway/contracts';
 import { Badge, type Column, Table } from '@slipway/ui';
 import { Ago, Ahead } from '../../browser/ago.tsx';
-import { KeyActions } from './key-actions.tsx';
+import { KeyMenu, type KeyTask } from './key-actions.tsx';
 import { KEY_STATES } from './key-words.ts';
 
 /** Keys, whoever looks at them: who may not revoke one has none of its buttons. */
@@ -10,12 +10,12 @@ export function KeysTable({
   keys,
   mayChange,
   withOwner,
-  onChanged,
+  onTask,
 }: {
   keys: readonly ApiKey[];
   mayChange: boolean;
   withOwner: boolean;
-  onChanged: () => void;
+  onTask: (task: KeyTask) => void;
 }) {
   const columns: Column<ApiKey>[] = [
     {
@@ -68,7 +68,7 @@ export function KeysTable({
           </span>
         ),
     },
-    { label: 'Actions', unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyActions apiKey={key} onChanged={onChanged} /> : null) },
+    { label: 'Actions', unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null) },
   ];
   return <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} />;
 }

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { expect } from 'expect';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** The Chromium of this machine: CHROMIUM_PATH, or the first of the usual names on the PATH; `null` when there is none. */
@@ -62,4 +63,22 @@ export async function seriousViolations(page: Page): Promise<Violation[]> {
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 200)) }));
   });
+}
+
+const PHONE = { width: 390, height: 844 };
+const WIDE = { width: 1440, height: 900 };
+
+/** Nothing serious for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light; `everyTheme` tries all four. */
+export async function expectClean(page: Page, where: string, everyTheme?: 'everyTheme'): Promise<void> {
+  for (const [viewport, usual] of [
+    [PHONE, 'dark'],
+    [WIDE, 'light'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    expect({ where, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({ where, width: viewport.width });
+    for (const colorScheme of everyTheme === undefined ? [usual] : (['dark', 'light'] as const)) {
+      await page.emulateMedia({ colorScheme });
+      expect({ where, ...viewport, colorScheme, violations: await seriousViolations(page) }).toEqual({ where, ...viewport, colorScheme, violations: [] });
+    }
+  }
 }

@@ -9,7 +9,7 @@ import { Ago, Ahead } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
-import { goToSignIn } from '../session/me.ts';
+import { signOut } from '../session/sign-out.ts';
 
 const KEY = ['my-sessions'];
 
@@ -44,9 +44,10 @@ export function Sessions() {
 function SessionTable({ rows }: { rows: readonly MySession[] }) {
   const queries = useQueryClient();
   const end = useMutation({
-    mutationFn: (session: MySession) => api.endMySession({ session: session.id }),
+    // The one that asks leaves as by "Sign out": at the sign-in service too, or the next click would let it in again.
+    mutationFn: (session: MySession) => (session.current ? signOut() : api.endMySession({ session: session.id })),
     onSuccess: async (_answer, session) => {
-      if (session.current) return goToSignIn();
+      if (session.current) return;
       await queries.invalidateQueries({ queryKey: KEY });
       toast.success(`${session.device} is signed out.`);
     },
@@ -90,9 +91,13 @@ function SessionTable({ rows }: { rows: readonly MySession[] }) {
 function EndDialog({ which, onClose }: { which: 'others' | 'all'; onClose: () => void }) {
   const queries = useQueryClient();
   const end = useMutation({
-    mutationFn: () => api.endMySessions({ body: { which } }),
-    onSuccess: async ({ ended }) => {
-      if (which === 'all') return goToSignIn();
+    mutationFn: async () => {
+      const { ended } = await api.endMySessions({ body: { which: 'others' } });
+      if (which === 'all') await signOut();
+      return ended;
+    },
+    onSuccess: async (ended) => {
+      if (which === 'all') return;
       await queries.invalidateQueries({ queryKey: KEY });
       toast.success(ended === 1 ? 'One browser is signed out.' : `${ended} browsers are signed out.`);
       onClose();

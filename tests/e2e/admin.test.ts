@@ -100,7 +100,7 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: 'Sign in' }).click();
     await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
     orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
-    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40' });
+    for (const prompt of ['Count to 40', 'Look around and leave a short note']) await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt });
     const invited = await call(owner, 'POST', `/orgs/${orgId}/invitations`, { emails: ['grace@example.test'], role: 'member' });
     const { link } = (invited['data'] as Array<{ link: string }>)[0] ?? { link: '' };
     await member.goto(link);
@@ -126,18 +126,16 @@ describe('what an organization’s owner governs, in a browser', {
     }
   });
 
-  step('sees who works and who waits, and stops a sandbox so that the next one begins', async () => {
+  step('sees who works and who waits, and stops a sandbox', async () => {
     await open(owner, 'admin/sandboxes', 'Sandboxes');
     const fleet = owner.getByRole('table', { name: 'Sandboxes' });
     await fleet.getByRole('row').filter({ hasText: 'Count to 40' }).getByText('Running').waitFor({ timeout: 30_000 });
-    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Look around and leave a short note' });
     const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
-    await queue.getByText('The organization runs 1 sandboxes, which is its limit.').waitFor();
+    await queue.getByText('The organization runs 1 sandbox, which is its limit.').waitFor();
     await expectClean(owner, 'sandboxes');
     await owner.getByRole('button', { name: 'Stop the sandbox of Count to 40' }).press('Enter');
     await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();
-    await queue.waitFor({ state: 'detached', timeout: 30_000 });
-    await fleet.getByRole('row').filter({ hasText: 'Look around' }).waitFor({ timeout: 30_000 });
+    await owner.getByText('The sandbox is being stopped; its conversation is told.').waitFor();
   });
 
   step('makes a key that works as the page says, rotates it and revokes it', async () => {
@@ -250,6 +248,12 @@ describe('what an organization’s owner governs, in a browser', {
     await row(owner, 'MY_TOKEN').waitFor();
     expect(await owner.content()).not.toMatch(/the-(first|second|third|fourth)-value/);
     await expectClean(owner, 'secrets');
+  });
+
+  step('who waited has the sandbox that was given back', async () => {
+    await open(owner, 'admin/sandboxes', 'Sandboxes');
+    await owner.getByRole('table', { name: 'Sandboxes' }).getByRole('row').filter({ hasText: 'Look around' }).waitFor({ timeout: 30_000 });
+    await owner.getByText('Nobody waits.').waitFor();
   });
 
   step('sees what was spent, by whom and on what, takes it along as a table, and comes to the conversations behind it', async () => {

@@ -21,10 +21,11 @@ export function KeysTable({
     {
       label: 'Name',
       phone: 'title',
+      className: 'md:max-w-64',
       cell: (key) => (
         <span className="block min-w-0">
-          <span className="block truncate font-medium">{key.name}</span>
-          <code className="block truncate font-mono text-xs text-ink-muted">
+          <span className="block font-medium break-words">{key.name}</span>
+          <code className="block font-mono text-xs break-all text-ink-muted">
             {key.prefix}…{key.last4}
           </code>
         </span>
@@ -58,6 +59,7 @@ export function KeysTable({
     },
     {
       label: 'Last used',
+      className: 'md:min-w-48',
       cell: (key) =>
         key.lastUsed === null ? (
           <span className="text-ink-muted">never</span>

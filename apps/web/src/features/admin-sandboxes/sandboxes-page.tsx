@@ -85,6 +85,7 @@ export function SandboxesPage() {
           onDone={() => {
             setStopping(null);
             void queries.invalidateQueries({ queryKey: ['sandboxes', org.id] });
+            void queries.invalidateQueries({ queryKey: ['sandbox-queue', org.id] });
           }}
         />
       )}

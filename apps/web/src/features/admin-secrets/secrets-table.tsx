@@ -32,7 +32,7 @@ export function SecretsTable({
         </span>
       ),
     },
-    { label: 'Kind', cell: (secret) => (secret.kind === 'git' ? <span className="break-all">git at {secret.host}</span> : 'variable') },
+    { label: 'Kind', cell: (secret) => (secret.kind === 'git' ? <span className="break-words">git at {secret.host}</span> : 'variable') },
     ...(whose === 'org' ? [{ label: 'Who gets it', cell: (secret: Secret) => <Scope secret={secret} /> }] : []),
     { label: 'Last used', cell: (secret) => (secret.lastUsedAt === null ? <span className="text-ink-muted">never</span> : <Ago at={secret.lastUsedAt} />) },
     {
@@ -43,7 +43,7 @@ export function SecretsTable({
         </span>
       ),
     },
-    { label: 'Hidden', cell: (secret) => (secret.masked ? <Badge tone="ok">in outputs</Badge> : <Badge tone="warn">too short</Badge>) },
+    { label: 'Hidden', cell: (secret) => (secret.masked ? <Badge tone="ok">In outputs</Badge> : <Badge tone="warn">Too short</Badge>) },
     {
       label: 'Actions',
       unnamed: true,

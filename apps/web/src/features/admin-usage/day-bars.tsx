@@ -1,36 +1,33 @@
 import type { UsageRow } from '@slipway/contracts';
-import { ScrollBox } from '@slipway/ui';
 import { money, number } from '../../browser/format.ts';
-import { daysOf } from './usage-filters.ts';
+import { barsOf, daysOf } from './usage-filters.ts';
 
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const label = (date: string): string => day.format(new Date(`${date}T00:00:00Z`));
 
-/** Cost of each day as a bar, or calls where nothing has a price; each bar says its day and figure. Long spans scroll by themselves. */
+/** Cost of each day or, of long spans, of each week as a bar; calls where nothing has a price. Each bar says its time and figure. */
 export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: string; to: string }) {
-  const days = daysOf(from, to);
   const priced = rows.some((row) => Number(row.costUsd) > 0);
-  const figures = new Map(rows.map((row) => [row.day, priced ? Number(row.costUsd) : row.requests]));
-  const most = Math.max(...figures.values(), 0);
-  const name = priced ? 'Cost by day' : 'Model calls by day';
+  const bars = barsOf(daysOf(from, to), new Map(rows.map((row) => [row.day ?? '', priced ? Number(row.costUsd) : row.requests])));
+  const most = Math.max(...bars.map(({ figure }) => figure), 0);
   const inWords = (figure: number): string => (priced ? money(figure) : number(figure));
+  const weekly = bars.some((bar) => bar.from !== bar.to);
   return (
     <figure className="flex min-w-0 flex-col gap-1">
       <figcaption className="text-xs text-ink-muted">
-        {name} (UTC); the highest is {inWords(most)}
+        {priced ? 'Cost' : 'Model calls'} by {weekly ? 'week' : 'day'} (UTC); the highest is {inWords(most)}
       </figcaption>
-      <ScrollBox label={name} className="overflow-x-auto rounded-lg border border-line bg-surface p-3">
-        <ul className="flex h-40 items-end gap-px" style={{ minWidth: days.length * 6 }}>
-          {days.map((date) => {
-            const figure = figures.get(date) ?? 0;
-            const words = `${label(date)}: ${inWords(figure)}`;
+      <div className="rounded-lg border border-line bg-surface p-3">
+        <ul className="flex h-40 items-end gap-px">
+          {bars.map((bar) => {
+            const words = `${bar.from === bar.to ? label(bar.from) : `${label(bar.from)} to ${label(bar.to)}`}: ${inWords(bar.figure)}`;
             return (
-              <li key={date} title={words} className="flex h-full min-w-0 flex-1 items-end">
+              <li key={bar.from} title={words} className="relative flex h-full min-w-0 flex-1 items-end">
                 <span className="sr-only">{words}</span>
                 <span
                   aria-hidden
-                  className={`block w-full rounded-t-sm ${figure > 0 ? 'bg-accent' : 'bg-line'}`}
-                  style={{ height: figure > 0 ? `${Math.max(2, (figure / most) * 100)}%` : '1px' }}
+                  className={`block w-full rounded-t-sm ${bar.figure > 0 ? 'bg-accent' : 'bg-line'}`}
+                  style={{ height: bar.figure > 0 ? `${Math.max(2, (bar.figure / most) * 100)}%` : '1px' }}
                 />
               </li>
             );
@@ -40,7 +37,7 @@ export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: s
           <span>{label(from)}</span>
           <span>{label(to)}</span>
         </div>
-      </ScrollBox>
+      </div>
     </figure>
   );
 }

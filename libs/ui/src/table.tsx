@@ -39,7 +39,7 @@ export function Table<Row>({
   className?: string;
 }) {
   return (
-    <div className={cn('rounded-lg border border-line bg-surface md:overflow-x-auto', className)}>
+    <div className={cn('relative rounded-lg border border-line bg-surface md:overflow-x-auto', className)}>
       <table {...AS.table} aria-label={label} className="w-full border-collapse text-sm max-md:block">
         <thead {...AS.group} className="max-md:sr-only">
           <tr {...AS.row}>

@@ -213,7 +213,7 @@ function notActivated(attempts: number, reason: string): string {
 function quotaReached(cap: number, size: number): SlipwayError {
   const detail =
     size === 1
-      ? `The organization runs ${cap} sandboxes, which is its limit.`
+      ? `The organization runs ${cap} ${cap === 1 ? 'sandbox' : 'sandboxes'}, which is its limit.`
       : `The organization may run ${cap} sandboxes, and one of size ${size} counts ${size} times: it would be over its limit.`;
   return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 10 });
 }

@@ -2,6 +2,10 @@
 export function sentenceOf(message: string): string {
   if (message === 'Invalid URL') return 'Give the whole address, such as https://github.com/owner/name.';
   if (/^Too small: expected string to have >=1 /.test(message)) return 'This must not be empty.';
+  if (/^Too small: expected array to have >=1 /.test(message)) return 'Choose at least one.';
+  if (/^Invalid input: expected (number|int)/.test(message)) return 'This is not a number.';
+  const bound = /^Too (small|big): expected (?:number|int) to be [<>]=?(\S+)$/.exec(message);
+  if (bound !== null) return `This must be at ${bound[1] === 'small' ? 'least' : 'most'} ${bound[2]}.`;
   if (message === 'Invalid email address') return 'This is not an e-mail address.';
   const sentence = message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;

@@ -83,7 +83,7 @@ function plainBash(commands: readonly string[], cwd: string, env: Record<string,
   const { stdout } = spawnSync('bash', ['-c', `exec 2>&1; ${script}`], { cwd, env, encoding: 'utf8', timeout: 20_000 });
   const pieces = stdout.split(new RegExp(`${cut}(\\d+)\\n`));
   return commands.map((_, index) => ({
-    output: (pieces[2 * index] ?? '').replaceAll(/^bash: line \d+: /gm, 'bash: '),
+    output: (pieces[2 * index] ?? '').replaceAll(/bash: line \d+: /g, 'bash: '),
     exitCode: Number(pieces[2 * index + 1]),
   }));
 }

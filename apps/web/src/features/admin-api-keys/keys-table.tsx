@@ -55,7 +55,14 @@ export function KeysTable({
     },
     {
       label: 'Expires',
-      cell: (key) => (key.state === 'revoked' ? '—' : key.state === 'expired' ? <Ago at={key.expiresAt} /> : <Ahead at={key.expiresAt} />),
+      cell: (key) =>
+        key.state === 'revoked' ? (
+          '—'
+        ) : key.state === 'expired' ? (
+          <Ago at={key.expiresAt} className="whitespace-nowrap" />
+        ) : (
+          <Ahead at={key.expiresAt} className="whitespace-nowrap" />
+        ),
     },
     {
       label: 'Last used',
@@ -66,7 +73,7 @@ export function KeysTable({
         ) : (
           <span className="block min-w-0">
             <Ago at={key.lastUsed.at} />
-            <span className="block text-xs break-all text-ink-muted">{[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}</span>
+            <span className="block text-xs break-words text-ink-muted">{[key.lastUsed.address, key.lastUsed.route].filter(Boolean).join(' · ')}</span>
           </span>
         ),
     },

@@ -56,11 +56,7 @@ export function SandboxesPage() {
         <QueryPanel query={fleet} label="The sandboxes">
           {({ data, live, detail }) => (
             <div className="flex flex-col gap-3">
-              {live ? null : (
-                <Notice tone="warn" title="This is what the conversations last knew.">
-                  {detail}
-                </Notice>
-              )}
+              {live ? null : <Notice tone="warn" title={detail ?? 'This is what the conversations last knew.'} />}
               {data.length === 0 && state !== undefined ? (
                 <EmptyState
                   title="No sandbox is in that state"
@@ -142,8 +138,12 @@ function Fleet({
             </span>
           ),
         },
-        { label: 'Age', cell: (sandbox) => <Ago at={sandbox.startedAt} /> },
-        { label: 'Idle', cell: (sandbox) => (sandbox.idleSince === null ? <span className="text-ink-muted">—</span> : <Ago at={sandbox.idleSince} />) },
+        { label: 'Age', cell: (sandbox) => <Ago at={sandbox.startedAt} className="whitespace-nowrap" /> },
+        {
+          label: 'Idle',
+          cell: (sandbox) =>
+            sandbox.idleSince === null ? <span className="text-ink-muted">—</span> : <Ago at={sandbox.idleSince} className="whitespace-nowrap" />,
+        },
         { label: 'Restarts', align: 'end', phone: 'hidden', cell: (sandbox) => <span className="tabular-nums">{sandbox.restarts}</span> },
         {
           label: 'Actions',
@@ -168,16 +168,15 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
     <Section
       title="Capacity"
       description={
-        <>
-          {limit === null ? `${number(inUse)} in use.` : `${number(inUse)} of ${number(limit)} in use.`} {queue.data.length === 0 ? 'Nobody waits.' : null}
-        </>
+        queue.live ? (
+          <>
+            {limit === null ? `${number(inUse)} in use.` : `${number(inUse)} of ${number(limit)} in use.`} {queue.data.length === 0 ? 'Nobody waits.' : null}
+          </>
+        ) : (
+          'How many are in use and who waits is not known now.'
+        )
       }
     >
-      {queue.live ? null : (
-        <Notice tone="warn" title="Who waits is not known now.">
-          {queue.detail}
-        </Notice>
-      )}
       {queue.data.length === 0 ? null : (
         <Table
           label="Waiting for a sandbox"

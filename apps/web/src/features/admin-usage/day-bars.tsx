@@ -3,7 +3,8 @@ import { money, number } from '../../browser/format.ts';
 import { barsOf, daysOf } from './usage-filters.ts';
 
 const day = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
-const label = (date: string): string => day.format(new Date(`${date}T00:00:00Z`));
+const dayOfYear = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', year: 'numeric', timeZone: 'UTC' });
+const label = (date: string, format = day): string => format.format(new Date(`${date}T00:00:00Z`));
 
 /** Cost of each day or, of long spans, of each week as a bar; calls where nothing has a price. Each bar says its time and figure. */
 export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: string; to: string }) {
@@ -11,6 +12,7 @@ export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: s
   const bars = barsOf(daysOf(from, to), new Map(rows.map((row) => [row.day ?? '', priced ? Number(row.costUsd) : row.requests])));
   const most = Math.max(...bars.map(({ figure }) => figure), 0);
   const inWords = (figure: number): string => (priced ? money(figure) : number(figure));
+  const ends = from.slice(0, 4) === to.slice(0, 4) ? day : dayOfYear;
   const weekly = bars.some((bar) => bar.from !== bar.to);
   return (
     <figure className="flex min-w-0 flex-col gap-1">
@@ -34,8 +36,8 @@ export function DayBars({ rows, from, to }: { rows: readonly UsageRow[]; from: s
           })}
         </ul>
         <div aria-hidden className="flex justify-between pt-1 text-xs text-ink-muted">
-          <span>{label(from)}</span>
-          <span>{label(to)}</span>
+          <span>{label(from, ends)}</span>
+          <span>{label(to, ends)}</span>
         </div>
       </div>
     </figure>

@@ -55,7 +55,8 @@ export function UsagePage() {
           )
         }
       </QueryPanel>
-      {daily.data !== undefined && daily.data.total.requests === 0 ? null : (
+      {/* Two panels would say the same of nothing, or of the same failure. */}
+      {daily.data?.total.requests === 0 || (daily.isError && daily.data === undefined) ? null : (
         <QueryPanel query={grouped} label="Usage in groups">
           {(usage) => <Grouped usage={usage} by={by} orgSlug={org.slug} />}
         </QueryPanel>

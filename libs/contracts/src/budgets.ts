@@ -10,8 +10,8 @@ export const MAX_BUDGET_PEOPLE = 1_000;
 /** Decimal USD, at most a million, at most four places. */
 export const Money = z
   .string()
-  .regex(/^(0|[1-9][0-9]{0,6})(\.[0-9]{1,4})?$/, 'is an amount such as 25 or 12.50')
-  .refine((amount) => Number(amount) <= 1_000_000, 'is at most 1000000');
+  .regex(/^(0|[1-9][0-9]{0,6})(\.[0-9]{1,4})?$/, 'must be an amount such as 25 or 12.50')
+  .refine((amount) => Number(amount) <= 1_000_000, 'must be at most 1000000');
 
 const ResetDay = z.int().min(1).max(28);
 

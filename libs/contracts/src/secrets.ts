@@ -28,7 +28,7 @@ const TAKEN_NAMES =
 export const SecretName = z
   .string()
   .max(128)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is the name of an environment variable: letters, digits and _, not a digit first')
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and _, not a digit first')
   .refine((name) => !TAKEN_NAMES.test(name), 'is a name that the shell, git or the sandbox itself uses');
 
 export const SecretValue = z

@@ -7,6 +7,6 @@ export function sentenceOf(message: string): string {
   const bound = /^Too (small|big): expected (?:number|int) to be [<>]=?(\S+)$/.exec(message);
   if (bound !== null) return `This must be at ${bound[1] === 'small' ? 'least' : 'most'} ${bound[2]}.`;
   if (message === 'Invalid email address') return 'This is not an e-mail address.';
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1);
+  const sentence = /^(is|must|needs|names) /.test(message) ? `This ${message}` : message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

@@ -34,7 +34,7 @@ export function clientProblem(publicUrl: string): (error: NodeJS.ErrnoException,
 }
 
 function problemOf(error: NodeJS.ErrnoException): SlipwayError {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return new SlipwayError('request.too-large', 'The headers have more than 16 kB.', { cause: error });
+  if (error.code === 'HPE_HEADER_OVERFLOW') return new SlipwayError('request.too-large', 'Address and headers have more than 64 kB.', { cause: error });
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new SlipwayError('request.invalid', 'The request did not come to its end in time.', { cause: error });
   return new SlipwayError('request.invalid', 'This is no HTTP request that can be read.', { cause: error });
 }

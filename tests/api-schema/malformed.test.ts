@@ -114,6 +114,12 @@ describe('malformed requests', () => {
     expect(afterwards.rows).toEqual(before.rows);
   });
 
+  it('an address is as long as the longest filters may make it', async () => {
+    const filters = new URLSearchParams({ repository: '€'.repeat(2_048), model: '€'.repeat(200), search: '€'.repeat(200) });
+    const answer = await fetch(`${server.app.url}${conversations}?${filters}`, { headers: { authorization: `Bearer ${server.token}` } });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { data: [] }]);
+  });
+
   it('headers that are too many or too long are refused, and a method that is none', async () => {
     const long = await sendRaw(server.app.url, head('GET', '/api/v1/me', [`X-Long: ${'a'.repeat(64 * 1024)}`]), 1_500);
     expect(long.map(({ status }) => status)).toEqual([413]);

@@ -100,7 +100,14 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: 'Sign in' }).click();
     await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
     orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
-    for (const prompt of ['Count to 40', 'Look around and leave a short note']) await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt });
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40' });
+    // The one sandbox is its, so that the next one waits.
+    await until(
+      'it has its sandbox',
+      async () => ((await call(owner, 'GET', `/orgs/${orgId}/sandboxes?state=running`))['data'] as unknown[]).length === 1,
+      30_000,
+    );
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Look around and leave a short note' });
     const invited = await call(owner, 'POST', `/orgs/${orgId}/invitations`, { emails: ['grace@example.test'], role: 'member' });
     const { link } = (invited['data'] as Array<{ link: string }>)[0] ?? { link: '' };
     await member.goto(link);

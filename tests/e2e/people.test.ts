@@ -7,11 +7,10 @@ import { expect } from 'expect';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { findChromium, launchChromium, seriousViolations } from './browser.ts';
+import { expectClean, findChromium, launchChromium } from './browser.ts';
 
 const executable = findChromium();
 const WIDE = { width: 1440, height: 900 };
-const PHONE = { width: 390, height: 844 };
 const GUEST = { name: 'Grace Hopper', email: 'grace@example.test', username: 'grace', password: 'a long password' };
 
 describe('people of an organization, in a browser', {
@@ -62,20 +61,6 @@ describe('people of an organization, in a browser', {
     return page;
   };
 
-  /** Nothing serious for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light; `everyTheme` tries all four. */
-  const clean = async (page: Page, where: string, everyTheme?: 'everyTheme'): Promise<void> => {
-    for (const [viewport, usual] of [
-      [PHONE, 'dark'],
-      [WIDE, 'light'],
-    ] as const) {
-      await page.setViewportSize(viewport);
-      expect({ where, width: await page.evaluate(() => document.documentElement.scrollWidth) }).toEqual({ where, width: viewport.width });
-      for (const colorScheme of everyTheme === undefined ? [usual] : (['dark', 'light'] as const)) {
-        await page.emulateMedia({ colorScheme });
-        expect({ where, ...viewport, colorScheme, violations: await seriousViolations(page) }).toEqual({ where, ...viewport, colorScheme, violations: [] });
-      }
-    }
-  };
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });
   const signIn = async (page: Page, username: string, password: string): Promise<void> => {
@@ -107,7 +92,7 @@ describe('people of an organization, in a browser', {
     await signIn(owner, 'demo', 'demo');
     await heading(owner, 'Accept the terms').waitFor();
     expect(await owner.getByRole('link', { name: 'Terms, version 2026-11' }).getAttribute('href')).toBe('https://example.test/terms');
-    await clean(owner, 'the terms');
+    await expectClean(owner, 'the terms');
     await owner.getByRole('button', { name: 'I have read and accept them' }).click();
     await heading(owner, 'New task').waitFor();
     await owner.getByRole('button', { name: /switch organization/ }).click();
@@ -117,11 +102,11 @@ describe('people of an organization, in a browser', {
     await owner.getByText('This must not be empty.').waitFor();
     await owner.getByLabel('Name').fill('Acme Robotics');
     expect(await owner.getByLabel('Address').inputValue()).toBe('acme-robotics');
-    await clean(owner, '/orgs/new');
+    await expectClean(owner, '/orgs/new');
     await owner.getByRole('button', { name: 'Create' }).click();
     await owner.waitForURL('**/acme-robotics/admin/members');
     await rowOf(owner, 'Demo Person').getByText('Owner').waitFor();
-    await clean(owner, 'members', 'everyTheme');
+    await expectClean(owner, 'members', 'everyTheme');
   });
 
   step('invites several at once, is told of each what came of it, and gets a link where no mail goes out', async () => {
@@ -134,12 +119,12 @@ describe('people of an organization, in a browser', {
     await dialog.getByText('Is no e-mail address').waitFor();
     const offered = dialog.getByRole('group', { name: `Link for ${GUEST.email}` });
     link = await offered.locator('code').innerText();
-    await clean(owner, 'what came of invitations');
+    await expectClean(owner, 'what came of invitations');
     await dialog.getByRole('button', { name: 'Done' }).click();
     await owner.getByRole('tab', { name: 'Invitations' }).click();
     await rowOf(owner, GUEST.email).getByText('Waiting').waitFor();
     expect(new URL(owner.url()).search).toBe('?view=invitations');
-    await clean(owner, 'invitations');
+    await expectClean(owner, 'invitations');
   });
 
   step('the link says to another account that it is not for it, and offers to switch', async () => {
@@ -148,7 +133,7 @@ describe('people of an organization, in a browser', {
     await other.getByText('This is another account.').waitFor();
     await other.getByRole('button', { name: 'Use another account' }).waitFor();
     expect(await other.getByText(GUEST.email).count()).toBe(0);
-    await clean(other, 'an invitation for another account');
+    await expectClean(other, 'an invitation for another account');
     await other.close();
   });
 
@@ -183,7 +168,7 @@ describe('people of an organization, in a browser', {
     expect(await guest.getByRole('navigation', { name: 'Organization' }).getByRole('link').allInnerTexts()).not.toContain('Danger zone');
     await guest.goto(`${stack.url}/acme-robotics/admin/roles`);
     await rowOf(guest, 'org:delete').waitFor();
-    await clean(guest, 'roles');
+    await expectClean(guest, 'roles');
   });
 
   step('a role that is given is there at once, can be taken back, and is still there after a reload', async () => {
@@ -223,7 +208,7 @@ describe('people of an organization, in a browser', {
     ]);
     await owner.getByRole('combobox', { name: 'Role', exact: true }).selectOption('owner');
     await owner.getByText('No people match the filters').waitFor();
-    await clean(owner, 'members of whom none match');
+    await expectClean(owner, 'members of whom none match');
     await owner.goBack();
     await rowOf(owner, GUEST.name).waitFor();
     await owner.goto(`${stack.url}/acme-robotics/admin/members`);
@@ -263,7 +248,7 @@ describe('people of an organization, in a browser', {
     await guest.keyboard.press('Enter');
     await guest.getByText('Go on only if you have started it yourself.').waitFor();
     expect(await guest.getByRole('checkbox').count()).toBe(1);
-    await clean(guest, 'a program that asks');
+    await expectClean(guest, 'a program that asks');
     await guest.getByRole('button', { name: 'Let it in' }).click();
     await heading(guest, 'Done').waitFor();
     const given = await ask('token', { device_code: asked['device_code'] ?? '', grant_type: 'urn:ietf:params:oauth:grant-type:device_code' });
@@ -281,12 +266,12 @@ describe('people of an organization, in a browser', {
     await guest.getByText('Your settings are saved.').waitFor();
     await guest.reload();
     await until('it is kept', async () => (await guest.getByLabel('Author e-mail').inputValue()) === 'commits@example.test');
-    await clean(guest, 'profile');
+    await expectClean(guest, 'profile');
     await guest.getByRole('link', { name: 'Connections' }).click();
     await guest.getByText('No account is connected').waitFor();
     await guest.getByRole('link', { name: 'Sessions' }).click();
     await guest.getByText('This one').waitFor();
-    await clean(guest, 'sessions');
+    await expectClean(guest, 'sessions');
     await guest.getByRole('button', { name: 'Sign out this browser' }).click();
     await guest.waitForURL('**/login**');
   });
@@ -297,7 +282,7 @@ describe('people of an organization, in a browser', {
     await owner.getByRole('textbox', { name: 'Domain' }).fill('acme.invalid');
     await owner.getByRole('button', { name: 'Claim', exact: true }).click();
     await owner.getByRole('group', { name: 'Value of the TXT record' }).waitFor();
-    await clean(owner, 'a domain that is not proved');
+    await expectClean(owner, 'a domain that is not proved');
   });
 
   step('renames it with its address, and is there under the new one', async () => {
@@ -315,7 +300,7 @@ describe('people of an organization, in a browser', {
 
   step('deletes the organization by typing its name, sees on every page that it waits for it, and restores it', async () => {
     await owner.goto(`${stack.url}/acme/admin/danger`);
-    await clean(owner, 'danger zone', 'everyTheme');
+    await expectClean(owner, 'danger zone', 'everyTheme');
     await owner.getByRole('button', { name: 'Delete Acme Robotics' }).click();
     const dialog = owner.getByRole('dialog');
     const go = dialog.getByRole('button', { name: 'Delete it' });
@@ -325,7 +310,7 @@ describe('people of an organization, in a browser', {
     await go.click();
     const note = owner.getByRole('region', { name: 'Deletion' });
     await note.getByText(/Acme Robotics will be deleted/).waitFor();
-    await clean(owner, 'an organization that waits for its deletion');
+    await expectClean(owner, 'an organization that waits for its deletion');
     await until('every page says so', async () => {
       await owner.goto(`${stack.url}/acme/conversations`);
       await heading(owner, 'Conversations').waitFor();

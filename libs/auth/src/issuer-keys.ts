@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { JSONWebKeySet, JWK } from 'jose';
 import { z } from 'zod';
 
@@ -19,25 +20,28 @@ export class IssuerKeys {
   /**
    * @param uri the issuer's `jwks_uri`.
    * @param now milliseconds of a clock that only goes forward.
+   * @param wait for so many milliseconds of that clock.
    */
   constructor(
     readonly uri: string,
     private readonly now: () => number = () => performance.now(),
+    private readonly wait: (milliseconds: number) => Promise<unknown> = setTimeout,
   ) {}
 
   /**
-   * The keys, with the one of this id among them if the issuer has it.
+   * The keys, with the one of this id among them if the issuer has it. An unknown id waits out the second, together with every other: the issuer may have begun to
+   * sign with a new key since.
    * @throws Error when the issuer does not say its keys: what they would prove is then neither right nor wrong.
    */
   async withKey(id: string | undefined): Promise<JSONWebKeySet> {
-    const known = this.known;
-    if (known !== undefined) {
-      const age = this.now() - known.at;
-      if (age < FRESH_MS && (age < COOLDOWN_MS || named(known.set, id) !== undefined)) return known.set;
-    }
-    this.fetching ??= this.fetch().finally(() => {
-      this.fetching = undefined;
-    });
+    const { known } = this;
+    const age = known === undefined ? FRESH_MS : this.now() - known.at;
+    if (known !== undefined && age < FRESH_MS && named(known.set, id) !== undefined) return known.set;
+    this.fetching ??= this.wait(Math.max(0, COOLDOWN_MS - age))
+      .then(() => this.fetch())
+      .finally(() => {
+        this.fetching = undefined;
+      });
     return this.fetching;
   }
 

@@ -185,7 +185,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler {
   };
 
   private estimate(): Usage {
-    return { promptTokens: estimateTokens(this.request.bytes), completionTokens: estimateTokens(this.reader.characters), cachedTokens: 0 };
+    return { ...NO_USAGE, promptTokens: estimateTokens(this.request.bytes), completionTokens: estimateTokens(this.reader.characters) };
   }
 
   private finish(): void {

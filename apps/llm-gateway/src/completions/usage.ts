@@ -1,11 +1,15 @@
-/** What one call used. `cachedTokens` are part of `promptTokens`. */
+/** What one call used. `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`, `reasoningTokens` of `completionTokens`. */
 export interface Usage {
   readonly promptTokens: number;
   readonly completionTokens: number;
+  /** Read from the provider's cache. */
   readonly cachedTokens: number;
+  /** Written into the provider's cache; Anthropic asks more for them. */
+  readonly cacheWriteTokens: number;
+  readonly reasoningTokens: number;
 }
 
-export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /** Characters or bytes of text a token, where nobody has counted: OpenAI's own rule of thumb for English. */
 const CHARACTERS_PER_TOKEN = 4;
@@ -27,7 +31,18 @@ export function usageOf(value: unknown): Usage | null {
     (typeof details === 'object' && details !== null ? count((details as Record<string, unknown>)['cached_tokens']) : 0) ||
     count(usage['prompt_cache_hit_tokens']) ||
     count(usage['cache_read_input_tokens']);
-  return { promptTokens, completionTokens: count(usage['completion_tokens']), cachedTokens: Math.min(cached, promptTokens) };
+  const written =
+    count((details as { cache_creation_tokens?: unknown } | null | undefined)?.cache_creation_tokens) || count(usage['cache_creation_input_tokens']);
+  const completionTokens = count(usage['completion_tokens']);
+  const reasoning = count((usage['completion_tokens_details'] as { reasoning_tokens?: unknown } | null | undefined)?.reasoning_tokens);
+  const cachedTokens = Math.min(cached, promptTokens);
+  return {
+    promptTokens,
+    completionTokens,
+    cachedTokens,
+    cacheWriteTokens: Math.min(written, promptTokens - cachedTokens),
+    reasoningTokens: Math.min(reasoning, completionTokens),
+  };
 }
 
 function count(value: unknown): number {

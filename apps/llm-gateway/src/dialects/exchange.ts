@@ -1,0 +1,73 @@
+import type { Usage } from '../completions/usage.js';
+
+/** How callers speak to us. `embeddings` is passed through only. */
+export type Dialect = 'chat' | 'responses' | 'messages' | 'embeddings';
+
+/** How a provider wants to be spoken to beside the dialects: paths, headers, signatures, and for the last two the bodies too. */
+export type ProviderKind = 'openai' | 'anthropic' | 'azure' | 'gemini' | 'bedrock';
+
+/** One place that answers calls to a model. */
+export interface Target {
+  readonly provider: ProviderKind;
+  /** Up to and including the version (`https://host/v1`), without a slash at its end. */
+  readonly baseUrl: string;
+  /** Secret. For Bedrock `accessKeyId:secretAccessKey[:sessionToken]`, or a bearer token of Bedrock's own. */
+  readonly apiKey: string | null;
+  /** As the provider names it. */
+  readonly model: string;
+  /** Dialects that it understands by itself: what is asked in one of them passes through untouched. Empty for Gemini and Bedrock. */
+  readonly speaks: readonly Dialect[];
+  /** Azure's `api-version`. */
+  readonly apiVersion?: string;
+  /** Bedrock's region. */
+  readonly region?: string;
+}
+
+/** A call as the caller made it. */
+export interface Asked {
+  readonly dialect: Dialect;
+  readonly body: Buffer;
+  readonly stream: boolean;
+  /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly traceparent: string;
+}
+
+/**
+ * The same call for one target.
+ * @throws SlipwayError `request.invalid` for what the target's dialect cannot say, with the field's name; nothing has been sent then.
+ */
+export type OpenExchange = (asked: Asked, target: Target) => Exchange;
+
+export interface Exchange {
+  readonly method: 'POST';
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly answer: Answer;
+}
+
+/** Reads one answer of the provider and says it in the caller's dialect. One object an attempt. Nothing in it throws for what a provider sent, but `whole`. */
+export interface Answer {
+  /** What the caller gets for these bytes of a stream: the very same buffer when dialects are equal, `null` when there is nothing to say yet. */
+  push(chunk: Buffer): Buffer | null;
+  /** The stream of the provider has ended: what is still to be said. */
+  end(): Buffer | null;
+  /** An answer in one piece. @throws SlipwayError `model.bad-response` */
+  whole(body: Buffer): Buffer;
+  /** Content type of what the caller gets. */
+  readonly contentType: string;
+  /** Content types (as a test on the header) that a streamed answer of this provider has: `text/event-stream`, or Bedrock's binary one. */
+  readonly streams: RegExp;
+  /** As counted last, by the provider itself; `null` until it has. Anthropic's counts come in parts and are added up. */
+  readonly usage: Usage | null;
+  /** Text, reasoning and arguments that have passed. UTF-16 code units. */
+  readonly characters: number;
+  /** It has begun to answer: something that belongs to an answer has been read. */
+  readonly begun: boolean;
+  /** The provider said that the answer is whole. */
+  readonly complete: boolean;
+  /** The provider sent an error where a piece of the answer should be. */
+  readonly error: { readonly message?: unknown; readonly code?: unknown; readonly type?: unknown } | null;
+}

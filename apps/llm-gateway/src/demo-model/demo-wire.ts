@@ -22,7 +22,13 @@ export class DemoAnswer {
   ) {
     this.id = `chatcmpl-demo-${createHash('sha256').update(body).digest('hex').slice(0, 24)}`;
     this.argumentsText = turn.call === null ? '' : JSON.stringify(turn.call.arguments);
-    this.usage = { promptTokens: estimateTokens(body.length), completionTokens: estimateTokens(turn.text.length + this.argumentsText.length), cachedTokens: 0 };
+    this.usage = {
+      promptTokens: estimateTokens(body.length),
+      completionTokens: estimateTokens(turn.text.length + this.argumentsText.length),
+      cachedTokens: 0,
+      cacheWriteTokens: 0,
+      reasoningTokens: 0,
+    };
   }
 
   completion(): object {

@@ -1,18 +1,40 @@
 import { SlipwayError } from '@slipway/errors';
+import type { Dialect } from '../dialects/exchange.js';
+
+/** Where a value stands in a body. Bytes; `end` is the first after it. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** What the gateway must know of a request. The rest of the body is not looked at and goes to the provider byte for byte. */
 export interface RoutingFields {
   readonly model: string;
+  /** Where the model's name stands, with its quotes: a deployment may know the model by another. */
+  readonly modelAt: Span;
   readonly stream: boolean;
+  /** Longest answer that the caller wants. Tokens; `null` when it does not say or says nothing that is a number. */
+  readonly maxOutputTokens: number | null;
   /** Where the value of `stream_options` stands in the body, if it is there. */
-  readonly streamOptions: { readonly start: number; readonly end: number } | null;
+  readonly streamOptions: Span | null;
+  /** It offers tools. */
+  readonly tools: boolean;
   /** The first position inside of the object. */
   readonly inside: number;
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const WANTED = new Set(['model', 'stream', 'stream_options', 'messages']);
+/** The field that must be there beside `model`, where there is one. */
+const CONTENT = { chat: 'messages', messages: 'messages', responses: null, embeddings: 'input' } as const satisfies Record<Dialect, string | null>;
+/** The name of the limit in each dialect; the last that is there counts. */
+const LIMITS = {
+  chat: ['max_tokens', 'max_completion_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+  embeddings: [],
+} as const satisfies Record<Dialect, readonly string[]>;
+const WANTED = new Set(['model', 'stream', 'stream_options', 'messages', 'input', 'tools', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']);
 
 /**
  * Finds the routing fields of a JSON object in one pass over its bytes, without building it: depth costs no stack, size no memory.
@@ -20,8 +42,8 @@ const WANTED = new Set(['model', 'stream', 'stream_options', 'messages']);
  *
  * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a routing field is missing, wrong, or there twice.
  */
-export function readRoutingFields(body: Buffer): RoutingFields {
-  const found = new Map<string, { start: number; end: number }>();
+export function readRoutingFields(body: Buffer, dialect: Dialect = 'chat'): RoutingFields {
+  const found = new Map<string, Span>();
   let at = skipSpace(body, 0);
   if (body[at] !== 0x7b) throw notJson('it does not begin with {');
   const inside = at + 1;
@@ -66,9 +88,31 @@ export function readRoutingFields(body: Buffer): RoutingFields {
   if (typeof model !== 'string' || model === '' || model.length > 200) throw new SlipwayError('request.invalid', 'model: name one of GET /v1/models');
   const stream = value('stream') ?? false;
   if (typeof stream !== 'boolean') throw new SlipwayError('request.invalid', 'stream: true or false');
-  const messages = found.get('messages');
-  if (messages === undefined || body[messages.start] !== 0x5b) throw new SlipwayError('request.invalid', 'messages: a list is required');
-  return { model, stream, streamOptions: found.get('stream_options') ?? null, inside };
+  const content = CONTENT[dialect];
+  const place = content === null ? undefined : found.get(content);
+  if (content === 'messages' && (place === undefined || body[place.start] !== 0x5b)) throw new SlipwayError('request.invalid', 'messages: a list is required');
+  if (content === 'input' && place === undefined) throw new SlipwayError('request.invalid', 'input: it is required');
+  let maxOutputTokens: number | null = null;
+  for (const name of LIMITS[dialect]) {
+    const limit = value(name);
+    if (typeof limit === 'number' && limit >= 0) maxOutputTokens = limit;
+  }
+  const tools = found.get('tools');
+  return {
+    model,
+    modelAt: found.get('model') as Span,
+    stream,
+    maxOutputTokens,
+    streamOptions: found.get('stream_options') ?? null,
+    tools: tools !== undefined && body[tools.start] === 0x5b && body[skipSpace(body, tools.start + 1)] !== 0x5d,
+    inside,
+  };
+}
+
+/** The body with another model's name. Everything else keeps its bytes; spans behind the name move. */
+export function withModel(body: Buffer, fields: RoutingFields, model: string): Buffer {
+  if (model === fields.model) return body;
+  return Buffer.concat([body.subarray(0, fields.modelAt.start), Buffer.from(JSON.stringify(model)), body.subarray(fields.modelAt.end)]);
 }
 
 /** The body with `stream_options.include_usage` set, so that a stream ends with a count. Everything else keeps its bytes. */

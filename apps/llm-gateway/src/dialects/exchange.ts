@@ -1,3 +1,4 @@
+import type { RoutingFields } from '../completions/routing-fields.js';
 import type { Usage } from '../completions/usage.js';
 
 /** How callers speak to us. `embeddings` is passed through only. */
@@ -27,6 +28,8 @@ export interface Target {
 export interface Asked {
   readonly dialect: Dialect;
   readonly body: Buffer;
+  /** What was found in the body by one pass over its bytes, for this dialect: nobody looks for it again. */
+  readonly fields: RoutingFields;
   readonly stream: boolean;
   /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

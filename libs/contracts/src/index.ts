@@ -172,6 +172,8 @@ export {
   BudgetStops,
   DEMO_MODEL,
   DeleteKeys,
+  DIRECT_PREFIXES,
+  type DirectPrefix,
   GatewayModel,
   GatewayModelList,
   GeneratedKey,
@@ -179,6 +181,7 @@ export {
   LedgerPage,
   LedgerRow,
   MAX_LEDGER_ROWS,
+  OwnProviders,
 } from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';

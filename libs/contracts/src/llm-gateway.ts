@@ -2,6 +2,29 @@ import { z } from 'zod';
 
 /** llm-gateway: OpenAI's `/v1/chat/completions` and `/v1/models`, keys by LiteLLM's names. */
 
+/** Providers that models with a prefix of theirs (`anthropic/claude-…`) go to directly, with the person's or the organization's own key. */
+export const DIRECT_PREFIXES = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
+export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
+
+/** By prefix. Stored sealed under the virtual key's own token: it is readable in a call with that token and never again otherwise. */
+export const OwnProviders = z.partialRecord(
+  z.enum(DIRECT_PREFIXES),
+  z.object({
+    /** Secret. For Bedrock `accessKeyId:secretAccessKey[:sessionToken]` or a bearer token of its own. */
+    apiKey: z.string().min(1).max(8_192),
+    /** The provider's own address when absent; needed for `azure`. https, at a public address; up to and including the version. */
+    baseUrl: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional(),
+    /** Azure's. */
+    apiVersion: z.string().max(50).optional(),
+    /** Bedrock's. */
+    region: z.string().max(50).optional(),
+  }),
+);
+export type OwnProviders = z.infer<typeof OwnProviders>;
+
 /** `POST /key/generate`, `Authorization: Bearer <master key>`. A new key of a conversation ends the ones before it. */
 export const GenerateKey = z.looseObject({
   key_alias: z.string().max(200).optional(),

@@ -9,6 +9,8 @@ export interface StoredKey {
   /** Empty means every model. */
   readonly models: readonly string[];
   readonly hash: Buffer;
+  /** Provider keys of the person's or the organization's own, as `sealOwnProviders` (routing/own-keys.ts) made it; absent or `null`: none. */
+  readonly sealedProviders?: Buffer | null;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
   readonly revoked: boolean;

@@ -22,6 +22,12 @@ export interface Target {
   readonly apiVersion?: string;
   /** Bedrock's region. */
   readonly region?: string;
+  /** Longest answer of the model, for dialects that demand a limit where the caller gave none. Tokens. */
+  readonly maxOutputTokens?: number;
+  /** How the model takes a wish to reason: not at all (the wish is left out), as an effort, as a budget of tokens, or (Anthropic) adaptive with an effort. Without it the name decides. */
+  readonly reasoning?: 'none' | 'effort' | 'budget' | 'adaptive';
+  /** It takes what LiteLLM adds to chat (`thinking_blocks`, `reasoning_content`, `cache_control`). Without it: all but hosts that are known to refuse them. */
+  readonly chatAdditions?: boolean;
 }
 
 /** A call as the caller made it. */
@@ -63,10 +69,12 @@ export interface Answer {
   readonly contentType: string;
   /** Content types (as a test on the header) that a streamed answer of this provider has: `text/event-stream`, or Bedrock's binary one. */
   readonly streams: RegExp;
-  /** As counted last, by the provider itself; `null` until it has. Anthropic's counts come in parts and are added up. */
+  /** As counted last, by the provider itself; `null` until it has. Until `complete` its completion tokens may be too few (Anthropic's count comes at the end): `settledUsage`. */
   readonly usage: Usage | null;
   /** Text, reasoning and arguments that have passed. UTF-16 code units. */
   readonly characters: number;
+  /** Frames that the caller has got: for Responses the next `sequence_number`. */
+  readonly frames: number;
   /** It has begun to answer: something that belongs to an answer has been read. */
   readonly begun: boolean;
   /** The provider said that the answer is whole. */

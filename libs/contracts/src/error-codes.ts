@@ -305,6 +305,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Start a new conversation, or choose a model with a larger context.',
   },
+  'model.content-policy': {
+    status: 400,
+    title: "The model's provider refuses this content",
+    retry: 'never',
+    nextStep: 'Say it in other words, or choose another model.',
+  },
   'agent.iteration-limit': { status: 409, title: 'The agent used all its steps', retry: 'never', nextStep: 'Send a message to let it go on.' },
   'agent.stuck': { status: 409, title: 'The agent repeats itself', retry: 'never', nextStep: 'Send a message that tells it what to do differently.' },
   'settings.changed': {

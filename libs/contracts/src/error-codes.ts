@@ -252,6 +252,30 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'The detail names the cause; this sandbox is given up, the kept workspace stays as it is.',
   },
+  'egress.refused': {
+    status: 403,
+    title: 'The sandbox may not reach this host',
+    retry: 'never',
+    nextStep: 'An operator adds the host to the list that the detail names, or gives the template another egress class.',
+  },
+  'egress.no-credential': {
+    status: 407,
+    title: 'The proxy does not know which sandbox is calling',
+    retry: 'never',
+    nextStep: 'Use HTTPS_PROXY of the sandbox as it is, user and password with it.',
+  },
+  'egress.limit': {
+    status: 429,
+    title: 'The sandbox has too many connections',
+    retry: 'later',
+    nextStep: 'Wait until some have ended, or open fewer at once.',
+  },
+  'egress.unreachable': {
+    status: 502,
+    title: 'The host does not answer',
+    retry: 'later',
+    nextStep: 'Check the name and the port; the detail says how far the proxy got.',
+  },
   'repository.not-found': {
     status: 422,
     title: 'The repository cannot be read',

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { createIds } from './ids.js';
+import { createIds, timeOfId } from './ids.js';
 
 describe('ids', () => {
   it('sort by the time at which they were made', () => {
@@ -12,6 +12,18 @@ describe('ids', () => {
         expect(at(time).prefixed('org') < at(time + later).prefixed('org')).toBe(true);
       }),
     );
+  });
+
+  it('tell the time at which they were made, to the millisecond', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 8_640_000_000_000_000 }).map((time) => time % 2 ** 48),
+        (time) => {
+          expect(timeOfId(createIds({ now: () => new Date(time) }).prefixed('clm')).getTime()).toBe(time);
+        },
+      ),
+    );
+    for (const none of ['', 'clm', 'clm_', 'clm_short', 'clm_iiiiiiiiiiiiiiiiiiiiiiiiii']) expect(() => timeOfId(none)).toThrow('no id with a time');
   });
 
   it('are UUIDs of version 7 and variant 1, whatever the random bytes', () => {

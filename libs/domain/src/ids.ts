@@ -49,6 +49,14 @@ export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array 
   };
 }
 
+/** When an id of `prefixed` was made, by its maker's clock. @throws Error for what is none. */
+export function timeOfId(id: string): Date {
+  // The 48 bits of the time are the first character's three and nine groups of five.
+  const digits = [...id.slice(id.indexOf('_') + 1, id.indexOf('_') + 11)].map((character) => BASE32.indexOf(character));
+  if (digits.length !== 10 || digits.includes(-1)) throw new Error(`${id} is no id with a time`);
+  return new Date(digits.reduce((time, digit) => time * 32 + digit, 0));
+}
+
 /** The system's randomness, fetched for many ids at once: a call for each costs more than the id. No byte is given out twice. */
 function fromReserve(): (bytes: Uint8Array) => Uint8Array {
   const reserve = new Uint8Array(4_096);

@@ -1,5 +1,6 @@
 export { budgetReason } from './budget.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
+export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export {
   estimateSeconds,
   type OrgShare,
@@ -11,8 +12,9 @@ export {
   serveWaiting,
   type WaitingClaim,
 } from './fair-queue.js';
-export { type Clock, createIds, type Ids, systemClock } from './ids.js';
+export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from './pool-forecast.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
+export { isPublicAddress } from './public-address.js';
 export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';

@@ -1,47 +1,10 @@
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
+import { isPublicAddress } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 
 /** Longest wait for the name service. Milliseconds. */
 const LOOKUP_MS = 3_000;
-
-/** Addresses that mean this machine, its network or nobody in particular: what stands there is not the caller's to reach through us. */
-const INSIDE_4 = new BlockList();
-/** Apart: an IPv4 address is looked for among mapped IPv6 ones too. */
-const INSIDE_6 = new BlockList();
-for (const [net, prefix] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 3],
-] as const)
-  INSIDE_4.addSubnet(net, prefix, 'ipv4');
-for (const [net, prefix] of [
-  ['::', 96],
-  ['::ffff:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-  ['5f00::', 16],
-  ['fc00::', 7],
-  ['fe80::', 9],
-  ['ff00::', 8],
-] as const)
-  INSIDE_6.addSubnet(net, prefix, 'ipv6');
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
@@ -63,10 +26,9 @@ export async function assertOutside(text: string, allowPrivate: boolean, resolve
   if (addresses.some(isInside)) throw refused(`${host} has an address that is not public.`);
 }
 
+/** This machine, its network or nobody in particular: what stands there is not the caller's to reach through us. */
 export function isInside(address: string): boolean {
-  const family = isIP(address);
-  if (family === 0) return true;
-  return family === 6 ? INSIDE_6.check(address, 'ipv6') : INSIDE_4.check(address, 'ipv4');
+  return !isPublicAddress(address);
 }
 
 async function addressesOf(host: string): Promise<string[]> {

@@ -1,0 +1,1 @@
+export { EGRESS_USER, EgressCredentials } from './egress-credential.js';

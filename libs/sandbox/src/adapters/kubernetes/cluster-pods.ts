@@ -3,7 +3,7 @@ import type { ClusterError } from './cluster-error.js';
 import { carryEnds, type NodeView, type PodView, readNode, readPod } from './cluster-objects.js';
 import type { KubeApi } from './kube-api.js';
 import { type NodeSeen, observationOf } from './pod-status.js';
-import { readPodList } from './pod-wire.js';
+import { PodListReader } from './pod-wire.js';
 import { AGENT_SERVER_PORT, MANAGED_BY } from './sandbox-pod.js';
 import type { Timing } from './timing.js';
 import { ClusterWatch } from './watch.js';
@@ -52,7 +52,7 @@ export class ClusterPods {
       .join(',');
     const both = { api, timing, logger, onChange: () => this.announce() };
     this.watches = [
-      new ClusterWatch({ ...both, path: this.path, labelSelector, noun: 'pods', read: readPod, readList: readPodList, cache: this.pods }),
+      new ClusterWatch({ ...both, path: this.path, labelSelector, noun: 'pods', read: readPod, readList: () => new PodListReader(), cache: this.pods }),
       new ClusterWatch({ ...both, path: '/api/v1/nodes', noun: 'nodes', read: readNode, cache: this.nodes }),
     ];
     this.running = Promise.all(this.watches.map((watch) => watch.run(this.closed.signal)));

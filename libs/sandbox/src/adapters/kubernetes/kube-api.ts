@@ -12,7 +12,7 @@ import { type Budget, TokenBucket } from './token-bucket.js';
 export type BudgetName = 'claim' | 'refill' | 'watch';
 export type Budgets = Readonly<Record<BudgetName, Budget>>;
 
-/** An API server's fair share for one client is some hundred requests at once; three replicas stay far below. A relist of 10,000 pods takes 20 pages at once. */
+/** An API server's fair share for one client is some hundred requests at once; three replicas stay far below. A relist of 10,000 pods in pages takes 20 at once. */
 export const BUDGETS: Budgets = {
   claim: { rate: 100, burst: 100, connections: 16 },
   refill: { rate: 30, burst: 60, connections: 8 },
@@ -21,7 +21,7 @@ export const BUDGETS: Budgets = {
 
 /** Longest wait for a whole answer. Milliseconds; the server itself gives up after 60 s, and nobody waits that long. */
 const TIMEOUT_MS = 10_000;
-/** Longest wait for a page of a list, and for the head of a watch. Milliseconds. */
+/** Longest wait for a list, or a page of one, and for the head of a watch. Milliseconds. */
 const LIST_TIMEOUT_MS = 30_000;
 /** How often credentials are read again. Milliseconds; a service account's token is exchanged ten minutes before its end. */
 const CREDENTIALS_KEPT_MS = 60_000;
@@ -48,8 +48,14 @@ interface Call {
   readonly body?: object;
   readonly contentType?: string;
   readonly timeoutMs?: number;
-  /** What is understood, the preferred first [JSON]. */
-  readonly accept?: string;
+  /** Takes Kubernetes' binary form of the answer while it arrives; asked for then [JSON only]. A new one an attempt. */
+  readonly binary?: () => BinaryReading;
+}
+
+/** Something that reads an answer in Kubernetes' binary form; its errors say that it is broken. */
+export interface BinaryReading {
+  push(bytes: Uint8Array): void;
+  end(): unknown;
 }
 
 interface Answer {
@@ -58,6 +64,8 @@ interface Answer {
   readonly bytes: Buffer;
   /** The bytes as text. */
   readonly body: string;
+  /** What the binary reading made of it; then there are no bytes. */
+  readonly value?: unknown;
 }
 
 /**
@@ -128,17 +136,19 @@ export class KubeApi {
     return 'accepted';
   }
 
-  /** One page of a list. @param binary reads Kubernetes' binary form of it, which is asked for then; a server may answer JSON all the same. */
-  async listPage(path: string, doing: string, signal: AbortSignal, binary?: (bytes: Uint8Array) => unknown): Promise<unknown> {
-    const accept = binary === undefined ? JSON_TYPE : `${PROTOBUF}, ${JSON_TYPE};q=0.9`;
-    const answer = await this.call({ budget: 'watch', method: 'GET', path, doing, signal, timeoutMs: LIST_TIMEOUT_MS, accept });
-    if (binary === undefined || !(answer.headers['content-type'] ?? '').startsWith(PROTOBUF)) return this.expect(answer, doing);
+  /** A list, or a page of it. @param binary reads Kubernetes' binary form, which is asked for then; a server may answer JSON all the same. */
+  async list(path: string, doing: string, signal: AbortSignal, binary?: () => BinaryReading): Promise<unknown> {
+    const more = binary === undefined ? {} : { binary };
+    const answer = await this.call({ budget: 'watch', method: 'GET', path, doing, signal, timeoutMs: LIST_TIMEOUT_MS, ...more });
+    if (answer.value !== undefined) return answer.value;
+    if (!isBinary(answer.headers)) return this.expect(answer, doing);
+    let status: ClusterStatus;
     try {
-      if (answer.status === 200) return binary(answer.bytes);
-      throw refusal(answer.status, readStatusMessage(answer.bytes), doing);
+      status = readStatusMessage(answer.bytes);
     } catch (error) {
-      throw error instanceof ClusterError ? error : noAnswer(doing, error);
+      throw noAnswer(doing, error);
     }
+    throw refusal(answer.status, status, doing);
   }
 
   /** The lines of a watch, until the server ends it. Never tried again: whoever follows it knows where to go on. @param onOpen called when the server has accepted it. */
@@ -177,7 +187,7 @@ export class KubeApi {
       let answer: Answer;
       try {
         const response = await this.open(call, call.timeoutMs ?? TIMEOUT_MS);
-        answer = await answerOf(response);
+        answer = await answerOf(response, call.binary);
       } catch (error) {
         if (error instanceof ClusterError && error.code === 'sandbox.forbidden') throw error;
         failures += 1;
@@ -232,7 +242,7 @@ export class KubeApi {
           agent: this.agent(call.budget, tls),
           signal: call.signal,
           headers: {
-            accept: call.accept ?? JSON_TYPE,
+            accept: call.binary === undefined ? JSON_TYPE : `${PROTOBUF}, ${JSON_TYPE};q=0.9`,
             'user-agent': 'slipway-runtime-api',
             ...(authorization === null ? {} : { authorization }),
             ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json', 'content-length': String(body.length) }),
@@ -292,11 +302,21 @@ function retryAfterMs(answer: Answer, otherwise = RETRY_AFTER_MS): number {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1_000 : otherwise;
 }
 
-async function answerOf(response: http.IncomingMessage): Promise<Answer> {
+function isBinary(headers: http.IncomingHttpHeaders): boolean {
+  return (headers['content-type'] ?? '').startsWith(PROTOBUF);
+}
+
+async function answerOf(response: http.IncomingMessage, binary?: () => BinaryReading): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response;
+  if (binary !== undefined && status === 200 && isBinary(headers)) {
+    const reading = binary();
+    for await (const chunk of response as AsyncIterable<Buffer>) reading.push(chunk);
+    return { status, headers, bytes: Buffer.alloc(0), body: '', value: reading.end() };
+  }
   const bytes = await readWhole(response);
   return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
+    status,
+    headers,
     bytes,
     get body() {
       return bytes.toString('utf8');

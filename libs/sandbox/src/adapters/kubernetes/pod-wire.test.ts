@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { readPodList, readStatusMessage } from './pod-wire.js';
+import { type PodList, PodListReader, readStatusMessage } from './pod-wire.js';
 
 const text = (field: number, value: string) => (writer: BinaryWriter) => writer.tag(field, WireType.LengthDelimited).string(value);
 const integer = (field: number, value: number) => (writer: BinaryWriter) => writer.tag(field, WireType.Varint).int32(value);
@@ -21,6 +21,13 @@ const answer = (...parts: Array<(writer: BinaryWriter) => BinaryWriter>): Uint8A
   const unknown = part(1, text(1, 'v1'), text(2, 'PodList'))(new BinaryWriter()).tag(2, WireType.LengthDelimited).bytes(raw.finish());
   return Buffer.concat([Buffer.from('k8s\0'), unknown.finish()]);
 };
+
+/** As it comes in pieces of so many bytes. */
+function readPodList(bytes: Uint8Array, piece = bytes.length || 1): PodList {
+  const reader = new PodListReader();
+  for (let at = 0; at < bytes.length; at += piece) reader.push(bytes.subarray(at, at + piece));
+  return reader.end();
+}
 
 describe('a list of pods in Kubernetes’ binary form', () => {
   it('is read as its JSON would be, without what nobody asks for', () => {
@@ -57,7 +64,7 @@ describe('a list of pods in Kubernetes’ binary form', () => {
       ),
       part(2, part(1, text(1, 'sb-2'))),
     );
-    expect(readPodList(bytes)).toEqual({
+    const expected = {
       metadata: { resourceVersion: '4711', continue: 'next' },
       items: [
         {
@@ -89,7 +96,8 @@ describe('a list of pods in Kubernetes’ binary form', () => {
         },
         { metadata: { name: 'sb-2' } },
       ],
-    });
+    };
+    for (let piece = 1; piece <= bytes.length; piece += 1) expect(readPodList(bytes, piece)).toEqual(expected);
   });
 
   it('is refused by an error, never read wrongly, when it is cut or is something else', () => {

@@ -49,16 +49,86 @@ const POD: Message = {
     },
   ],
 };
-const POD_LIST: Message = { 1: ['metadata', LIST_META], 2: ['items', POD, 'many'] };
 const STATUS: Message = { 3: ['message', 'string'], 4: ['reason', 'string'], 6: ['code', 'integer'] };
 
 /** `k8s` and a zero, then `runtime.Unknown`. */
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 const RAW_FIELD = 2;
+/** Of a PodList. */
+const LIST_META_FIELD = 1;
+const ITEMS_FIELD = 2;
+const NOT_BINARY = 'the answer does not begin as Kubernetes’ binary form does';
 
-/** A PodList with the fields that `readPod` takes, as JSON would have them. @throws Error when it is none. */
-export function readPodList(bytes: Uint8Array): Decoded {
-  return read(new BinaryReader(rawOf(bytes)), POD_LIST);
+/** Longest field of a list that is taken: a pod is 10 kB, and etcd holds none above 1.5 MiB. Bytes. */
+const MAX_FIELD = 8 * 1024 * 1024;
+const LENGTH_DELIMITED = 2;
+const TYPE_META_FIELD = 1;
+
+export interface PodList {
+  readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items: readonly Decoded[];
+}
+
+/**
+ * Reads a PodList while it arrives, with the fields that `readPod` takes, as JSON would have them: the API server makes the next pod while we read the last,
+ * and no more than one pod is held in bytes.
+ */
+export class PodListReader {
+  private metadata: PodList['metadata'] = {};
+  private readonly items: Decoded[] = [];
+  private rest: Buffer = Buffer.alloc(0);
+  private begun = false;
+  /** Bytes of the list that have not come yet; `null` before it begins. */
+  private left: number | null = null;
+
+  /** @throws Error for what is no PodList. */
+  push(chunk: Uint8Array): void {
+    this.rest = this.rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.concat([this.rest, chunk]);
+    if (!this.begun && !this.begin()) return;
+    let at = 0;
+    for (let field = this.field(at); field !== null; field = this.field(at)) at = field;
+    this.rest = this.rest.subarray(at);
+    if (this.rest.length > MAX_FIELD) throw new Error(`a field of the list is longer than ${MAX_FIELD} bytes`);
+  }
+
+  /** @throws Error when something is missing. */
+  end(): PodList {
+    if (this.left === null) throw new Error(this.begun ? 'the answer holds no object' : NOT_BINARY);
+    if (this.left > 0 || this.rest.length > 0) throw new Error('the answer was cut');
+    return { metadata: this.metadata, items: this.items };
+  }
+
+  private begin(): boolean {
+    if (MAGIC.some((byte, index) => index < this.rest.length && this.rest[index] !== byte)) throw new Error(NOT_BINARY);
+    if (this.rest.length < MAGIC.length) return false;
+    this.rest = this.rest.subarray(MAGIC.length);
+    this.begun = true;
+    return true;
+  }
+
+  /** Takes the field that begins at `at`. @returns where the next begins, or `null` when it is not all here. */
+  private field(at: number): number | null {
+    const tag = varint(this.rest, at);
+    const length = tag === null ? null : varint(this.rest, tag.end);
+    if (tag === null || length === null) return null;
+    const number = tag.value >>> 3;
+    if ((tag.value & 7) !== LENGTH_DELIMITED) throw new Error('the answer is no list of pods');
+    const inList = this.left !== null && this.left > 0;
+    if (!inList && number === RAW_FIELD && this.left === null) {
+      this.left = length.value;
+      return length.end;
+    }
+    const end = length.end + length.value;
+    if (length.value > MAX_FIELD) throw new Error(`a field of the list is longer than ${MAX_FIELD} bytes`);
+    if (end > this.rest.length) return null;
+    if (inList) {
+      this.left = (this.left ?? 0) - (end - at);
+      if (this.left < 0) throw new Error('the answer is no list of pods');
+      if (number === LIST_META_FIELD) this.metadata = read(new BinaryReader(this.rest.subarray(length.end, end)), LIST_META);
+      else if (number === ITEMS_FIELD) this.items.push(read(new BinaryReader(this.rest.subarray(length.end, end)), POD));
+    } else if (this.left === null && number !== TYPE_META_FIELD) throw new Error('the answer is no list of pods');
+    return end;
+  }
 }
 
 /** A Status, as an error's body. @throws Error when it is none. */
@@ -67,7 +137,7 @@ export function readStatusMessage(bytes: Uint8Array): Decoded {
 }
 
 function rawOf(bytes: Uint8Array): Uint8Array {
-  if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new Error('the answer does not begin as Kubernetes’ binary form does');
+  if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new Error(NOT_BINARY);
   const reader = new BinaryReader(bytes.subarray(MAGIC.length));
   while (reader.pos < reader.len) {
     const [field, wire] = reader.tag();
@@ -75,6 +145,18 @@ function rawOf(bytes: Uint8Array): Uint8Array {
     reader.skip(wire, field);
   }
   throw new Error('the answer holds no object');
+}
+
+/** A number of at most five bytes; `null` when it is not all here. @throws Error for a longer one: no field is. */
+function varint(bytes: Uint8Array, at: number): { readonly value: number; readonly end: number } | null {
+  let value = 0;
+  for (let index = 0; index < 5; index += 1) {
+    const byte = bytes[at + index];
+    if (byte === undefined) return null;
+    value += (byte & 0x7f) * 2 ** (7 * index);
+    if (byte < 0x80) return { value, end: at + index + 1 };
+  }
+  throw new Error('the answer is no list of pods');
 }
 
 /** Empty texts and zeros are left out, as JSON leaves them out. */

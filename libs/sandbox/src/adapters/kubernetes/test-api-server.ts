@@ -15,7 +15,12 @@ export interface Faults {
   /** Each watch is cut after so long. */
   cutWatchAfterMs: number | null;
   /** This answer instead of the right one; `null` for the right one. */
-  refuse: (request: { method: string; isWatch: boolean; isList: boolean }) => { status: number; headers?: Record<string, string>; body?: object } | null;
+  refuse: (request: {
+    method: string;
+    url: string;
+    isWatch: boolean;
+    isList: boolean;
+  }) => { status: number; headers?: Record<string, string>; body?: object } | null;
   /** Watches are open, and nothing is sent. */
   stall: boolean;
   /** Each event is sent this often. */
@@ -110,7 +115,7 @@ export class TestApiServer {
     }
     const isList = method === 'GET' && !isWatch && name === undefined;
     if (isList && !url.searchParams.has('continue')) this.listTimes.push(performance.now());
-    const refused = this.faults.refuse({ method, isWatch, isList });
+    const refused = this.faults.refuse({ method, url: url.search, isWatch, isList });
     if (refused !== null) return this.send(response, refused.status, refused.body ?? { code: refused.status, message: 'refused by the test' }, refused.headers);
     if (isWatch) return this.watch(Number(url.searchParams.get('resourceVersion')), response);
     if (isList) return this.list(url.searchParams, response);

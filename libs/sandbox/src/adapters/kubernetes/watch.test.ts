@@ -62,7 +62,7 @@ describe('the watch of a cluster', () => {
     start();
     await inStep('the list');
     expect(cache.size).toBe(1_200);
-    expect(server.requests.filter(({ url }) => url.includes('limit=500')).length).toBe(3);
+    expect(server.requests.filter(({ url }) => url.includes('resourceVersionMatch=NotOlderThan')).length).toBe(1);
     server.put('pod-1', { status: { phase: 'Running' } });
     server.put('new');
     server.delete('pod-2');
@@ -70,6 +70,22 @@ describe('the watch of a cluster', () => {
     expect(cache.get('pod-1')?.phase).toBe('Running');
     expect(server.requests.at(-1)?.url).toContain('labelSelector=a%3Db');
     expect(watch.staleForMs).toBe(0);
+  });
+
+  it('reads in pages, whatever their version, when the server cannot give a whole list as new as the last', async () => {
+    for (let index = 0; index < 1_200; index += 1) server.put(`pod-${index}`);
+    start();
+    await inStep('the list');
+    server.faults.refuse = ({ isList, url }) =>
+      isList && url.includes('resourceVersionMatch')
+        ? { status: 504, body: { code: 504, reason: 'Timeout', message: 'Too large resource version: 99999, current: 7' } }
+        : null;
+    server.forget();
+    server.items.delete('pod-7');
+    server.cut();
+    await until('what went unseen is gone', () => cache.size === 1_199);
+    expect(server.requests.filter(({ url }) => url.includes('limit=500')).length).toBe(3);
+    expect(server.requests.find(({ url }) => url.includes('resourceVersionMatch') && !url.includes('resourceVersion=0'))).toBeDefined();
   });
 
   it('loses nothing to a watch that is cut every three seconds, and does not list anew for it', async () => {
@@ -127,7 +143,10 @@ describe('the watch of a cluster', () => {
     server.bookmark();
     server.cut();
     await until('another watch', () => server.watches === 2);
-    const begins = server.requests.map(({ url }) => new URLSearchParams(url).get('resourceVersion')).filter((version) => version !== null);
+    const begins = server.requests
+      .filter(({ url }) => url.includes('watch=true'))
+      .map(({ url }) => new URLSearchParams(url).get('resourceVersion'))
+      .filter((version) => version !== null);
     expect(begins).toEqual(['101', '102']);
     expect(watch.lists).toBe(1);
   });

@@ -1,11 +1,11 @@
 import type { Logger } from '@slipway/telemetry';
 import { ClusterError, type ClusterStatus } from './cluster-error.js';
 import type { Tracked } from './cluster-objects.js';
-import { type KubeApi, statusError } from './kube-api.js';
+import { type BinaryReading, type KubeApi, statusError } from './kube-api.js';
 import { backOff, type Timing } from './timing.js';
 import { compareVersions, type WatchCache } from './watch-cache.js';
 
-/** Objects of one page of a list. */
+/** Objects of one page of a list that is read from etcd. */
 const PAGE = 500;
 /** Shortest time from the begin of one list to the next, however often the server says 410. Milliseconds; the first is at once. */
 const RELIST_PACE_MS = 5_000;
@@ -35,15 +35,20 @@ export interface WatchConfig<T extends Tracked> {
   /** Takes of an object what is used. */
   readonly read: (object: unknown) => T;
   /** Reads the binary form of a list; absent: lists come as JSON. Watches always do. */
-  readonly readList?: (bytes: Uint8Array) => unknown;
+  readonly readList?: () => BinaryReading;
   readonly cache: WatchCache<T>;
   readonly onChange: () => void;
   readonly timing: Timing;
   readonly logger: Logger;
 }
 
+interface Page {
+  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
+  readonly items?: readonly unknown[];
+}
+
 /**
- * Keeps a cache in step with the API server: a whole list in pages, then a watch from its version on, again and again.
+ * Keeps a cache in step with the API server: a whole list, then a watch from its version on, again and again.
  * The cache is readable all the time, also while it is listed anew. `run` ends only by its signal.
  */
 export class ClusterWatch<T extends Tracked> {
@@ -57,6 +62,10 @@ export class ClusterWatch<T extends Tracked> {
   /** When the watch had its last line, or began. */
   private aliveAt = 0;
   private hasList = false;
+  /** Version of the last whole list that was read; `0`: any will do for the first. */
+  private listed = '0';
+  /** The last list failed. */
+  private listFailed = false;
   /** Why it is not connected. */
   lastError: ClusterError | null = null;
   /** Whole lists that were begun. */
@@ -102,29 +111,41 @@ export class ClusterWatch<T extends Tracked> {
   }
 
   private async list(signal: AbortSignal): Promise<void> {
-    const { api, timing, noun, read, readList, cache, onChange } = this.config;
+    const { timing, read, cache, onChange } = this.config;
     await timing.wait(Math.max(0, this.listedAt + RELIST_PACE_MS - timing.now()), signal);
     this.listedAt = timing.now();
     this.lists += 1;
+    const failedBefore = this.listFailed;
+    this.listFailed = true;
     const objects: T[] = [];
     let version = '';
     let next = '';
     do {
-      const query = this.query({ limit: String(PAGE), ...(next === '' ? {} : { continue: next }) });
-      const page = (await api.listPage(query, `list the ${noun}`, signal, readList)) as {
-        metadata?: { resourceVersion?: string; continue?: string };
-        items?: unknown[];
-      };
+      const page = await this.page(signal, failedBefore, next);
       version = page.metadata?.resourceVersion ?? '';
       next = page.metadata?.continue ?? '';
       for (const item of page.items ?? []) objects.push(read(item));
       this.noteReturn();
       this.heardAt = timing.now();
     } while (next !== '');
+    this.listFailed = false;
     this.position = version;
+    this.listed = version;
     this.hasList = true;
     this.lastError = null;
     if (cache.replace(objects, version)) onChange();
+  }
+
+  /**
+   * Whole, out of the API server's memory, no older than what was known, as client-go's reflectors list. After a failure in pages, as it is in etcd now: the server
+   * then perhaps knows nothing as new as that (the cluster came back from a backup), or cannot make so long an answer.
+   */
+  private page(signal: AbortSignal, inPages: boolean, next: string): Promise<Page> {
+    const { api, noun, readList } = this.config;
+    const query: Record<string, string> = inPages
+      ? { limit: String(PAGE), ...(next === '' ? {} : { continue: next }) }
+      : { resourceVersion: this.listed, resourceVersionMatch: 'NotOlderThan' };
+    return api.list(this.query(query), `list the ${noun}`, signal, readList) as Promise<Page>;
   }
 
   /** Until the server ends the watch. @throws ClusterError; `isGone` when the position is too old. */

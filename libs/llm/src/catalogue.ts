@@ -1,62 +1,103 @@
 import { DEMO_MODEL } from '@slipway/contracts';
 
 /** USD for a million tokens. */
-export interface ModelPrice {
+export interface TokenPrices {
   readonly input: number;
   /** The part of the input that the provider read from its cache. */
   readonly cachedInput: number;
+  /** The part of the input that it wrote into its cache, for minutes; as other input when absent. */
+  readonly cacheWrite?: number;
+  /** The part of the input that it wrote into its cache for an hour; as `cacheWrite` when absent. */
+  readonly cacheWriteHour?: number;
+  /** Reasoning is output. */
   readonly output: number;
 }
 
-interface PriceList {
-  /** The provider's own page. */
-  readonly source: string;
-  /** When the prices were as they stand here. */
-  readonly asOf: string;
-  /** By the model's name at its provider, without date or `-latest`. */
-  readonly models: Readonly<Record<string, ModelPrice>>;
+export interface ModelPrice extends TokenPrices {
+  /** Prices of calls with longer prompts: the whole call is charged by the last tier that it is above. By length, the shortest first. */
+  readonly tiers?: ReadonlyArray<TokenPrices & { readonly abovePromptTokens: number }>;
 }
 
-const price = (input: number, cachedInput: number, output: number): ModelPrice => ({ input, cachedInput, output });
+/** What a model takes beside text. */
+export const MODEL_CAPABILITIES = ['tools', 'vision', 'reasoning', 'caching'] as const;
+export type ModelCapability = (typeof MODEL_CAPABILITIES)[number];
 
-/**
- * List prices of common models at standard speed. A model whose price depends on the length of the prompt is left out on purpose:
- * an unknown cost is shown as unknown, a wrong one would be believed.
- */
-export const PRICE_LISTS: readonly PriceList[] = [
-  { source: 'apps/llm-gateway/src/demo-model', asOf: '2026-11-21', models: { [DEMO_MODEL]: price(0, 0, 0) } },
+/** What is known of a model. `null` is unknown: an unknown cost is shown as unknown, a wrong one would be believed. */
+export interface ModelFacts {
+  readonly price: ModelPrice | null;
+  /** Prompt and answer together. Tokens. */
+  readonly contextWindow: number | null;
+  /** Longest answer. Tokens. */
+  readonly maxOutput: number | null;
+  readonly capabilities: readonly ModelCapability[] | null;
+}
+
+interface ModelList {
+  /** The provider's own pages. */
+  readonly source: string;
+  /** When they said what stands here. */
+  readonly asOf: string;
+  /** By the model's name at its provider, without date or `-latest`. */
+  readonly models: Readonly<Record<string, ModelFacts>>;
+}
+
+const ALL: readonly ModelCapability[] = MODEL_CAPABILITIES;
+const NOT_REASONING: readonly ModelCapability[] = ['tools', 'vision', 'caching'];
+
+/** Anthropic's: written for five minutes at 1.25 and for an hour at 2 times the input's price. */
+const claude = (input: number, cachedInput: number, output: number, contextWindow: number | null = null, maxOutput: number | null = null): ModelFacts => ({
+  price: { input, cachedInput, cacheWrite: input * 1.25, cacheWriteHour: input * 2, output },
+  contextWindow,
+  maxOutput,
+  capabilities: ALL,
+});
+/** OpenAI's: what is written into the cache costs as other input. */
+const openai = (
+  [input, cachedInput, output]: readonly [number, number, number],
+  contextWindow: number,
+  maxOutput: number,
+  capabilities: readonly ModelCapability[],
+): ModelFacts => ({ price: { input, cachedInput, output }, contextWindow, maxOutput, capabilities });
+
+/** Common models at list price and standard speed. An installation adds to it and overrides it in `LLM_MODELS_FILE`. */
+export const MODEL_LISTS: readonly ModelList[] = [
   {
-    source: 'https://platform.claude.com/docs/en/about-claude/pricing',
+    source: 'apps/llm-gateway/src/demo-model',
+    asOf: '2026-11-21',
+    models: { [DEMO_MODEL]: { price: { input: 0, cachedInput: 0, output: 0 }, contextWindow: null, maxOutput: null, capabilities: ['tools'] } },
+  },
+  {
+    source: 'https://platform.claude.com/docs/en/about-claude/pricing and https://platform.claude.com/docs/en/models',
     asOf: '2026-11-21',
     models: {
-      'claude-fable-5-1': price(10, 0.25, 50),
-      'claude-fable-5': price(10, 1, 50),
-      'claude-opus-5': price(5, 0.5, 25),
-      'claude-opus-4-8': price(5, 0.5, 25),
-      'claude-opus-4-7': price(5, 0.5, 25),
-      'claude-opus-4-6': price(5, 0.5, 25),
-      'claude-opus-4-5': price(5, 0.5, 25),
-      'claude-opus-4-1': price(15, 1.5, 75),
-      'claude-sonnet-4-6': price(3, 0.3, 15),
-      'claude-sonnet-4-5': price(3, 0.3, 15),
-      'claude-haiku-4-5': price(1, 0.1, 5),
+      'claude-fable-5-1': claude(10, 0.25, 50, 1_000_000, 128_000),
+      'claude-fable-5': claude(10, 1, 50, 1_000_000, 128_000),
+      'claude-opus-5': claude(5, 0.5, 25, 1_000_000, 128_000),
+      'claude-opus-4-8': claude(5, 0.5, 25),
+      'claude-opus-4-7': claude(5, 0.5, 25),
+      'claude-opus-4-6': claude(5, 0.5, 25),
+      'claude-opus-4-5': claude(5, 0.5, 25, 200_000, 64_000),
+      'claude-opus-4-1': claude(15, 1.5, 75, 200_000, 32_000),
+      'claude-sonnet-4-6': claude(3, 0.3, 15),
+      'claude-sonnet-4-5': claude(3, 0.3, 15, 200_000, 64_000),
+      'claude-haiku-4-5': claude(1, 0.1, 5, 200_000, 64_000),
     },
   },
   {
-    source: 'https://openai.com/api/pricing',
+    source: 'https://openai.com/api/pricing and https://developers.openai.com/api/docs/models',
     asOf: '2026-03-21',
     models: {
-      'gpt-5.1': price(1.25, 0.125, 10),
-      'gpt-5': price(1.25, 0.125, 10),
-      'gpt-5-mini': price(0.25, 0.025, 2),
-      'gpt-5-nano': price(0.05, 0.005, 0.4),
-      'gpt-4.1': price(2, 0.5, 8),
-      'gpt-4.1-mini': price(0.4, 0.1, 1.6),
-      'gpt-4.1-nano': price(0.1, 0.025, 0.4),
-      'gpt-4o': price(2.5, 1.25, 10),
-      'gpt-4o-mini': price(0.15, 0.075, 0.6),
-      o3: price(2, 0.5, 8),
-      'o4-mini': price(1.1, 0.275, 4.4),
+      'gpt-5.1': openai([1.25, 0.125, 10], 400_000, 128_000, ALL),
+      'gpt-5': openai([1.25, 0.125, 10], 400_000, 128_000, ALL),
+      'gpt-5-mini': openai([0.25, 0.025, 2], 400_000, 128_000, ALL),
+      'gpt-5-nano': openai([0.05, 0.005, 0.4], 400_000, 128_000, ALL),
+      'gpt-4.1': openai([2, 0.5, 8], 1_047_576, 32_768, NOT_REASONING),
+      'gpt-4.1-mini': openai([0.4, 0.1, 1.6], 1_047_576, 32_768, NOT_REASONING),
+      'gpt-4.1-nano': openai([0.1, 0.025, 0.4], 1_047_576, 32_768, NOT_REASONING),
+      'gpt-4o': openai([2.5, 1.25, 10], 128_000, 16_384, NOT_REASONING),
+      'gpt-4o-mini': openai([0.15, 0.075, 0.6], 128_000, 16_384, NOT_REASONING),
+      o3: openai([2, 0.5, 8], 200_000, 100_000, ALL),
+      'o4-mini': openai([1.1, 0.275, 4.4], 200_000, 100_000, ALL),
     },
   },
 ];

@@ -1,4 +1,4 @@
-export { type ModelPrice, PRICE_LISTS } from './catalogue.js';
+export { MODEL_CAPABILITIES, MODEL_LISTS, type ModelCapability, type ModelFacts, type ModelPrice, type TokenPrices } from './catalogue.js';
 export {
   type ChatMessage,
   type Completion,
@@ -12,5 +12,5 @@ export {
 } from './chat.js';
 export { LLM, type LlmConfig, preloadLlm } from './llm.js';
 export { modelErrorOf, retryAfterSeconds } from './model-errors.js';
-export { costUsd, priceOf } from './pricing.js';
+export { type CountedTokens, costUsd, factsOf, priceOf, pricesFor } from './pricing.js';
 export { MAX_LINE_BYTES, readServerSentEvents } from './server-sent-events.js';

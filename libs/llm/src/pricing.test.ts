@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import { PRICE_LISTS } from './catalogue.js';
-import { costUsd, priceOf } from './pricing.js';
+import { MODEL_LISTS } from './catalogue.js';
+import { costUsd, factsOf, priceOf } from './pricing.js';
 
 describe('priceOf', () => {
   it('knows a model under a provider prefix, a date and a dotted version', () => {
@@ -15,22 +15,44 @@ describe('priceOf', () => {
     for (const name of ['gpt-5-turbo-max', 'gpt', '', 'my-gpt-4o', 'gpt-4o-audio-preview', '__proto__', 'constructor']) expect(priceOf(name)).toBeNull();
   });
 
-  it('has each model once, with a cached price that is not above the input price', () => {
-    const names = PRICE_LISTS.flatMap((list) => Object.keys(list.models));
+  it('has each model once, with a cached price that is not above the input price, and an answer that fits into its context', () => {
+    const names = MODEL_LISTS.flatMap((list) => Object.keys(list.models));
     expect(new Set(names).size).toBe(names.length);
-    for (const list of PRICE_LISTS) for (const price of Object.values(list.models)) expect(price.cachedInput).toBeLessThanOrEqual(price.input);
+    for (const list of MODEL_LISTS) {
+      for (const { price, contextWindow, maxOutput } of Object.values(list.models)) {
+        expect(price?.cachedInput).toBeLessThanOrEqual(price?.input ?? 0);
+        expect(maxOutput ?? 0).toBeLessThanOrEqual(contextWindow ?? 0);
+      }
+    }
+    expect(factsOf('anthropic/claude-opus-5')).toMatchObject({ contextWindow: 1_000_000, maxOutput: 128_000 });
   });
 });
 
 describe('costUsd', () => {
-  it('charges cached tokens at the cached price, once', () => {
-    expect(costUsd({ input: 2, cachedInput: 0.5, output: 8 }, { promptTokens: 1_000_000, completionTokens: 500_000, cachedTokens: 400_000 })).toBeCloseTo(
-      1.2 + 0.2 + 4,
-      12,
-    );
-  });
-
-  it('never goes below zero when a provider reports more cached than prompt tokens', () => {
-    expect(costUsd({ input: 2, cachedInput: 0.5, output: 8 }, { promptTokens: 10, completionTokens: 0, cachedTokens: 1000 })).toBeCloseTo(10 * 0.5e-6, 15);
-  });
+  const sonnet = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, cacheWriteHour: 6, output: 15 };
+  const tiered = { input: 1.25, cachedInput: 0.125, output: 10, tiers: [{ abovePromptTokens: 200_000, input: 2.5, cachedInput: 0.25, output: 15 }] };
+  const plain = { input: 2, cachedInput: 0.5, output: 8 };
+  const rows: ReadonlyArray<readonly [what: string, price: Parameters<typeof costUsd>[0], usage: Partial<Parameters<typeof costUsd>[1]>, usd: number]> = [
+    ['nothing', plain, {}, 0],
+    ['one token of each side', plain, { promptTokens: 1, completionTokens: 1 }, 0.00001],
+    ['cached tokens at their price, once', plain, { promptTokens: 1_000_000, completionTokens: 500_000, cachedTokens: 400_000 }, 5.4],
+    ['written tokens at the price of input where writing is free', plain, { promptTokens: 1000, cacheWriteTokens: 400 }, 0.002],
+    [
+      'written tokens at their price, beside read and fresh ones',
+      sonnet,
+      { promptTokens: 1000, cachedTokens: 300, cacheWriteTokens: 500, completionTokens: 10 },
+      0.002715,
+    ],
+    ['tokens written for an hour', sonnet, { promptTokens: 1000, cacheWriteTokens: 500, cacheWriteHourTokens: 200 }, 0.003825],
+    ['reasoning as the output that it is a part of', sonnet, { completionTokens: 1000 }, 0.015],
+    ['a prompt at the length where the price rises', tiered, { promptTokens: 200_000, completionTokens: 1 }, 0.25001],
+    ['the whole call at the higher price above it', tiered, { promptTokens: 200_001, cachedTokens: 100_000, completionTokens: 1000 }, 0.2900025],
+    ['more cached than prompt tokens', plain, { promptTokens: 10, cachedTokens: 1000 }, 0.000005],
+    ['more written than there are', sonnet, { promptTokens: 10, cachedTokens: 4, cacheWriteTokens: 1000, cacheWriteHourTokens: 2000 }, 0.0000372],
+  ];
+  for (const [what, price, usage, usd] of rows) {
+    it(`charges ${what}, to a billionth of a dollar`, () => {
+      expect(Math.abs(costUsd(price, { promptTokens: 0, completionTokens: 0, cachedTokens: 0, ...usage }) - usd)).toBeLessThan(1e-9);
+    });
+  }
 });

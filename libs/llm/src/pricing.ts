@@ -1,21 +1,50 @@
-import { type ModelPrice, PRICE_LISTS } from './catalogue.js';
+import { MODEL_LISTS, type ModelFacts, type ModelPrice, type TokenPrices } from './catalogue.js';
 
-const PRICES: ReadonlyMap<string, ModelPrice> = new Map(PRICE_LISTS.flatMap((list) => Object.entries(list.models)));
+const MODELS: ReadonlyMap<string, ModelFacts> = new Map(MODEL_LISTS.flatMap((list) => Object.entries(list.models)));
 
 /**
- * The list price of a model, or `null` when the catalogue does not know it. Reads `provider/model`, a date or `-latest` at the end
- * (`openai/gpt-4o-2024-11-20`), and `4.5` for `4-5`. Never guesses from a family's name.
+ * What the catalogue knows of a model, or `null`. Reads `provider/model`, a date or `-latest` at the end (`openai/gpt-4o-2024-11-20`), and `4.5` for `4-5`.
+ * Never guesses from a family's name.
  */
-export function priceOf(model: string): ModelPrice | null {
+export function factsOf(model: string): ModelFacts | null {
   const name = model
     .toLowerCase()
     .slice(model.lastIndexOf('/') + 1)
     .replace(/[-@](\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '');
-  return PRICES.get(name) ?? PRICES.get(name.replaceAll('.', '-')) ?? null;
+  return MODELS.get(name) ?? MODELS.get(name.replaceAll('.', '-')) ?? null;
 }
 
-/** Cost of one call in USD. `cachedTokens` are part of `promptTokens`; reasoning is part of `completionTokens`. */
-export function costUsd(price: ModelPrice, usage: { readonly promptTokens: number; readonly completionTokens: number; readonly cachedTokens: number }): number {
+/** The list price of a model, or `null` when the catalogue does not know it. */
+export function priceOf(model: string): ModelPrice | null {
+  return factsOf(model)?.price ?? null;
+}
+
+/** `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`, `cacheWriteHourTokens` of `cacheWriteTokens`; reasoning is part of `completionTokens`. */
+export interface CountedTokens {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly cachedTokens: number;
+  readonly cacheWriteTokens?: number;
+  readonly cacheWriteHourTokens?: number;
+}
+
+/** Cost of one call in USD. Never below zero: parts that are larger than their whole are cut to it. */
+export function costUsd(price: ModelPrice, usage: CountedTokens): number {
+  const { input, cachedInput, cacheWrite = input, cacheWriteHour = cacheWrite, output } = pricesFor(price, usage.promptTokens);
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
-  return ((usage.promptTokens - cached) * price.input + cached * price.cachedInput + usage.completionTokens * price.output) / 1_000_000;
+  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
+  const writtenForHour = Math.min(usage.cacheWriteHourTokens ?? 0, written);
+  return (
+    ((usage.promptTokens - cached - written) * input +
+      cached * cachedInput +
+      (written - writtenForHour) * cacheWrite +
+      writtenForHour * cacheWriteHour +
+      usage.completionTokens * output) /
+    1_000_000
+  );
+}
+
+/** The prices that hold for a prompt of this length. */
+export function pricesFor(price: ModelPrice, promptTokens: number): TokenPrices {
+  return price.tiers?.findLast((tier) => promptTokens > tier.abovePromptTokens) ?? price;
 }

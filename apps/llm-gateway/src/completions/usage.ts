@@ -6,6 +6,8 @@ export interface Usage {
   readonly cachedTokens: number;
   /** Written into the provider's cache; Anthropic asks more for them. */
   readonly cacheWriteTokens: number;
+  /** The part of `cacheWriteTokens` that is kept for an hour: Anthropic asks more still. Absent: none. */
+  readonly cacheWriteHourTokens?: number;
   readonly reasoningTokens: number;
 }
 

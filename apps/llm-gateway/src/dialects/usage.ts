@@ -1,0 +1,107 @@
+import { estimateTokens, NO_USAGE, type Usage, usageOf } from '../completions/usage.js';
+import type { Answer, Dialect } from './exchange.js';
+import { type JsonObject, numberOf, objectOf } from './json.js';
+
+/** What an `integer` column holds. */
+const MAX_TOKENS = 2_147_483_647;
+
+function count(value: unknown): number {
+  return Math.min(MAX_TOKENS, Math.max(0, Math.round(numberOf(value) ?? 0)));
+}
+
+function consistent(usage: Usage): Usage {
+  const cachedTokens = Math.min(usage.cachedTokens, usage.promptTokens);
+  return {
+    ...usage,
+    cachedTokens,
+    cacheWriteTokens: Math.min(usage.cacheWriteTokens, usage.promptTokens - cachedTokens),
+    reasoningTokens: Math.min(usage.reasoningTokens, usage.completionTokens),
+  };
+}
+
+/** The `usage` of Responses; `null` when it counts nothing. */
+function usageOfResponses(usage: JsonObject): Usage | null {
+  if (typeof usage['input_tokens'] !== 'number' && typeof usage['output_tokens'] !== 'number') return null;
+  const input = objectOf(usage['input_tokens_details']);
+  return consistent({
+    promptTokens: count(usage['input_tokens']),
+    completionTokens: count(usage['output_tokens']),
+    cachedTokens: count(input?.['cached_tokens']),
+    cacheWriteTokens: count(input?.['cache_creation_tokens'] ?? input?.['cache_write_tokens']),
+    reasoningTokens: count(objectOf(usage['output_tokens_details'])?.['reasoning_tokens']),
+  });
+}
+
+/**
+ * Anthropic counts what it read from its cache and what it wrote into it beside `input_tokens`, and says its counts twice in a stream: the prompt when it
+ * begins, and all that has changed when it ends. `before` is what it said then.
+ */
+function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null {
+  if (typeof usage['input_tokens'] !== 'number' && typeof usage['output_tokens'] !== 'number') return before;
+  const last = before ?? NO_USAGE;
+  const told = (name: string, otherwise: number): number => (typeof usage[name] === 'number' ? count(usage[name]) : otherwise);
+  const cachedTokens = told('cache_read_input_tokens', last.cachedTokens);
+  const cacheWriteTokens = told('cache_creation_input_tokens', last.cacheWriteTokens);
+  const fresh = told('input_tokens', last.promptTokens - last.cachedTokens - last.cacheWriteTokens);
+  const reasoning = objectOf(usage['output_tokens_details'])?.['thinking_tokens'];
+  return consistent({
+    promptTokens: Math.min(MAX_TOKENS, fresh + cachedTokens + cacheWriteTokens),
+    completionTokens: told('output_tokens', last.completionTokens),
+    cachedTokens,
+    cacheWriteTokens,
+    reasoningTokens: reasoning === undefined ? last.reasoningTokens : count(reasoning),
+  });
+}
+
+/** A `usage` object as the dialect says it; `before` when it counts nothing. */
+export function readUsage(dialect: Dialect, value: unknown, before: Usage | null): Usage | null {
+  const usage = objectOf(value);
+  if (usage === null) return before;
+  if (dialect === 'messages') return usageOfMessages(usage, before);
+  return (dialect === 'responses' ? usageOfResponses(usage) : usageOf(usage)) ?? before;
+}
+
+/** The counts in chat's words, with LiteLLM's for what was written into a cache. */
+export function chatUsage(usage: Usage): JsonObject {
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.promptTokens + usage.completionTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens, ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }) },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}
+
+export function responsesUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { cached_tokens: usage.cachedTokens, ...(usage.cacheWriteTokens === 0 ? {} : { cache_creation_tokens: usage.cacheWriteTokens }) },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.promptTokens + usage.completionTokens,
+  };
+}
+
+export function messagesUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cachedTokens,
+    output_tokens: usage.completionTokens,
+    ...(usage.reasoningTokens === 0 ? {} : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+  };
+}
+
+/**
+ * What a call is to be charged for, however it ended. A provider's count is taken as it is when the answer is whole. In one that was broken off the prompt
+ * is as counted, and the answer the larger of what was counted and what has passed: Anthropic's first count knows nothing of the answer.
+ */
+export function settledUsage(
+  answer: Pick<Answer, 'usage' | 'complete' | 'characters'>,
+  requestBytes: number,
+): { readonly usage: Usage; readonly source: 'reported' | 'estimated' } {
+  const passed = estimateTokens(answer.characters);
+  if (answer.usage === null) return { usage: { ...NO_USAGE, promptTokens: estimateTokens(requestBytes), completionTokens: passed }, source: 'estimated' };
+  if (answer.complete || answer.usage.completionTokens >= passed) return { usage: answer.usage, source: 'reported' };
+  return { usage: { ...answer.usage, completionTokens: passed }, source: 'estimated' };
+}

@@ -24,6 +24,7 @@ import { ReferenceModule } from './reference/reference.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
 import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { SecretsModule } from './secrets/secrets.module.js';
+import { SecurityModule } from './security/security.module.js';
 import { ServiceAccountsModule } from './service-accounts/service-accounts.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
@@ -46,6 +47,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   MembersModule,
   InvitationsModule,
   DomainsModule.register(),
+  SecurityModule,
   ApiKeysModule,
   ServiceAccountsModule,
   DeviceModule,

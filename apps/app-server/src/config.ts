@@ -1,13 +1,14 @@
+import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';
 
 const secret = z.string().min(32, 'needs at least 32 characters');
 const httpUrl = z.url({ protocol: /^https?$/ });
 /** Comma-separated; empty parts do not count. */
-const list = (part: z.ZodType<string, string>) =>
+const list = (part: z.ZodType<string, string>, fallback = '') =>
   z
     .string()
-    .default('')
+    .default(fallback)
     .transform((text) => text.split(',').flatMap((each) => each.trim() || []))
     .pipe(z.array(part));
 const network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'needs addresses or networks such as 10.0.0.0/8');
@@ -31,6 +32,8 @@ const Variables = z.object({
   OIDC_CLIENT_SECRET: z.string().min(1),
   /** Providers that the issuer brokers and whose tokens it stores, by their aliases, comma-separated: `github,gitlab`. Their tokens are taken over at sign-in. */
   OIDC_BROKERS: list(z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'needs aliases such as github')),
+  /** Values of `acr` by which the issuer says that somebody signed in with a second factor, comma-separated; they are asked for when an organization wants one. An `amr` of `mfa`, `otp` or `hwk` says it too. */
+  OIDC_SECOND_FACTOR_ACR: list(z.string().regex(/^[\x21\x23-\x2b\x2d-\x5b\x5d-\x7e]{1,200}$/, 'needs values such as second-factor'), SECOND_FACTOR_ACR),
   /** Nobody gets in whose e-mail address the issuer does not call verified. */
   REQUIRE_VERIFIED_EMAIL: z.stringbool().default(false),
   /** The terms that everybody has to accept; with TERMS_VERSION. */

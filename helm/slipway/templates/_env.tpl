@@ -88,6 +88,7 @@
 - { name: OIDC_CLIENT_ID, value: {{ .Values.oidc.clientId | quote }} }
 {{ include "slipway.fromSecret" (dict "name" "OIDC_CLIENT_SECRET" "secret" .Values.oidc.existingSecret "key" .Values.oidc.clientSecretKey) }}
 - { name: OIDC_BROKERS, value: {{ join "," .Values.oidc.brokers | quote }} }
+- { name: OIDC_SECOND_FACTOR_ACR, value: {{ join "," .Values.oidc.secondFactorAcr | quote }} }
 - { name: REQUIRE_VERIFIED_EMAIL, value: {{ .Values.oidc.requireVerifiedEmail | quote }} }
 {{- with .Values.terms }}
 {{- if .url }}

@@ -202,6 +202,21 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take a claim back; who has joined by it stays. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     releaseDomain: (request: { org: string; domain: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** How old, how idle and how strong a sign-in of a member may be. */
+    getSecurityRules: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/security', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSecurityRules'>>,
+    /** Change the rules for sign-ins; they hold everywhere within two seconds. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.being-deleted`, `settings.changed`, `security.second-factor-first` besides the common codes. */
+    updateSecurityRules: (request: { org: string; body: OperationBody<'updateSecurityRules'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/security', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateSecurityRules'>>,
+    /** Browsers that are signed in as members, last begun first. */
+    listMemberSessions: (request: { org: string; query?: OperationQuery<'listMemberSessions'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sessions', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMemberSessions'>>,
+    /** Sign one browser of a member out, everywhere within two seconds. Fails with `request.cross-site` besides the common codes. */
+    endMemberSession: (request: { org: string; session: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sessions/{session}', { org: request.org, session: request.session }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Sign every browser of a member out, everywhere within two seconds. Fails with `request.cross-site` besides the common codes. */
+    endMemberSessions: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}/end-sessions', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'endMemberSessions'>>,
     /** Who did what to what, newest first. */
     listAudit: (request: { org: string; query?: OperationQuery<'listAudit'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/audit', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listAudit'>>,

@@ -32,6 +32,10 @@ export interface Identity {
   readonly issuerSession: string | null;
   /** Alias of the provider by which the person came (`github`), whose token `providerToken` may give; `null` for a password of the issuer's own. */
   readonly provider: string | null;
+  /** When they last proved themself to the issuer (`auth_time`), which may be long before this sign-in; `null` when it does not say. */
+  readonly authenticatedAt: Date | null;
+  /** The issuer says that it was with a second factor: by `acr`, or by `amr`. */
+  readonly secondFactor: boolean;
 }
 /** What the issuer's page is asked for beside a sign-in. */
 export interface SignInWish {
@@ -39,6 +43,8 @@ export interface SignInWish {
   readonly prompt?: 'login';
   /** Filled into the form. */
   readonly loginHint?: string;
+  /** Asks for a second factor, by `acr_values`: an issuer that has none goes on without. */
+  readonly secondFactor?: true;
   /** Keycloak's: the person proves the e-mail address before coming back; an issuer that does not know it ignores it. */
   readonly action?: 'VERIFY_EMAIL';
 }
@@ -47,6 +53,8 @@ export interface OidcOptions {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUri: string;
+  /** Values of `acr` that say that there was a second factor; asked for with `SignInWish.secondFactor`. */
+  readonly secondFactorAcr?: readonly string[];
 }
 
 type TokenEndpointAnswer = Awaited<ReturnType<typeof oidc.refreshTokenGrant>>;
@@ -63,6 +71,10 @@ const SEEN_ALIVE_MS = 2_000;
 /** Life of an access token whose answer does not say. Seconds. */
 const DEFAULT_ACCESS_SECONDS = 300;
 const SCOPE = 'openid profile email';
+/** What the realm of `keycloak/` calls a sign-in with a second factor. */
+export const SECOND_FACTOR_ACR = 'second-factor';
+/** Values of `amr` (RFC 8176) that say the same. */
+const SECOND_FACTOR_AMR: ReadonlySet<unknown> = new Set(['mfa', 'otp', 'hwk']);
 /** The issuer's clock and ours may differ by five minutes; half a minute is for what a token takes to get here. Seconds. */
 const CLOCK_TOLERANCE_SECONDS = 330;
 
@@ -90,6 +102,7 @@ export class OidcIssuer {
       code_challenge_method: 'S256',
       ...(wish.prompt === undefined ? {} : { prompt: wish.prompt }),
       ...(wish.loginHint === undefined ? {} : { login_hint: wish.loginHint }),
+      ...(wish.secondFactor === undefined ? {} : { acr_values: this.acrs.join(' ') }),
       ...(wish.action === undefined ? {} : { kc_action: wish.action }),
     });
     return { url: url.href, transaction };
@@ -132,6 +145,8 @@ export class OidcIssuer {
         emailVerified: text('email') !== null && claims['email_verified'] === true,
         issuerSession: text('sid'),
         provider: text('identity_provider'),
+        authenticatedAt: typeof claims.auth_time === 'number' ? new Date(claims.auth_time * 1000) : null,
+        secondFactor: this.acrs.includes(text('acr') ?? '') || (Array.isArray(claims['amr']) && claims['amr'].some((method) => SECOND_FACTOR_AMR.has(method))),
       },
       tokens: tokensOf(answer, { idToken: answer.id_token, refreshToken: null }),
     };
@@ -184,6 +199,10 @@ export class OidcIssuer {
     return readProviderToken(this.options.issuerUrl, accessToken, alias).catch((error: unknown) => {
       throw unavailable(error);
     });
+  }
+
+  private get acrs(): readonly string[] {
+    return this.options.secondFactorAcr ?? [SECOND_FACTOR_ACR];
   }
 
   /** What is known of the issuer by its metadata. */

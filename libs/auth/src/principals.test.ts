@@ -15,7 +15,7 @@ const PERSON: SignedIn = {
   email: null,
   emailVerified: false,
   termsVersion: null,
-  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null }],
+  orgs: [{ id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal', role: 'viewer', permissions: [...ROLE_PERMISSIONS.viewer], deletesAt: null, needs: null }],
 };
 const JOINED: SignedIn = { ...PERSON, orgs: [...PERSON.orgs, { ...(PERSON.orgs[0] as SignedIn['orgs'][0]), id: 'org_2', slug: 'new' }] };
 const service = new PrincipalService(

@@ -1,4 +1,4 @@
-import type { Gate, Principal } from '@slipway/contracts';
+import type { ErrorCode, Gate, Org, Principal } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import type { ApiKeys, ProvenKey } from './api-keys/api-keys.js';
@@ -27,6 +27,10 @@ export interface GateRules {
   readonly termsVersion: string | null;
 }
 const NO_GATES: GateRules = { verifiedEmail: false, termsVersion: null };
+const NEED_ERRORS = {
+  'sign-in': ['org.sign-in-again', 'This sign-in is older, or was longer unused, than the organization allows.'],
+  'second-factor': ['org.second-factor-needed', 'The organization lets in only who has signed in with a second factor, and lately enough.'],
+} as const satisfies Record<NonNullable<Org['needs']>, readonly [ErrorCode, string]>;
 const GATE_WORDS: Readonly<Record<Gate, string>> = {
   'email-unverified': 'The e-mail address of this account has not been verified.',
   'terms-required': 'The present terms of this installation have not been accepted.',
@@ -100,13 +104,15 @@ export class PrincipalService {
   /**
    * The person as a member of one organization.
    * @param org id or slug.
-   * @throws SlipwayError `resource.not-found`, the same for an organization that is not there and for one that the person is not in.
+   * @throws SlipwayError `resource.not-found`, the same for an organization that is not there and for one that the person is not in;
+   * `org.sign-in-again` or `org.second-factor-needed` when the rules of the organization do not take this session.
    */
   principalFor(person: SignedIn, org: string): Principal {
     const member = person.orgs.find(({ id, slug }) => id === org || slug === org);
     if (member === undefined) throw notFound();
     const context = currentContext();
     if (context !== undefined) context.orgId = member.id;
+    if (member.needs !== null) throw needed(member.needs);
     return { orgId: member.id, actor: { kind: 'user', id: person.userId, label: person.name }, permissions: new Set(member.permissions) };
   }
 
@@ -155,6 +161,11 @@ export class PrincipalService {
     if (headers.origin === this.origin || (headers.origin === undefined && headers['sec-fetch-site'] === 'same-origin')) return;
     throw new SlipwayError('request.cross-site', `A request that changes something and is made with the cookie must come from ${this.origin}.`);
   }
+}
+
+function needed(need: NonNullable<Org['needs']>): SlipwayError {
+  const [code, detail] = NEED_ERRORS[need];
+  return new SlipwayError(code, detail);
 }
 
 /** What `Authorization` names as its bearer token, whatever it is, or `undefined` when it is of another scheme or there is none. */

@@ -49,7 +49,9 @@ export class SeenSessions {
       .query({
         name: 'see-sessions',
         text: `WITH seen AS (
-                 UPDATE app.session s SET last_seen_at = $3, address = coalesce(w.address, s.address) FROM unnest($1::text[], $2::text[]) w(id, address)
+                 UPDATE app.session s SET last_seen_at = $3, address = coalesce(w.address, s.address),
+                   longest_idle_seconds = greatest(s.longest_idle_seconds, extract(epoch FROM $3::timestamptz - coalesce(s.last_seen_at, s.created_at))::int)
+                 FROM unnest($1::text[], $2::text[]) w(id, address)
                  WHERE s.id = w.id AND (s.last_seen_at IS NULL OR s.last_seen_at <= $3::timestamptz - make_interval(secs => $4)) RETURNING s.user_id)
                UPDATE app.user_account u SET last_active_at = $3 FROM (SELECT DISTINCT user_id FROM seen) p WHERE u.id = p.user_id`,
         values: [seen.map(([id]) => id), seen.map(([, address]) => address), this.clock.now(), SEEN_EVERY_MS / 1000],

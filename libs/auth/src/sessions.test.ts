@@ -20,6 +20,8 @@ const IDENTITY: Identity = {
   emailVerified: true,
   issuerSession: 'sid-1',
   provider: null,
+  authenticatedAt: null,
+  secondFactor: false,
 };
 const TOKENS: Tokens = { accessToken: 'access-token-1', idToken: 'id-token-1', refreshToken: 'refresh-token-1', accessSeconds: 60 };
 

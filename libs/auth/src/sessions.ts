@@ -102,7 +102,7 @@ export class Sessions {
     const expiresAt = new Date(this.clock.now().getTime() + SESSION_LIFE_MS);
     const { rows } = await this.pool.query<{ user_id: string }>({
       name: 'start-session',
-      text: 'SELECT user_id FROM app.start_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)',
+      text: 'SELECT user_id FROM app.start_session($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)',
       values: [
         identity.issuer,
         identity.subject,
@@ -122,6 +122,8 @@ export class Sessions {
         identity.provider,
         from.replaces,
         currentContext()?.requestId ?? null,
+        identity.authenticatedAt,
+        identity.secondFactor,
       ],
     });
     if (rows[0] === undefined) throw new SlipwayError('account.deactivated', 'This account was deactivated by an admin.');

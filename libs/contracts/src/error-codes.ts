@@ -368,6 +368,18 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'An owner can take the deletion back until the time that the detail names.',
   },
+  'org.sign-in-again': {
+    status: 403,
+    title: 'The organization asks you to sign in again',
+    retry: 'never',
+    nextStep: 'Sign in again; your other organizations are not affected.',
+  },
+  'org.second-factor-needed': {
+    status: 403,
+    title: 'The organization asks for a second factor',
+    retry: 'never',
+    nextStep: 'Sign in again with your second factor, or set one up where you sign in; your other organizations are not affected.',
+  },
   'member.changed': {
     status: 409,
     title: 'The member was changed meanwhile',
@@ -419,6 +431,12 @@ export const ERRORS = {
     title: 'The DNS does not answer',
     retry: 'later',
     nextStep: 'Try again in a moment; nothing was changed.',
+  },
+  'security.second-factor-first': {
+    status: 409,
+    title: 'You have not signed in with a second factor yourself',
+    retry: 'never',
+    nextStep: 'Sign in again with your second factor, so that it is sure that the rule does not shut you out; then switch it on.',
   },
   'secret.name-taken': {
     status: 409,

@@ -273,6 +273,17 @@ export {
   UpdateSecret,
 } from './secrets.js';
 export {
+  ListMemberSessionsQuery,
+  MAX_SESSION_MINUTES,
+  MemberSession,
+  MemberSessionPage,
+  MIN_IDLE_MINUTES,
+  MIN_SESSION_MINUTES,
+  SecurityRules,
+  SecurityRuleValues,
+  UpdateSecurityRules,
+} from './security.js';
+export {
   ChangeServiceAccount,
   CreateServiceAccount,
   ListServiceAccountsQuery,

@@ -22,6 +22,7 @@ import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { orgOperations } from './operations/orgs.js';
 import { secretOperations } from './operations/secrets.js';
+import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
 import { settingsOperations } from './operations/settings.js';
 import { Me, ModelList, Org } from './orgs.js';
@@ -82,6 +83,8 @@ export const COMMON_ERRORS = [
   'permission.denied',
   'account.email-unverified',
   'account.terms-required',
+  'org.sign-in-again',
+  'org.second-factor-needed',
   'resource.not-found',
   'rate.limited',
   'internal.unexpected',
@@ -337,6 +340,7 @@ export const operations = {
   ...memberOperations,
   ...invitationOperations,
   ...domainOperations,
+  ...securityOperations,
   ...auditOperations,
   ...secretOperations,
   ...settingsOperations,

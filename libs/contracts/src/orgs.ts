@@ -35,6 +35,8 @@ export const Org = z.object({
   permissions: z.array(z.enum(PERMISSIONS)),
   /** When it will be deleted, because an owner has asked for it; until then it can be taken back. */
   deletesAt: z.iso.datetime().nullable(),
+  /** What its rules still ask of this sign-in: until then everything about it answers 403. `null`: nothing. */
+  needs: z.enum(['sign-in', 'second-factor']).nullable(),
 });
 export type Org = z.infer<typeof Org>;
 

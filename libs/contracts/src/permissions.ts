@@ -15,6 +15,8 @@ export const PERMISSIONS = [
   'member:set-role',
   'member:remove',
   'domain:write',
+  'security:read',
+  'security:write',
   'api-key:read',
   'api-key:write',
   'api-key:manage',

@@ -73,7 +73,7 @@ export class AccessWatch {
           text: `SELECT w.kind, w.id, w.org, m.role, NULL::text[] AS scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
                    JOIN app.session s ON w.kind = 'session' AND s.id = w.id AND s.expires_at > now()
                    JOIN app.user_account u ON u.id = s.user_id AND u.deactivated_at IS NULL
-                   LEFT JOIN (app.membership m JOIN app.org o ON o.id = m.org_id AND (o.deletes_at IS NULL OR m.role = 'owner')) ON m.user_id = s.user_id AND m.org_id = w.org
+                   LEFT JOIN (app.membership m JOIN app.org o ON o.id = m.org_id AND (o.deletes_at IS NULL OR m.role = 'owner')) ON app.session_needs(s, o) IS NULL AND m.user_id = s.user_id AND m.org_id = w.org
                  UNION ALL
                  SELECT w.kind, w.id, w.org, k.role, k.scopes FROM unnest($1::text[], $2::text[], $3::text[]) AS w(kind, id, org)
                    CROSS JOIN LATERAL app.find_api_key(w.id) k WHERE w.kind = 'api-key' AND (w.org IS NULL OR w.org = k.org_id)`,

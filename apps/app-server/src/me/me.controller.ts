@@ -46,5 +46,5 @@ export class MeController {
 
 /** As its owner sees it, but for the permissions: those that the key leaves. */
 function orgOfKey({ org, role, permissions }: ProvenKey): Org {
-  return { ...org, role, permissions: [...permissions], deletesAt: null };
+  return { ...org, role, permissions: [...permissions], deletesAt: null, needs: null };
 }

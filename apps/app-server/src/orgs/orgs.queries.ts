@@ -46,14 +46,14 @@ export async function isActiveAccount(client: PoolClient, userId: string): Promi
   return rowCount === 1;
 }
 
-/** An organization as one of its members sees it. */
+/** An organization as one of its members sees it who has come in, so that nothing is asked of them any more. */
 export async function readOrg(client: PoolClient, orgId: string, userId: string): Promise<Omit<Org, 'permissions'> | null> {
-  const { rows } = await client.query<Omit<Org, 'permissions' | 'deletesAt'> & { deletes_at: Date | null }>(
+  const { rows } = await client.query<Omit<Org, 'permissions' | 'deletesAt' | 'needs'> & { deletes_at: Date | null }>(
     'SELECT o.id, o.slug, o.name, o.kind, o.deletes_at, m.role FROM app.org o JOIN app.membership m ON m.org_id = o.id WHERE o.id = $1 AND m.user_id = $2',
     [orgId, userId],
   );
   const row = rows[0];
   if (row === undefined) return null;
   const { deletes_at, ...org } = row;
-  return { ...org, deletesAt: deletes_at?.toISOString() ?? null };
+  return { ...org, deletesAt: deletes_at?.toISOString() ?? null, needs: null };
 }

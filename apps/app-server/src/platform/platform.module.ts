@@ -69,6 +69,7 @@ export class PlatformModule implements OnApplicationShutdown {
           clientId: config.OIDC_CLIENT_ID,
           clientSecret: config.OIDC_CLIENT_SECRET,
           redirectUri: new URL(CALLBACK_PATH, config.PUBLIC_URL).href,
+          secondFactorAcr: config.OIDC_SECOND_FACTOR_ACR,
         }),
       },
       {

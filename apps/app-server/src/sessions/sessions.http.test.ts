@@ -31,7 +31,17 @@ describe('my sessions', { timeout: 120_000 }, () => {
     from = { userAgent: FIREFOX as string | null, address: '192.0.2.1' as string | null, replaces: null },
   ): Promise<Person> {
     const { app: nest } = app.replicas[0] as TestApp;
-    const identity = { issuer: issuer.issuerUrl, subject, name: subject, email: null, emailVerified: false, issuerSession: `sid-${subject}`, provider: null };
+    const identity = {
+      issuer: issuer.issuerUrl,
+      subject,
+      name: subject,
+      email: null,
+      emailVerified: false,
+      issuerSession: `sid-${subject}`,
+      provider: null,
+      authenticatedAt: null,
+      secondFactor: false,
+    };
     const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
     const { sessionId, userId, expiresAt } = await nest.get(Sessions).start(identity, tokens, from);
     const cookie = `keycloak_auth=${await nest.get(SessionCookie).sign(sessionId, expiresAt)}`;

@@ -15,15 +15,17 @@ const MAX_HINT = 254;
  * - `redirect`: a path of ours.
  * - `invitation`: the token of one; the way then leads to its page, through a registration too.
  * - `switch=1`: as somebody else than the browser is known as.
+ * - `again=sign-in` or `again=second-factor`: as what an organization's rules ask for (`Org.needs`), with a proof of now.
  * - `login_hint`: who is expected.
  * - `verify=1`: to prove the e-mail address.
  */
 export function signInRequestOf(query: unknown): SignInRequest {
   const given = (query ?? {}) as Readonly<Record<string, unknown>>;
-  const { invitation, login_hint: hint } = given;
+  const { invitation, login_hint: hint, again } = given;
   return {
     redirect: typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
     wish: {
+      ...(again === 'second-factor' ? { prompt: 'login', secondFactor: true } : again === 'sign-in' ? { prompt: 'login' } : {}),
       ...(given['switch'] === '1' ? { prompt: 'login' } : {}),
       ...(typeof hint === 'string' && hint !== '' && hint.length <= MAX_HINT ? { loginHint: hint } : {}),
       ...(given['verify'] === '1' ? { action: 'VERIFY_EMAIL' } : {}),

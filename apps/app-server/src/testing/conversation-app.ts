@@ -114,7 +114,17 @@ export class ConversationApp {
     this.people += 1;
     const tokens = { accessToken: 'none', idToken: 'none', refreshToken: null, accessSeconds: 86_400 };
     const { sessionId, userId, expiresAt } = await this.sessions.start(
-      { issuer: 'test', subject: randomUUID(), name: name ?? `Person ${this.people}`, email: null, emailVerified: false, issuerSession: null, provider: null },
+      {
+        issuer: 'test',
+        subject: randomUUID(),
+        name: name ?? `Person ${this.people}`,
+        email: null,
+        emailVerified: false,
+        issuerSession: null,
+        provider: null,
+        authenticatedAt: null,
+        secondFactor: false,
+      },
       tokens,
     );
     const cookie = `keycloak_auth=${await this.cookies.sign(sessionId, expiresAt)}`;

@@ -57,7 +57,9 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
     it('signs a person in by code and PKCE, and says who it is and in which session of the issuer', async () => {
       const browser = new CookieClient();
       const first = await signedIn(browser);
-      expect(first.identity).toEqual({
+      const { authenticatedAt, ...identity } = first.identity;
+      expect(authenticatedAt === null || Math.abs(Date.now() - authenticatedAt.getTime()) < 60_000).toBe(true);
+      expect(identity).toEqual({
         issuer: under.issuerUrl,
         subject: expect.stringMatching(/./),
         name: under.person.name,
@@ -65,6 +67,7 @@ export function describeIssuer(name: string, open: (appUrl: string) => Promise<I
         emailVerified: true,
         issuerSession: expect.stringMatching(/./),
         provider: null,
+        secondFactor: false,
       });
       expect(first.tokens.accessSeconds).toBeGreaterThan(30);
       const [again, elsewhere] = [await signedIn(browser), await signedIn()];

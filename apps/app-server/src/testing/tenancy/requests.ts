@@ -37,6 +37,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   updateMember: () => ({ role: 'viewer' }),
   createInvitations: () => ({ emails: ['x@example.org'], role: 'viewer' }),
   claimDomain: () => ({ domain: 'claimed.example' }),
+  updateSecurityRules: () => ({}),
   updateDomain: () => ({ autoJoinRole: null }),
   createSecret: () => ({ name: 'X', value: 'xxxxxx' }),
   updateSecret: () => ({ description: 'x' }),

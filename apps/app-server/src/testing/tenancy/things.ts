@@ -66,6 +66,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     key: key.id,
     account: account.id,
     user: org.members[3]?.userId ?? '',
+    session: org.members[3]?.sessionId ?? '',
     invitation: invitations.data[0]?.invitation.id ?? '',
     domain: domain.domain,
     'secrets/secret': secret.id,

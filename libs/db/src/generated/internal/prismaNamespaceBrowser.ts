@@ -110,7 +110,11 @@ export const OrgScalarFieldEnum = {
   createdAt: 'createdAt',
   settings: 'settings',
   settingsVersion: 'settingsVersion',
-  deletesAt: 'deletesAt'
+  deletesAt: 'deletesAt',
+  sessionMaxMinutes: 'sessionMaxMinutes',
+  sessionIdleMinutes: 'sessionIdleMinutes',
+  secondFactor: 'secondFactor',
+  securityVersion: 'securityVersion'
 } as const
 
 export type OrgScalarFieldEnum = (typeof OrgScalarFieldEnum)[keyof typeof OrgScalarFieldEnum]
@@ -156,7 +160,10 @@ export const SessionScalarFieldEnum = {
   userAgent: 'userAgent',
   address: 'address',
   lastSeenAt: 'lastSeenAt',
-  issuerSession: 'issuerSession'
+  issuerSession: 'issuerSession',
+  authenticatedAt: 'authenticatedAt',
+  secondFactor: 'secondFactor',
+  longestIdleSeconds: 'longestIdleSeconds'
 } as const
 
 export type SessionScalarFieldEnum = (typeof SessionScalarFieldEnum)[keyof typeof SessionScalarFieldEnum]

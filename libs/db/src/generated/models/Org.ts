@@ -28,10 +28,16 @@ export type AggregateOrg = {
 
 export type OrgAvgAggregateOutputType = {
   settingsVersion: number | null
+  sessionMaxMinutes: number | null
+  sessionIdleMinutes: number | null
+  securityVersion: number | null
 }
 
 export type OrgSumAggregateOutputType = {
   settingsVersion: number | null
+  sessionMaxMinutes: number | null
+  sessionIdleMinutes: number | null
+  securityVersion: number | null
 }
 
 export type OrgMinAggregateOutputType = {
@@ -42,6 +48,10 @@ export type OrgMinAggregateOutputType = {
   createdAt: Date | null
   settingsVersion: number | null
   deletesAt: Date | null
+  sessionMaxMinutes: number | null
+  sessionIdleMinutes: number | null
+  secondFactor: boolean | null
+  securityVersion: number | null
 }
 
 export type OrgMaxAggregateOutputType = {
@@ -52,6 +62,10 @@ export type OrgMaxAggregateOutputType = {
   createdAt: Date | null
   settingsVersion: number | null
   deletesAt: Date | null
+  sessionMaxMinutes: number | null
+  sessionIdleMinutes: number | null
+  secondFactor: boolean | null
+  securityVersion: number | null
 }
 
 export type OrgCountAggregateOutputType = {
@@ -63,16 +77,26 @@ export type OrgCountAggregateOutputType = {
   settings: number
   settingsVersion: number
   deletesAt: number
+  sessionMaxMinutes: number
+  sessionIdleMinutes: number
+  secondFactor: number
+  securityVersion: number
   _all: number
 }
 
 
 export type OrgAvgAggregateInputType = {
   settingsVersion?: true
+  sessionMaxMinutes?: true
+  sessionIdleMinutes?: true
+  securityVersion?: true
 }
 
 export type OrgSumAggregateInputType = {
   settingsVersion?: true
+  sessionMaxMinutes?: true
+  sessionIdleMinutes?: true
+  securityVersion?: true
 }
 
 export type OrgMinAggregateInputType = {
@@ -83,6 +107,10 @@ export type OrgMinAggregateInputType = {
   createdAt?: true
   settingsVersion?: true
   deletesAt?: true
+  sessionMaxMinutes?: true
+  sessionIdleMinutes?: true
+  secondFactor?: true
+  securityVersion?: true
 }
 
 export type OrgMaxAggregateInputType = {
@@ -93,6 +121,10 @@ export type OrgMaxAggregateInputType = {
   createdAt?: true
   settingsVersion?: true
   deletesAt?: true
+  sessionMaxMinutes?: true
+  sessionIdleMinutes?: true
+  secondFactor?: true
+  securityVersion?: true
 }
 
 export type OrgCountAggregateInputType = {
@@ -104,6 +136,10 @@ export type OrgCountAggregateInputType = {
   settings?: true
   settingsVersion?: true
   deletesAt?: true
+  sessionMaxMinutes?: true
+  sessionIdleMinutes?: true
+  secondFactor?: true
+  securityVersion?: true
   _all?: true
 }
 
@@ -202,6 +238,10 @@ export type OrgGroupByOutputType = {
   settings: runtime.JsonValue
   settingsVersion: number
   deletesAt: Date | null
+  sessionMaxMinutes: number | null
+  sessionIdleMinutes: number | null
+  secondFactor: boolean
+  securityVersion: number
   _count: OrgCountAggregateOutputType | null
   _avg: OrgAvgAggregateOutputType | null
   _sum: OrgSumAggregateOutputType | null
@@ -236,6 +276,10 @@ export type OrgWhereInput = {
   settings?: Prisma.JsonFilter<"Org">
   settingsVersion?: Prisma.IntFilter<"Org"> | number
   deletesAt?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
+  sessionMaxMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
+  sessionIdleMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
+  secondFactor?: Prisma.BoolFilter<"Org"> | boolean
+  securityVersion?: Prisma.IntFilter<"Org"> | number
 }
 
 export type OrgOrderByWithRelationInput = {
@@ -247,6 +291,10 @@ export type OrgOrderByWithRelationInput = {
   settings?: Prisma.SortOrder
   settingsVersion?: Prisma.SortOrder
   deletesAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type OrgWhereUniqueInput = Prisma.AtLeast<{
@@ -261,6 +309,10 @@ export type OrgWhereUniqueInput = Prisma.AtLeast<{
   settings?: Prisma.JsonFilter<"Org">
   settingsVersion?: Prisma.IntFilter<"Org"> | number
   deletesAt?: Prisma.DateTimeNullableFilter<"Org"> | Date | string | null
+  sessionMaxMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
+  sessionIdleMinutes?: Prisma.IntNullableFilter<"Org"> | number | null
+  secondFactor?: Prisma.BoolFilter<"Org"> | boolean
+  securityVersion?: Prisma.IntFilter<"Org"> | number
 }, "id" | "slug">
 
 export type OrgOrderByWithAggregationInput = {
@@ -272,6 +324,10 @@ export type OrgOrderByWithAggregationInput = {
   settings?: Prisma.SortOrder
   settingsVersion?: Prisma.SortOrder
   deletesAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrderInput | Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
   _count?: Prisma.OrgCountOrderByAggregateInput
   _avg?: Prisma.OrgAvgOrderByAggregateInput
   _max?: Prisma.OrgMaxOrderByAggregateInput
@@ -291,6 +347,10 @@ export type OrgScalarWhereWithAggregatesInput = {
   settings?: Prisma.JsonWithAggregatesFilter<"Org">
   settingsVersion?: Prisma.IntWithAggregatesFilter<"Org"> | number
   deletesAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Org"> | Date | string | null
+  sessionMaxMinutes?: Prisma.IntNullableWithAggregatesFilter<"Org"> | number | null
+  sessionIdleMinutes?: Prisma.IntNullableWithAggregatesFilter<"Org"> | number | null
+  secondFactor?: Prisma.BoolWithAggregatesFilter<"Org"> | boolean
+  securityVersion?: Prisma.IntWithAggregatesFilter<"Org"> | number
 }
 
 export type OrgCreateInput = {
@@ -302,6 +362,10 @@ export type OrgCreateInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: number
   deletesAt?: Date | string | null
+  sessionMaxMinutes?: number | null
+  sessionIdleMinutes?: number | null
+  secondFactor?: boolean
+  securityVersion?: number
 }
 
 export type OrgUncheckedCreateInput = {
@@ -313,6 +377,10 @@ export type OrgUncheckedCreateInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: number
   deletesAt?: Date | string | null
+  sessionMaxMinutes?: number | null
+  sessionIdleMinutes?: number | null
+  secondFactor?: boolean
+  securityVersion?: number
 }
 
 export type OrgUpdateInput = {
@@ -324,6 +392,10 @@ export type OrgUpdateInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type OrgUncheckedUpdateInput = {
@@ -335,6 +407,10 @@ export type OrgUncheckedUpdateInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type OrgCreateManyInput = {
@@ -346,6 +422,10 @@ export type OrgCreateManyInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: number
   deletesAt?: Date | string | null
+  sessionMaxMinutes?: number | null
+  sessionIdleMinutes?: number | null
+  secondFactor?: boolean
+  securityVersion?: number
 }
 
 export type OrgUpdateManyMutationInput = {
@@ -357,6 +437,10 @@ export type OrgUpdateManyMutationInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type OrgUncheckedUpdateManyInput = {
@@ -368,6 +452,10 @@ export type OrgUncheckedUpdateManyInput = {
   settings?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   settingsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   deletesAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  sessionMaxMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  sessionIdleMinutes?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  securityVersion?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type OrgCountOrderByAggregateInput = {
@@ -379,10 +467,17 @@ export type OrgCountOrderByAggregateInput = {
   settings?: Prisma.SortOrder
   settingsVersion?: Prisma.SortOrder
   deletesAt?: Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type OrgAvgOrderByAggregateInput = {
   settingsVersion?: Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type OrgMaxOrderByAggregateInput = {
@@ -393,6 +488,10 @@ export type OrgMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   settingsVersion?: Prisma.SortOrder
   deletesAt?: Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type OrgMinOrderByAggregateInput = {
@@ -403,10 +502,17 @@ export type OrgMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   settingsVersion?: Prisma.SortOrder
   deletesAt?: Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type OrgSumOrderByAggregateInput = {
   settingsVersion?: Prisma.SortOrder
+  sessionMaxMinutes?: Prisma.SortOrder
+  sessionIdleMinutes?: Prisma.SortOrder
+  securityVersion?: Prisma.SortOrder
 }
 
 export type StringFieldUpdateOperationsInput = {
@@ -429,6 +535,18 @@ export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null
 }
 
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
+}
+
+export type BoolFieldUpdateOperationsInput = {
+  set?: boolean
+}
+
 
 
 export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -440,6 +558,10 @@ export type OrgSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   settings?: boolean
   settingsVersion?: boolean
   deletesAt?: boolean
+  sessionMaxMinutes?: boolean
+  sessionIdleMinutes?: boolean
+  secondFactor?: boolean
+  securityVersion?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -451,6 +573,10 @@ export type OrgSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   settings?: boolean
   settingsVersion?: boolean
   deletesAt?: boolean
+  sessionMaxMinutes?: boolean
+  sessionIdleMinutes?: boolean
+  secondFactor?: boolean
+  securityVersion?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -462,6 +588,10 @@ export type OrgSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   settings?: boolean
   settingsVersion?: boolean
   deletesAt?: boolean
+  sessionMaxMinutes?: boolean
+  sessionIdleMinutes?: boolean
+  secondFactor?: boolean
+  securityVersion?: boolean
 }, ExtArgs["result"]["org"]>
 
 export type OrgSelectScalar = {
@@ -473,9 +603,13 @@ export type OrgSelectScalar = {
   settings?: boolean
   settingsVersion?: boolean
   deletesAt?: boolean
+  sessionMaxMinutes?: boolean
+  sessionIdleMinutes?: boolean
+  secondFactor?: boolean
+  securityVersion?: boolean
 }
 
-export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt", ExtArgs["result"]["org"]>
+export type OrgOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "slug" | "name" | "kind" | "createdAt" | "settings" | "settingsVersion" | "deletesAt" | "sessionMaxMinutes" | "sessionIdleMinutes" | "secondFactor" | "securityVersion", ExtArgs["result"]["org"]>
 
 export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Org"
@@ -495,6 +629,16 @@ export type $OrgPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
      * Set while somebody has asked to delete it; until then it can be taken back.
      */
     deletesAt: Date | null
+    /**
+     * What it asks of its members' sign-ins; null: nothing.
+     */
+    sessionMaxMinutes: number | null
+    sessionIdleMinutes: number | null
+    secondFactor: boolean
+    /**
+     * Counts changes of these rules: the ETag.
+     */
+    securityVersion: number
   }, ExtArgs["result"]["org"]>
   composites: {}
 }
@@ -926,6 +1070,10 @@ export interface OrgFieldRefs {
   readonly settings: Prisma.FieldRef<"Org", 'Json'>
   readonly settingsVersion: Prisma.FieldRef<"Org", 'Int'>
   readonly deletesAt: Prisma.FieldRef<"Org", 'DateTime'>
+  readonly sessionMaxMinutes: Prisma.FieldRef<"Org", 'Int'>
+  readonly sessionIdleMinutes: Prisma.FieldRef<"Org", 'Int'>
+  readonly secondFactor: Prisma.FieldRef<"Org", 'Boolean'>
+  readonly securityVersion: Prisma.FieldRef<"Org", 'Int'>
 }
     
 

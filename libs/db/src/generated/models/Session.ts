@@ -20,8 +20,18 @@ export type SessionModel = runtime.Types.Result.DefaultSelection<Prisma.$Session
 
 export type AggregateSession = {
   _count: SessionCountAggregateOutputType | null
+  _avg: SessionAvgAggregateOutputType | null
+  _sum: SessionSumAggregateOutputType | null
   _min: SessionMinAggregateOutputType | null
   _max: SessionMaxAggregateOutputType | null
+}
+
+export type SessionAvgAggregateOutputType = {
+  longestIdleSeconds: number | null
+}
+
+export type SessionSumAggregateOutputType = {
+  longestIdleSeconds: number | null
 }
 
 export type SessionMinAggregateOutputType = {
@@ -35,6 +45,9 @@ export type SessionMinAggregateOutputType = {
   address: string | null
   lastSeenAt: Date | null
   issuerSession: string | null
+  authenticatedAt: Date | null
+  secondFactor: boolean | null
+  longestIdleSeconds: number | null
 }
 
 export type SessionMaxAggregateOutputType = {
@@ -48,6 +61,9 @@ export type SessionMaxAggregateOutputType = {
   address: string | null
   lastSeenAt: Date | null
   issuerSession: string | null
+  authenticatedAt: Date | null
+  secondFactor: boolean | null
+  longestIdleSeconds: number | null
 }
 
 export type SessionCountAggregateOutputType = {
@@ -61,9 +77,20 @@ export type SessionCountAggregateOutputType = {
   address: number
   lastSeenAt: number
   issuerSession: number
+  authenticatedAt: number
+  secondFactor: number
+  longestIdleSeconds: number
   _all: number
 }
 
+
+export type SessionAvgAggregateInputType = {
+  longestIdleSeconds?: true
+}
+
+export type SessionSumAggregateInputType = {
+  longestIdleSeconds?: true
+}
 
 export type SessionMinAggregateInputType = {
   id?: true
@@ -76,6 +103,9 @@ export type SessionMinAggregateInputType = {
   address?: true
   lastSeenAt?: true
   issuerSession?: true
+  authenticatedAt?: true
+  secondFactor?: true
+  longestIdleSeconds?: true
 }
 
 export type SessionMaxAggregateInputType = {
@@ -89,6 +119,9 @@ export type SessionMaxAggregateInputType = {
   address?: true
   lastSeenAt?: true
   issuerSession?: true
+  authenticatedAt?: true
+  secondFactor?: true
+  longestIdleSeconds?: true
 }
 
 export type SessionCountAggregateInputType = {
@@ -102,6 +135,9 @@ export type SessionCountAggregateInputType = {
   address?: true
   lastSeenAt?: true
   issuerSession?: true
+  authenticatedAt?: true
+  secondFactor?: true
+  longestIdleSeconds?: true
   _all?: true
 }
 
@@ -143,6 +179,18 @@ export type SessionAggregateArgs<ExtArgs extends runtime.Types.Extensions.Intern
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: SessionAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: SessionSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: SessionMinAggregateInputType
@@ -173,6 +221,8 @@ export type SessionGroupByArgs<ExtArgs extends runtime.Types.Extensions.Internal
   take?: number
   skip?: number
   _count?: SessionCountAggregateInputType | true
+  _avg?: SessionAvgAggregateInputType
+  _sum?: SessionSumAggregateInputType
   _min?: SessionMinAggregateInputType
   _max?: SessionMaxAggregateInputType
 }
@@ -188,7 +238,12 @@ export type SessionGroupByOutputType = {
   address: string | null
   lastSeenAt: Date | null
   issuerSession: string | null
+  authenticatedAt: Date | null
+  secondFactor: boolean
+  longestIdleSeconds: number
   _count: SessionCountAggregateOutputType | null
+  _avg: SessionAvgAggregateOutputType | null
+  _sum: SessionSumAggregateOutputType | null
   _min: SessionMinAggregateOutputType | null
   _max: SessionMaxAggregateOutputType | null
 }
@@ -222,6 +277,9 @@ export type SessionWhereInput = {
   address?: Prisma.StringNullableFilter<"Session"> | string | null
   lastSeenAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   issuerSession?: Prisma.StringNullableFilter<"Session"> | string | null
+  authenticatedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
+  secondFactor?: Prisma.BoolFilter<"Session"> | boolean
+  longestIdleSeconds?: Prisma.IntFilter<"Session"> | number
 }
 
 export type SessionOrderByWithRelationInput = {
@@ -235,6 +293,9 @@ export type SessionOrderByWithRelationInput = {
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   issuerSession?: Prisma.SortOrderInput | Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  longestIdleSeconds?: Prisma.SortOrder
 }
 
 export type SessionWhereUniqueInput = Prisma.AtLeast<{
@@ -251,6 +312,9 @@ export type SessionWhereUniqueInput = Prisma.AtLeast<{
   address?: Prisma.StringNullableFilter<"Session"> | string | null
   lastSeenAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
   issuerSession?: Prisma.StringNullableFilter<"Session"> | string | null
+  authenticatedAt?: Prisma.DateTimeNullableFilter<"Session"> | Date | string | null
+  secondFactor?: Prisma.BoolFilter<"Session"> | boolean
+  longestIdleSeconds?: Prisma.IntFilter<"Session"> | number
 }, "id">
 
 export type SessionOrderByWithAggregationInput = {
@@ -264,9 +328,14 @@ export type SessionOrderByWithAggregationInput = {
   address?: Prisma.SortOrderInput | Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrderInput | Prisma.SortOrder
   issuerSession?: Prisma.SortOrderInput | Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  longestIdleSeconds?: Prisma.SortOrder
   _count?: Prisma.SessionCountOrderByAggregateInput
+  _avg?: Prisma.SessionAvgOrderByAggregateInput
   _max?: Prisma.SessionMaxOrderByAggregateInput
   _min?: Prisma.SessionMinOrderByAggregateInput
+  _sum?: Prisma.SessionSumOrderByAggregateInput
 }
 
 export type SessionScalarWhereWithAggregatesInput = {
@@ -283,6 +352,9 @@ export type SessionScalarWhereWithAggregatesInput = {
   address?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
   lastSeenAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
   issuerSession?: Prisma.StringNullableWithAggregatesFilter<"Session"> | string | null
+  authenticatedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Session"> | Date | string | null
+  secondFactor?: Prisma.BoolWithAggregatesFilter<"Session"> | boolean
+  longestIdleSeconds?: Prisma.IntWithAggregatesFilter<"Session"> | number
 }
 
 export type SessionCreateInput = {
@@ -296,6 +368,9 @@ export type SessionCreateInput = {
   address?: string | null
   lastSeenAt?: Date | string | null
   issuerSession?: string | null
+  authenticatedAt?: Date | string | null
+  secondFactor?: boolean
+  longestIdleSeconds?: number
 }
 
 export type SessionUncheckedCreateInput = {
@@ -309,6 +384,9 @@ export type SessionUncheckedCreateInput = {
   address?: string | null
   lastSeenAt?: Date | string | null
   issuerSession?: string | null
+  authenticatedAt?: Date | string | null
+  secondFactor?: boolean
+  longestIdleSeconds?: number
 }
 
 export type SessionUpdateInput = {
@@ -322,6 +400,9 @@ export type SessionUpdateInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type SessionUncheckedUpdateInput = {
@@ -335,6 +416,9 @@ export type SessionUncheckedUpdateInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type SessionCreateManyInput = {
@@ -348,6 +432,9 @@ export type SessionCreateManyInput = {
   address?: string | null
   lastSeenAt?: Date | string | null
   issuerSession?: string | null
+  authenticatedAt?: Date | string | null
+  secondFactor?: boolean
+  longestIdleSeconds?: number
 }
 
 export type SessionUpdateManyMutationInput = {
@@ -361,6 +448,9 @@ export type SessionUpdateManyMutationInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type SessionUncheckedUpdateManyInput = {
@@ -374,6 +464,9 @@ export type SessionUncheckedUpdateManyInput = {
   address?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   lastSeenAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   issuerSession?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  authenticatedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  secondFactor?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  longestIdleSeconds?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type SessionCountOrderByAggregateInput = {
@@ -387,6 +480,13 @@ export type SessionCountOrderByAggregateInput = {
   address?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   issuerSession?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  longestIdleSeconds?: Prisma.SortOrder
+}
+
+export type SessionAvgOrderByAggregateInput = {
+  longestIdleSeconds?: Prisma.SortOrder
 }
 
 export type SessionMaxOrderByAggregateInput = {
@@ -400,6 +500,9 @@ export type SessionMaxOrderByAggregateInput = {
   address?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   issuerSession?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  longestIdleSeconds?: Prisma.SortOrder
 }
 
 export type SessionMinOrderByAggregateInput = {
@@ -413,6 +516,13 @@ export type SessionMinOrderByAggregateInput = {
   address?: Prisma.SortOrder
   lastSeenAt?: Prisma.SortOrder
   issuerSession?: Prisma.SortOrder
+  authenticatedAt?: Prisma.SortOrder
+  secondFactor?: Prisma.SortOrder
+  longestIdleSeconds?: Prisma.SortOrder
+}
+
+export type SessionSumOrderByAggregateInput = {
+  longestIdleSeconds?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -432,6 +542,9 @@ export type SessionSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   address?: boolean
   lastSeenAt?: boolean
   issuerSession?: boolean
+  authenticatedAt?: boolean
+  secondFactor?: boolean
+  longestIdleSeconds?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -445,6 +558,9 @@ export type SessionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   address?: boolean
   lastSeenAt?: boolean
   issuerSession?: boolean
+  authenticatedAt?: boolean
+  secondFactor?: boolean
+  longestIdleSeconds?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -458,6 +574,9 @@ export type SessionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   address?: boolean
   lastSeenAt?: boolean
   issuerSession?: boolean
+  authenticatedAt?: boolean
+  secondFactor?: boolean
+  longestIdleSeconds?: boolean
 }, ExtArgs["result"]["session"]>
 
 export type SessionSelectScalar = {
@@ -471,9 +590,12 @@ export type SessionSelectScalar = {
   address?: boolean
   lastSeenAt?: boolean
   issuerSession?: boolean
+  authenticatedAt?: boolean
+  secondFactor?: boolean
+  longestIdleSeconds?: boolean
 }
 
-export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt" | "userAgent" | "address" | "lastSeenAt" | "issuerSession", ExtArgs["result"]["session"]>
+export type SessionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "userId" | "tokens" | "accessExpiresAt" | "createdAt" | "expiresAt" | "userAgent" | "address" | "lastSeenAt" | "issuerSession" | "authenticatedAt" | "secondFactor" | "longestIdleSeconds", ExtArgs["result"]["session"]>
 
 export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Session"
@@ -492,6 +614,12 @@ export type $SessionPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * The issuer's name for its own session (`sid`).
      */
     issuerSession: string | null
+    /**
+     * When the person last proved themself to the issuer; null: when the session began.
+     */
+    authenticatedAt: Date | null
+    secondFactor: boolean
+    longestIdleSeconds: number
   }, ExtArgs["result"]["session"]>
   composites: {}
 }
@@ -925,6 +1053,9 @@ export interface SessionFieldRefs {
   readonly address: Prisma.FieldRef<"Session", 'String'>
   readonly lastSeenAt: Prisma.FieldRef<"Session", 'DateTime'>
   readonly issuerSession: Prisma.FieldRef<"Session", 'String'>
+  readonly authenticatedAt: Prisma.FieldRef<"Session", 'DateTime'>
+  readonly secondFactor: Prisma.FieldRef<"Session", 'Boolean'>
+  readonly longestIdleSeconds: Prisma.FieldRef<"Session", 'Int'>
 }
     
 

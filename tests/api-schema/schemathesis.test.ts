@@ -2,9 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { run } from '@slipway/testing/programs';
 import { expect } from 'expect';
 import { type ApiServer, ENDING, openApiServer } from './open-api-server.ts';
-import { run, schemathesis } from './schemathesis-program.ts';
+import { schemathesis } from './schemathesis-program.ts';
 
 /** Requests an operation beside those of its examples and of each limit of its schema. `SCHEMATHESIS_EXAMPLES=200` for a night. */
 const EXAMPLES = Number(process.env['SCHEMATHESIS_EXAMPLES'] ?? 6);
@@ -45,8 +46,7 @@ describe('the REST API, asked for what its document allows and for what it does 
           ...['--request-timeout', '20', '--max-time', String(Math.ceil(SECONDS * share))],
           ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
         ],
-        (SECONDS + 120) * 1000,
-        folder,
+        { timeoutMs: (SECONDS + 120) * 1000, cwd: folder },
       );
       if (code !== 0) throw new Error(output.slice(-20_000));
       const [, cases = '0'] = /(\d+) generated/.exec(output) ?? [];

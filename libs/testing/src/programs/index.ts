@@ -1,0 +1,3 @@
+export { type NpmProgram, npmProgram } from './npm-program.js';
+export { type PythonEnvironment, pythonEnvironment } from './python-environment.js';
+export { type Run, run } from './run.js';

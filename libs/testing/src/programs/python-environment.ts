@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { programFolder, run } from './run.js';
+
+export interface PythonEnvironment {
+  /** A program of the environment: `python`, `schemathesis`. */
+  program(name: string): string;
+}
+
+export interface PythonEnvironmentOptions {
+  /** Folder in the cache. With the version in it when there is one main package: another version is another environment. */
+  readonly name: string;
+  /** `name==version` each. */
+  readonly packages: readonly string[];
+  /** Oldest Python that they run on [3.10]. */
+  readonly oldest?: readonly [major: number, minor: number];
+  /** Longest for the packages to come [240 s]. Milliseconds. */
+  readonly installMs?: number;
+}
+
+/** Says that everything in the folder came. */
+const WHOLE = 'slipway-installed';
+
+/** Packages of PyPI in an environment of their own, kept from run to run. @returns it, or a sentence that says why there is none here. Never rejects for want of a network. */
+export async function pythonEnvironment(options: PythonEnvironmentOptions): Promise<PythonEnvironment | { readonly lack: string }> {
+  const { name, packages, oldest = [3, 10], installMs = 240_000 } = options;
+  const folder = programFolder(...name.split('/'));
+  const found: PythonEnvironment = { program: (program) => path.join(folder, 'bin', program) };
+  if (existsSync(path.join(folder, WHOLE)) && (await run(found.program('python'), ['--version'], { timeoutMs: 20_000 })).code === 0) return found;
+  const python = await findPython(oldest);
+  if (python === null) return { lack: `There is no Python ${oldest.join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(path.dirname(folder), { recursive: true });
+  // Programs of an environment name its folder, so it is made where it will be.
+  const made = await run(python, ['-m', 'venv', folder], { timeoutMs: 120_000 });
+  const installed =
+    made.code !== 0 ? made : await run(found.program('pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages], { timeoutMs: installMs });
+  if (installed.code === 0) {
+    await writeFile(path.join(folder, WHOLE), packages.join('\n'));
+    return found;
+  }
+  const broken = `${folder}.broken`;
+  await rm(broken, { recursive: true, force: true });
+  await rename(folder, broken).catch(() => {});
+  await rm(broken, { recursive: true, force: true });
+  return { lack: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
+}
+
+async function findPython(oldest: readonly [number, number]): Promise<string | null> {
+  for (const name of ['python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3']) {
+    const { code, output } = await run(name, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2])'], { timeoutMs: 20_000 });
+    const [major = 0, minor = 0] = output.trim().split(' ').map(Number);
+    if (code === 0 && (major > oldest[0] || (major === oldest[0] && minor >= oldest[1]))) return name;
+  }
+  return null;
+}

@@ -1,0 +1,30 @@
+import type { EgressCredentials } from '@slipway/auth/egress-credential';
+import { EGRESS_USER } from '@slipway/auth/egress-credential';
+import type { EgressClaims } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+
+export interface CallerOptions {
+  readonly credentials: EgressCredentials;
+  /** Whether a credential counts from its own pod's address alone. */
+  readonly bindSource: boolean;
+}
+
+/** Which sandbox is calling. @throws SlipwayError `egress.no-credential`. */
+export function callerOf(header: string | undefined, remoteAddress: string | undefined, now: Date, { credentials, bindSource }: CallerOptions): EgressClaims {
+  const basic = /^Basic ([A-Za-z0-9+/=_-]{1,2000})$/i.exec(header ?? '')?.[1];
+  if (basic === undefined) throw unknown('No credential was sent.');
+  const [, password = ''] = new RegExp(`^${EGRESS_USER}:(.*)$`, 's').exec(Buffer.from(basic, 'base64').toString()) ?? [];
+  const claims = credentials.verify(password, now);
+  if (claims === null) throw unknown('The credential is not one of this installation, or it is over.');
+  if (bindSource && plainAddress(remoteAddress) !== claims.address) throw unknown('The credential belongs to a sandbox at another address.');
+  return claims;
+}
+
+/** An IPv4 address as such, also where a socket of both families tells it in its mapped form. */
+export function plainAddress(address: string | undefined): string {
+  return (address ?? '').replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+}
+
+function unknown(detail: string): SlipwayError {
+  return new SlipwayError('egress.no-credential', detail, { extensions: { reason: 'credential' } });
+}

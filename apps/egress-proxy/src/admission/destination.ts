@@ -1,0 +1,34 @@
+import { canonicalHost } from '@slipway/domain';
+import { refused } from './refusal.js';
+
+export interface Destination {
+  /** In the form of `canonicalHost`. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Of `CONNECT host:port`. @throws SlipwayError `egress.refused`. */
+export function authorityOf(target: string): Destination {
+  const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:[\]]*):([1-9][0-9]{0,4})$/.exec(target) ?? [];
+  return destination(host, Number(port));
+}
+
+/**
+ * Of `GET http://host/path`, with the path as it was written.
+ * @throws SlipwayError `egress.refused`: no absolute address, one with a user, or one that is not plain http (https goes through CONNECT, so that nobody reads it here).
+ */
+export function absoluteOf(target: string): Destination & { readonly path: string } {
+  const [, authority = '', rest = ''] = /^http:\/\/([^/?#@]+)([/?][^#]*)?$/i.exec(target) ?? [];
+  const [, host = '', port = '80'] = /^(\[[^\]]*\]|[^:[\]]*)(?::([1-9][0-9]{0,4}))?$/.exec(authority) ?? [];
+  return { ...destination(host, Number(port)), path: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
+function destination(text: string, port: number): Destination {
+  const host = canonicalHost(text);
+  if (host === null || !(port >= 1 && port <= 65_535))
+    throw refused(
+      'request',
+      'What was asked for is no host that this proxy can tell from others. Write a name (or a plain address) and a port, as in CONNECT example.com:443 or GET http://example.com/.',
+    );
+  return { host, port };
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { type EgressClaims, EgressRules } from '@slipway/contracts';
+import { type HostPattern, namesHost, readHostPattern } from '@slipway/domain';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { Destination } from './destination.js';
+import { refused } from './refusal.js';
+
+/** Which hosts each class and template may reach, and on which ports. */
+export class HostRules {
+  private readonly common: readonly HostPattern[];
+  private readonly packages: readonly HostPattern[];
+  private readonly byTemplate: ReadonlyMap<string, readonly HostPattern[]>;
+  private readonly ports: ReadonlySet<number>;
+
+  /** @throws SlipwayError `config.invalid` that names every entry that is no host. */
+  constructor(rules: EgressRules, ports: readonly number[]) {
+    const wrong: string[] = [];
+    const read = (where: string, hosts: readonly string[]): HostPattern[] =>
+      hosts.flatMap((text) => {
+        const pattern = readHostPattern(text);
+        if (pattern === null) wrong.push(`${where}: "${text.slice(0, 100)}" is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443`);
+        return pattern === null ? [] : [pattern];
+      });
+    this.common = read('commonHosts', rules.commonHosts);
+    this.packages = read('packageHosts', rules.packageHosts);
+    this.byTemplate = new Map(rules.templates.map(({ name, allowedHosts }) => [name, read(`templates.${name}.allowedHosts`, allowedHosts)]));
+    this.ports = new Set(ports);
+    if (wrong.length > 0) throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${wrong.join('\n  EGRESS_RULES: ')}`);
+  }
+
+  /** @throws SlipwayError `egress.refused` that says who can change it. */
+  check({ egress, template }: EgressClaims, { host, port }: Destination): void {
+    const own = egress === 'packages' ? this.packages : (this.byTemplate.get(template) ?? []);
+    const named = [...own, ...this.common].filter((pattern) => namesHost(pattern, host));
+    if (named.some((pattern) => (pattern.port === null ? this.ports.has(port) : pattern.port === port))) return;
+    if (named.length > 0)
+      throw refused(
+        'port',
+        `Port ${port} of ${host} is not open to sandboxes. An operator can add it: EGRESS_PORTS (egress.ports of the chart), or ${host}:${port} in the list.`,
+      );
+    const list = egress === 'packages' ? 'the package hosts of this installation (egress.packageHosts)' : `allowedHosts of the sandbox template "${template}"`;
+    throw refused('host', `${host} is not among ${list}. An operator can add it there.`);
+  }
+}
+
+/** Reads EGRESS_RULES. @throws SlipwayError `config.invalid` that names the file or every wrong field. */
+export function loadRules(given: string): EgressRules {
+  let value: unknown;
+  try {
+    value = JSON.parse(/^\s*\{/.test(given) ? given : readFileSync(given, 'utf8'));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'is not JSON' : `${given} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;
+    throw new SlipwayError('config.invalid', `configuration:\n  EGRESS_RULES: ${why}`, { cause: error });
+  }
+  return parseOrThrow(EgressRules, value, 'config.invalid');
+}

@@ -1,0 +1,46 @@
+import { STATUS_CODES } from 'node:http';
+import { ERRORS } from '@slipway/contracts';
+import { SlipwayError, toProblem } from '@slipway/errors';
+
+/** Why something did not pass; a label of the metrics and a word of the log. */
+export type Reason = 'credential' | 'limit' | 'host' | 'port' | 'address' | 'request' | 'server-name' | 'not-tls' | 'unresolved' | 'unreachable' | 'stopping';
+
+export function refused(reason: Reason, detail: string): SlipwayError {
+  return new SlipwayError('egress.refused', detail, { extensions: { reason } });
+}
+
+export function unreachable(reason: Reason, detail: string, cause?: unknown): SlipwayError {
+  return new SlipwayError('egress.unreachable', detail, { extensions: { reason }, cause });
+}
+
+/** The word for the metrics, of anything that was thrown. */
+export function reasonOf(error: unknown): Reason | 'failed' {
+  return error instanceof SlipwayError ? ((error.more.extensions?.['reason'] as Reason | undefined) ?? 'failed') : 'failed';
+}
+
+export interface Answer {
+  readonly status: number;
+  /** What programs print that show nothing of the body, as most do for a CONNECT. Printable ASCII. */
+  readonly phrase: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A thrown value as an answer: `application/problem+json`, after which the connection ends. */
+export function answerOf(thrown: unknown): Answer {
+  const { status, body, headers, error } = toProblem(thrown, { docsUrl: '' });
+  const text = JSON.stringify({ ...body, nextStep: ERRORS[error.code].nextStep });
+  return {
+    status,
+    phrase: error.code.startsWith('egress.') ? `Slipway egress: ${error.detail}`.replaceAll(/[^ -~]/g, '?').slice(0, 300) : (STATUS_CODES[status] ?? 'Error'),
+    headers: {
+      ...headers,
+      ...(status === 407 ? { 'proxy-authenticate': 'Basic realm="slipway-egress"' } : {}),
+      'content-type': 'application/problem+json',
+      'content-length': String(Buffer.byteLength(text)),
+      'cache-control': 'no-store',
+      connection: 'close',
+    },
+    body: text,
+  };
+}

@@ -1,0 +1,95 @@
+import { parseConfig } from '@slipway/errors';
+import { z } from 'zod';
+import { AddressRanges } from './addresses/address-ranges.js';
+
+/** What no host may be at, whatever an operator permits: this pod itself, its link and the metadata services on it, everybody at once. */
+const NEVER = AddressRanges.read(
+  '0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,100.100.100.200,192.0.0.192,168.63.129.16,224.0.0.0/3,::/96,::ffff:0:0/96,fe80::/10,fd00:ec2::254,fd20:ce::254,ff00::/8',
+);
+
+const ranges = z
+  .string()
+  .default('')
+  .transform((text, context): AddressRanges => {
+    try {
+      return AddressRanges.read(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message });
+      return z.NEVER;
+    }
+  });
+const ports = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$/, 'needs port numbers with commas between them')
+  .transform((text) => text.split(',').map(Number));
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])));
+
+export const ConfigSchema = z
+  .object({
+    NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    HOST: z.string().default('127.0.0.1'),
+    /** Where `/alive`, `/ready` and `/metrics` answer; no sandbox reaches it. */
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3007),
+    /** The port of the proxy itself. */
+    EGRESS_PORT: z.coerce.number().int().min(0).max(65_535).default(3128),
+    /** After SIGTERM, how long new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
+    DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
+    /** Signs the credentials of sandboxes; the same in runtime-api. Secret. */
+    EGRESS_SECRET: z.string().min(32, 'needs at least 32 characters'),
+    /** Which hosts each class may reach: the JSON of `commonHosts`, `packageHosts` and `templates`, or the path of a file with it. docs/operate/egress.md. */
+    EGRESS_RULES: z.string().min(1),
+    /** Ports that every listed host may be reached on, with commas between them; an entry with a port of its own adds to them. 22 for git over ssh. */
+    EGRESS_PORTS: ports.default([80, 443]),
+    /** Of these, where nothing but TLS passes, and only for the server that was asked for. */
+    EGRESS_TLS_PORTS: ports.default([443]),
+    /** Whether a credential counts from its own pod's address alone. `false` only where the cluster hides that address on the way (source NAT): a copied credential then works in every sandbox. */
+    EGRESS_BIND_SOURCE: z
+      .enum(['true', 'false'])
+      .default('true')
+      .transform((text) => text === 'true'),
+    /** Ranges of pods, services, nodes and API servers, with commas between them: never reached, also where they are public. */
+    EGRESS_CLUSTER_RANGES: ranges,
+    /** Ranges that are not of the internet and where listed hosts may be all the same, such as a mirror's in this network. */
+    EGRESS_PERMITTED_RANGES: ranges,
+    /** Resolvers, each with a port if it is not 53; those of the machine when empty. */
+    EGRESS_DNS_SERVERS: list,
+    /** Connections that one sandbox may have at once. */
+    EGRESS_CONNECTIONS_PER_SANDBOX: z.coerce.number().int().min(1).max(10_000).default(256),
+    /** Connections and requests that one sandbox may begin a second, for longer than five seconds. */
+    EGRESS_REQUESTS_PER_SECOND: z.coerce.number().int().min(1).max(10_000).default(100),
+    /** Connections of all sandboxes at once; more are closed. */
+    EGRESS_MAX_CONNECTIONS: z.coerce.number().int().min(1).max(100_000).default(10_000),
+    /** Longest silence of both ends of a connection. Seconds. */
+    EGRESS_IDLE_SECONDS: z.coerce.number().min(1).max(86_400).default(300),
+    /** Longest life of a connection. Seconds. */
+    EGRESS_MAX_SECONDS: z.coerce
+      .number()
+      .min(1)
+      .max(7 * 86_400)
+      .default(4 * 3_600),
+    /** Most that one connection may carry, both ways together. Bytes. */
+    EGRESS_MAX_BYTES: z.coerce
+      .number()
+      .int()
+      .min(1024)
+      .default(8 * 1024 ** 3),
+  })
+  .refine((env) => env.NODE_ENV !== 'production' || !env.EGRESS_PERMITTED_RANGES.overlaps(NEVER), {
+    path: ['EGRESS_PERMITTED_RANGES'],
+    message: 'has loopback, link-local, metadata or multicast addresses in it, which nothing in a sandbox may reach; leave them out',
+  })
+  .refine((env) => !env.EGRESS_PERMITTED_RANGES.overlaps(env.EGRESS_CLUSTER_RANGES), {
+    path: ['EGRESS_PERMITTED_RANGES'],
+    message: 'has addresses of EGRESS_CLUSTER_RANGES in it, which no sandbox may reach',
+  });
+
+export type Config = Readonly<z.infer<typeof ConfigSchema>>;
+
+/** @throws SlipwayError `config.invalid` that names every wrong variable and never its value. */
+export function loadConfig(source: Readonly<Record<string, string | undefined>>): Config {
+  return parseConfig(ConfigSchema, source);
+}

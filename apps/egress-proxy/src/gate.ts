@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http';
+import type { EgressClaims } from '@slipway/contracts';
+import { isName } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
+import { type AddressRules, reachableOf } from './addresses/reachable.js';
+import type { Resolve } from './addresses/resolver.js';
+import { type CallerOptions, callerOf } from './admission/caller.js';
+import type { Destination } from './admission/destination.js';
+import type { HostRules } from './admission/host-rules.js';
+import { reasonOf, refused, unreachable } from './admission/refusal.js';
+import type { SandboxSeats } from './admission/sandbox-seats.js';
+import { connectTo, type Line } from './lines/line.js';
+import type { OpenLines } from './lines/open-lines.js';
+import type { EgressMetrics } from './metrics.js';
+
+/** Longest lookup of a name. Milliseconds. */
+const LOOKUP_MS = 5_000;
+
+export interface GateOptions extends CallerOptions {
+  readonly rules: HostRules;
+  readonly seats: SandboxSeats;
+  readonly addresses: AddressRules;
+  readonly resolve: Resolve;
+  readonly lines: OpenLines;
+  readonly metrics: EgressMetrics;
+  readonly logger: Logger;
+}
+
+/**
+ * Who may go where. In this order: which sandbox (407), how much it has open (429), whether the host is on its list (403), where that host is (a name is looked up only when it is on the list, so that no name
+ * carries anything out), whether that is an address which may be reached (403), and a connection to just that address (502). Each answer is a line of the log, without path, query or credential.
+ */
+export class Gate {
+  /** Nothing new is let through. */
+  closed = false;
+
+  constructor(private readonly options: GateOptions) {}
+
+  /**
+   * @param gone aborted when the caller does not wait any more.
+   * @throws SlipwayError `egress.*`, `service.unavailable` when this replica is about to end.
+   */
+  async open(kind: Line['kind'], request: IncomingMessage, readDestination: () => Destination, gone: AbortSignal): Promise<Line> {
+    const { seats, metrics, logger, lines } = this.options;
+    const since = performance.now();
+    let claims: EgressClaims | null = null;
+    let destination: Destination | null = null;
+    let release = (): void => {};
+    try {
+      if (this.closed)
+        throw new SlipwayError('service.unavailable', 'This replica is about to end; connect again.', {
+          retryAfterSeconds: 1,
+          extensions: { reason: 'stopping' },
+        });
+      claims = callerOf(request.headers['proxy-authorization'], request.socket.remoteAddress, new Date(), this.options);
+      release = seats.take(claims.claim);
+      destination = readDestination();
+      const socket = await connectTo(destination, await this.addressesOf(claims, destination), gone);
+      const line: Line = { kind, claims, destination, socket, since, cut: null };
+      lines.add(line);
+      metrics.open.inc({ kind });
+      socket.once('close', () => this.ended(line, release));
+      metrics.requests.inc({ kind, egress: claims.egress, outcome: 'allowed' });
+      metrics.seconds.observe((performance.now() - since) / 1000);
+      logger.info({ ...saidOf(claims, destination), kind, verdict: 'allowed', address: socket.remoteAddress }, 'egress');
+      return line;
+    } catch (error) {
+      release();
+      const reason = reasonOf(error);
+      metrics.requests.inc({ kind, egress: claims?.egress ?? 'unknown', outcome: reason });
+      const line = { ...saidOf(claims, destination), kind, verdict: reason };
+      // Whoever sends no credential can send it as often as it likes, and what is over the limit has had its lines.
+      if (reason === 'credential' || reason === 'limit') logger.debug(line, 'egress');
+      else if (reason === 'failed') logger.error({ ...line, err: error }, 'egress');
+      else logger.info(line, 'egress');
+      throw error;
+    }
+  }
+
+  /** Where the host is, checked. @throws SlipwayError `egress.refused`, `egress.unreachable`. */
+  private async addressesOf(claims: EgressClaims, destination: Destination): Promise<readonly string[]> {
+    const { rules, addresses, resolve } = this.options;
+    rules.check(claims, destination);
+    const { host } = destination;
+    const found = !isName(host) ? [host] : await within(resolve(host), host);
+    if (found.length === 0) throw unreachable('unresolved', `${host} has no address.`);
+    const reachable = reachableOf(found, addresses);
+    if (reachable.length === 0)
+      throw refused(
+        'address',
+        `${host} is on the list, but its address is not one of the internet. An operator who means it so adds the range: EGRESS_PERMITTED_RANGES (egress.permittedRanges of the chart).`,
+      );
+    return reachable;
+  }
+
+  private ended({ kind, claims, destination, socket, since, cut }: Line, release: () => void): void {
+    const { metrics, logger } = this.options;
+    release();
+    metrics.open.dec({ kind });
+    metrics.bytes.inc({ direction: 'out' }, socket.bytesWritten);
+    metrics.bytes.inc({ direction: 'in' }, socket.bytesRead);
+    if (cut !== null) metrics.cut.inc({ why: cut });
+    const line = { ...saidOf(claims, destination), kind, verdict: cut === null ? 'ended' : `cut: ${cut}` };
+    logger.info({ ...line, bytes_out: socket.bytesWritten, bytes_in: socket.bytesRead, elapsed_ms: Math.round(performance.now() - since) }, 'egress');
+  }
+}
+
+function saidOf(claims: EgressClaims | null, destination: Destination | null): Record<string, unknown> {
+  return {
+    ...(claims === null ? {} : { claim_id: claims.claim, org_id: claims.org, template: claims.template, egress: claims.egress }),
+    ...(destination === null ? {} : { host: destination.host, port: destination.port }),
+  };
+}
+
+async function within(answer: ReturnType<Resolve>, host: string): ReturnType<Resolve> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${LOOKUP_MS} ms`)), LOOKUP_MS);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch (error) {
+    throw unreachable('unresolved', `${host} cannot be resolved: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}.`, error);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,77 @@
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
+import { isName } from '@slipway/domain';
+import { absoluteOf } from './admission/destination.js';
+import { answerOf, unreachable } from './admission/refusal.js';
+import type { Gate } from './gate.js';
+import type { Line } from './lines/line.js';
+
+/** Of one connection, and not of what is sent over it (RFC 9110 7.6.1). Those of the proxy itself go no further. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+]); // biome-ignore format: a list reads better in lines
+const VIA = '1.1 slipway-egress';
+
+/** Serves one request for a plain http address: a connection of its own, so that nothing is left for another sandbox. */
+export async function serveHttp(gate: Gate, request: IncomingMessage, response: ServerResponse, idleMs: number): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  let line: Line;
+  let path: string;
+  try {
+    let read: ReturnType<typeof absoluteOf> | undefined;
+    line = await gate.open('http', request, () => (read = absoluteOf(request.url ?? '')), gone.signal);
+    path = read?.path ?? '/';
+  } catch (error) {
+    return answer(response, error);
+  }
+  const { socket, destination } = line;
+  socket.setTimeout(idleMs, () => socket.destroy(new Error('nothing came for too long')));
+  const host = isName(destination.host) || !destination.host.includes(':') ? destination.host : `[${destination.host}]`;
+  const outgoing = httpRequest({
+    createConnection: () => socket,
+    setHost: false,
+    method: request.method ?? 'GET',
+    path,
+    headers: requestHeaders(request, destination.port === 80 ? host : `${host}:${destination.port}`),
+  });
+  response.once('close', () => outgoing.destroy());
+  outgoing.once('response', (incoming) => {
+    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, [...passedOn(incoming), 'via', VIA]);
+    pipeline(incoming, response, () => {});
+  });
+  outgoing.once('error', (error: NodeJS.ErrnoException) =>
+    answer(response, unreachable('unreachable', `${destination.host} broke off: ${error.code ?? error.message}.`, error)),
+  );
+  pipeline(request, outgoing, () => {});
+}
+
+function answer(response: ServerResponse, thrown: unknown): void {
+  if (response.headersSent || response.destroyed) return void response.destroy();
+  const { status, phrase, headers, body } = answerOf(thrown);
+  response.writeHead(status, phrase, headers).end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+/** The headers of the request as they were written, with one `Host`: that of its address. */
+function requestHeaders(request: IncomingMessage, host: string): string[] {
+  const passed = passedOn(request).flatMap((text, index, all) => (index % 2 === 0 && text.toLowerCase() !== 'host' ? [text, all[index + 1] ?? ''] : []));
+  const body =
+    request.headers['transfer-encoding'] !== undefined
+      ? ['transfer-encoding', 'chunked']
+      : request.headers['content-length'] === undefined && /^(POST|PUT|PATCH)$/.test(request.method ?? '')
+        ? ['content-length', '0']
+        : [];
+  return ['host', host, ...passed, ...body, 'via', VIA, 'connection', 'close'];
+}
+
+/** Names and values in turn, without what is of one connection, by the standard or by its own word. */
+function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
+  const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  const passed: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    const lower = name.toLowerCase();
+    if (!HOP_BY_HOP.has(lower) && !named.has(lower)) passed.push(name, rawHeaders[index + 1] ?? '');
+  }
+  return passed;
+}

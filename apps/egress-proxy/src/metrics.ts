@@ -1,0 +1,45 @@
+import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@slipway/telemetry/http';
+
+export interface EgressMetrics {
+  readonly registry: Registry;
+  /** What sandboxes asked for, by how it ended: `allowed`, or the reason. No host is a label: there are as many as somebody likes. */
+  readonly requests: Counter<'kind' | 'egress' | 'outcome'>;
+  readonly open: Gauge<'kind'>;
+  readonly bytes: Counter<'direction'>;
+  readonly seconds: Histogram;
+  /** Connections that were ended from here, by the limit that they came to. */
+  readonly cut: Counter<'why'>;
+}
+
+export function createEgressMetrics(): EgressMetrics {
+  const registry = createMetrics('egress-proxy');
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: 'egress_requests_total',
+      help: 'What sandboxes asked for; outcome is allowed or the reason of the refusal',
+      labelNames: ['kind', 'egress', 'outcome'],
+      registers,
+    }),
+    open: new Gauge({ name: 'egress_open', help: 'Connections to hosts that are open', labelNames: ['kind'], registers }),
+    bytes: new Counter({
+      name: 'egress_bytes_total',
+      help: 'Bytes to hosts (out) and from them (in), counted when a connection ends',
+      labelNames: ['direction'],
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'egress_connect_duration_seconds',
+      help: 'From the request of a sandbox to the connection with its host, the lookup in it',
+      buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    cut: new Counter({
+      name: 'egress_cut_total',
+      help: 'Connections that were ended here: a limit, or a TLS name that is not the one asked for',
+      labelNames: ['why'],
+      registers,
+    }),
+  };
+}

@@ -50,7 +50,9 @@ export class ResponsesAnswerWriter implements AnswerWriter {
       case 'redacted':
         return this.closeWords() + this.open('thinking') + this.closeWords(REDACTED + event.data);
       case 'tool-begin': {
-        const closed = this.closeWords();
+        // Items of calls have no place for a signature: it goes with the reasoning before it, which callers send back.
+        const signed = event.signature === undefined ? '' : this.write({ kind: 'signature', signature: event.signature });
+        const closed = signed + this.closeWords();
         const call = this.place('call', event.id, event.name);
         this.calls.set(event.call, call);
         return closed + this.frame('response.output_item.added', { output_index: call.outputIndex, item: callItem(call, 'in_progress') });

@@ -1,0 +1,44 @@
+import { SlipwayError } from '@slipway/errors';
+import type { Target } from '../../exchange.js';
+import type { ProviderFormat } from '../format.js';
+import { BedrockReader } from './answer-reader.js';
+import { type AwsCredentials, encodeSegment, signatureOf } from './request-signature.js';
+import { converseRequest } from './write-request.js';
+
+const SERVICE = 'bedrock';
+
+/** Bedrock's Converse. @param now when a request is signed; AWS refuses a signature of another time. */
+export function bedrock(now: () => Date): ProviderFormat {
+  return {
+    signedBy: 'anthropic',
+    streams: /^application\/vnd\.amazon\.eventstream\b/i,
+    write(request, target) {
+      const { origin, host, pathname } = new URL(target.baseUrl);
+      const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${request.stream ? 'converse-stream' : 'converse'}`;
+      const body = Buffer.from(JSON.stringify(converseRequest(request, target)));
+      const sent = { 'content-type': 'application/json', host };
+      const credentials = credentialsOf(target.apiKey);
+      const headers =
+        credentials === null
+          ? target.apiKey === null
+            ? {}
+            : { authorization: `Bearer ${target.apiKey}` }
+          : signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now());
+      return { origin, path, headers, body };
+    },
+    read: (target) => new BedrockReader(target.model),
+  };
+}
+
+/** `id:secret[:token]`; `null` for a key of Bedrock's own, which has no colon. */
+function credentialsOf(key: string | null): AwsCredentials | null {
+  const [accessKeyId, secretAccessKey, ...token] = (key ?? '').split(':');
+  if (accessKeyId === undefined || secretAccessKey === undefined) return null;
+  return { accessKeyId, secretAccessKey, sessionToken: token.length === 0 ? null : token.join(':') };
+}
+
+function regionOf(target: Target, host: string): string {
+  const region = target.region ?? /^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com/.exec(host)?.[1];
+  if (region === undefined) throw new SlipwayError('config.invalid', `The deployment of ${target.model} has no region, and its address names none.`);
+  return region;
+}

@@ -1,0 +1,58 @@
+import type { Target } from '../../exchange.js';
+import { type JsonObject, said } from '../../json.js';
+import { anthropicEffort, writeSampling, writeThinking } from '../../messages-request.js';
+import { traitsOf } from '../../traits.js';
+import type { Reasoning, TurnsRequest } from '../../turns.js';
+
+/** How a family of models wants to be told what is not said alike to all. */
+export interface ModelSettings {
+  /** In `inferenceConfig`. */
+  readonly inference: JsonObject;
+  /** In `additionalModelRequestFields`: refused by models that do not know them. */
+  readonly fields: JsonObject;
+}
+
+/** The target may be an inference profile (`us.anthropic.…`) or an address that ends in a name. */
+export function isClaude(target: Target): boolean {
+  return /anthropic|claude/i.test(target.model);
+}
+
+export function isNova(target: Target): boolean {
+  return /amazon\.nova|\bnova-/i.test(target.model);
+}
+
+export function modelSettings(request: TurnsRequest, target: Target): ModelSettings {
+  if (isClaude(target)) return claude(request, target);
+  const { sampling, reasoning } = request;
+  // OpenAI's goes to 2, and Bedrock takes none above 1.
+  const temperature = sampling.temperature === undefined ? undefined : Math.min(1, sampling.temperature);
+  const inference = said({ temperature, topP: sampling.topP });
+  if (isNova(target)) return nova(request, target, inference);
+  const effort = reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(target.model) ? undefined : effortOf(reasoning);
+  return { inference, fields: said({ reasoning_effort: effort }) };
+}
+
+function claude(request: TurnsRequest, target: Target): ModelSettings {
+  const traits = traitsOf(target);
+  const thinking = writeThinking(request, traits);
+  const { temperature, top_p: topP, top_k } = writeSampling(request.sampling, traits, thinking !== undefined && thinking['type'] !== 'disabled');
+  const effort = traits.reasoning === 'adaptive' && request.reasoning?.on === true ? anthropicEffort(request.reasoning) : undefined;
+  return { inference: said({ temperature, topP }), fields: said({ thinking, top_k, output_config: effort === undefined ? undefined : { effort } }) };
+}
+
+/** The first generation does not reason. With the highest effort the second takes no limits. */
+function nova({ sampling, reasoning }: TurnsRequest, target: Target, inference: JsonObject): ModelSettings {
+  const topK = sampling.topK === undefined ? undefined : { topK: sampling.topK };
+  if (reasoning === null || target.reasoning === 'none' || !/nova-(2|premier-2)/.test(target.model))
+    return { inference, fields: said({ inferenceConfig: topK }) };
+  const effort = effortOf(reasoning);
+  if (!reasoning.on) return { inference, fields: said({ inferenceConfig: topK, reasoningConfig: { type: 'disabled' } }) };
+  const fields = said({ reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } });
+  return effort === 'high' ? { inference: {}, fields } : { inference, fields: said({ ...fields, inferenceConfig: topK }) };
+}
+
+function effortOf({ effort, budgetTokens }: Reasoning): 'low' | 'medium' | 'high' {
+  if (effort === 'low' || effort === 'minimal') return 'low';
+  if (effort === null) return budgetTokens === null ? 'medium' : budgetTokens <= 4_096 ? 'low' : budgetTokens <= 16_384 ? 'medium' : 'high';
+  return effort === 'medium' ? 'medium' : 'high';
+}

@@ -1,0 +1,19 @@
+import type { Exchange, Target } from '../exchange.js';
+import type { SignatureOrigin } from '../signatures.js';
+import type { AnswerReader, TurnsRequest } from '../turns.js';
+
+/** How a provider with a format of its own is spoken to. */
+export interface ProviderFormat {
+  /** Who signs what its models reasoned. */
+  readonly signedBy: SignatureOrigin;
+  /** Content types that a streamed answer has. */
+  readonly streams: RegExp;
+  /** @throws SlipwayError `request.invalid` for what cannot be said to it, `config.invalid` for a target that is set up wrong. */
+  write(request: TurnsRequest, target: Target): WrittenRequest;
+  read(target: Target): AnswerReader;
+}
+
+export interface WrittenRequest extends Pick<Exchange, 'origin' | 'path' | 'body'> {
+  /** What this provider wants beside what every call carries. */
+  readonly headers: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,33 @@
+import { NO_USAGE, type Usage } from '../../completions/usage.js';
+import { numberOf, objectOf } from '../json.js';
+
+/** What an `integer` column holds. */
+const MAX_TOKENS = 2_147_483_647;
+
+/** `usageMetadata` of Gemini: thoughts are counted beside the answer, what Google's own tools brought beside the prompt. `null` when it counts nothing. */
+export function usageOfGemini(value: unknown): Usage | null {
+  const counts = objectOf(value);
+  if (counts === null) return null;
+  const reasoningTokens = count(counts['thoughtsTokenCount']);
+  const promptTokens = sum(count(counts['promptTokenCount']), count(counts['toolUsePromptTokenCount']));
+  const completionTokens = sum(count(counts['candidatesTokenCount']), reasoningTokens);
+  return { ...NO_USAGE, promptTokens, completionTokens, reasoningTokens, cachedTokens: Math.min(promptTokens, count(counts['cachedContentTokenCount'])) };
+}
+
+/** `usage` of Converse: what was read from the cache and written into it is counted beside the prompt, and reasoning nowhere by itself. */
+export function usageOfBedrock(value: unknown): Usage | null {
+  const counts = objectOf(value);
+  if (counts === null) return null;
+  const cachedTokens = count(counts['cacheReadInputTokens']);
+  const cacheWriteTokens = Math.min(count(counts['cacheWriteInputTokens']), MAX_TOKENS - cachedTokens);
+  const promptTokens = sum(count(counts['inputTokens']), cachedTokens + cacheWriteTokens);
+  return { ...NO_USAGE, promptTokens, completionTokens: count(counts['outputTokens']), cachedTokens, cacheWriteTokens };
+}
+
+function count(value: unknown): number {
+  return Math.min(MAX_TOKENS, Math.max(0, Math.round(numberOf(value) ?? 0)));
+}
+
+function sum(one: number, other: number): number {
+  return Math.min(MAX_TOKENS, one + other);
+}

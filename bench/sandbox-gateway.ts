@@ -1,10 +1,12 @@
-// What sandbox-gateway adds to a request, what it leaves of the throughput of 100 MB, and how long a revoked access still has an open socket.
+// What sandbox-gateway adds to a request, what it leaves of the throughput of 100 MB on loopback and over links of 1 and 5 Gbit/s, and how long a revoked access still has an open socket.
 import { randomUUID } from 'node:crypto';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase } from '@slipway/testing';
 import { Pool, WebSocket } from 'undici';
+import { downloadOverLinks } from './measure/download-over-links.ts';
 import { percentile } from './measure/percentile.ts';
+import { cpuMs } from './measure/process-usage.ts';
 import type { Report } from './measure/report.ts';
 import { startScript, startService } from './measure/service-process.ts';
 
@@ -16,6 +18,9 @@ const SMALL = Math.max(50, Math.round(3_000 * SHARE));
 const LARGE = Math.max(3, Math.round(20 * SHARE));
 const REVOKED = Math.max(5, Math.round(100 * SHARE));
 const MEGABYTES = 100;
+/** Speed of the links that downloads are tried over, beside loopback. Mbit/s. */
+const LINK_SPEEDS = [1_000, 5_000];
+const LINK_ROUNDS = Math.max(1, Math.round(6 * SHARE));
 
 type Way = 'direct' | 'relay' | 'gateway';
 const WAYS: readonly Way[] = ['direct', 'relay', 'gateway'];
@@ -25,7 +30,7 @@ export default async function run(report: Report): Promise<void> {
   const owner = createPool({ url: database.ownerUrl, max: 2, applicationName: 'bench', onError: () => {} });
   const sandbox = await startScript('./sandbox-stub.ts');
   const relay = await startScript('./bare-relay.ts', sandbox.url);
-  const gateway = await startService('sandbox-gateway', {
+  const env = {
     PUBLIC_URL: 'https://slipway.bench',
     SANDBOX_GATEWAY_URL: 'http://gw.bench',
     SANDBOX_ACCESS_SECRET: SECRET,
@@ -33,7 +38,8 @@ export default async function run(report: Report): Promise<void> {
     RUNTIME_API_URL: sandbox.url,
     RUNTIME_API_KEY: RUNTIME_KEY,
     LOG_LEVEL: 'info',
-  });
+  };
+  const gateway = await startService('sandbox-gateway', env);
   try {
     const { token, conversation } = await grant(owner);
     const headers = { host: `8000-${conversation}.gw.bench`, authorization: `Bearer ${token}` };
@@ -59,12 +65,34 @@ export default async function run(report: Report): Promise<void> {
       const added = (way: Way): number => percentile(small[way], p) - percentile(small.direct, p);
       report.figure({ figure: name, value: added('gateway'), unit: 'ms', floor: added('relay'), n: SMALL });
     }
-    const large = await alternate(LARGE, 2, (way) => get(way, '/big'));
-    const share = (way: Way): number => (100 * percentile(large.direct, 0.5)) / percentile(large[way], 0.5);
-    report.figure({ figure: 'throughput-of-direct', value: share('gateway'), unit: '%', floor: share('relay'), n: LARGE });
-    report.note(
-      `direct ${((MEGABYTES * 1000) / percentile(large.direct, 0.5)).toFixed(0)} MB/s, p50 of a small request ${percentile(small.direct, 0.5).toFixed(3)} ms`,
-    );
+    report.note(`p50 of a small request ${percentile(small.direct, 0.5).toFixed(3)} ms`);
+    const processes = { sandbox, relay, gateway };
+    const used = async (): Promise<number[]> => Promise.all(Object.values(processes).map(({ pid }) => cpuMs(pid)));
+    await alternate(2, 0, (way) => get(way, '/big'));
+    const before = await used();
+    const large = await alternate(LARGE, 0, (way) => get(way, '/big'));
+    const [, relayCpu = 0, gatewayCpu = 0] = (await used()).map((ms, index) => (ms - (before[index] ?? 0)) / LARGE);
+    report.figure({
+      figure: 'loopback-throughput-of-direct',
+      value: shareOf(large.direct, large.gateway),
+      unit: '%',
+      floor: shareOf(large.direct, large.relay),
+      n: LARGE,
+    });
+    report.figure({ figure: 'loopback-direct', value: megabytesPerSecond(large.direct), unit: 'MB/s', n: LARGE });
+    report.figure({ figure: 'cpu-of-100-MB', value: gatewayCpu, unit: 'ms', floor: relayCpu, n: LARGE });
+    for (const mbits of LINK_SPEEDS) {
+      const over = await downloadOverLinks(mbits, LINK_ROUNDS, env, headers);
+      if (typeof over === 'string') {
+        report.note(`NOT MEASURED over links of ${mbits} Mbit/s, for which this machine would need network namespaces and tc: ${over}`);
+        continue;
+      }
+      const name = `link-${mbits}-Mbit`;
+      report.figure({ figure: `${name}-throughput-of-direct`, value: shareOf(over.direct, over.gateway), unit: '%', n: over.gateway.length });
+      report.figure({ figure: `${name}-direct`, value: megabytesPerSecond(over.direct), unit: 'MB/s', floor: mbits / 8, n: over.direct.length });
+      report.figure({ figure: `${name}-gateway`, value: megabytesPerSecond(over.gateway), unit: 'MB/s', floor: mbits / 8, n: over.gateway.length });
+      report.figure({ figure: `${name}-cpu-of-100-MB`, value: over.gatewayCpuMs, unit: 'ms', n: over.gateway.length });
+    }
     const cut = await revocations(owner, gateway.url);
     report.figure({ figure: 'revoked-socket-p50', value: percentile(cut, 0.5), unit: 'ms', n: cut.length });
     report.figure({ figure: 'revoked-socket-max', value: Math.max(...cut), unit: 'ms', n: cut.length });
@@ -77,6 +105,16 @@ export default async function run(report: Report): Promise<void> {
     await owner.end();
     await database.close();
   }
+}
+
+/** Throughput through something as a share of that without it, at the median. Percent. */
+function shareOf(direct: readonly number[], through: readonly number[]): number {
+  return (100 * percentile(direct, 0.5)) / percentile(through, 0.5);
+}
+
+/** At the median. */
+function megabytesPerSecond(took: readonly number[]): number {
+  return (MEGABYTES * 1.048_576 * 1_000) / percentile(took, 0.5);
 }
 
 /** The ways in turn, so that what the machine does meanwhile falls on all of them. Milliseconds. */
@@ -112,6 +150,7 @@ async function revocations(owner: SqlPool, url: string): Promise<number[]> {
 
 async function grant(owner: SqlPool): Promise<{ id: string; token: string; conversation: string }> {
   const [id, conversation] = [`sbx_${randomUUID()}`, randomUUID()];
+  await owner.query("INSERT INTO app.org (id, slug, name, kind) VALUES ('org_bench', 'bench', 'bench', 'team') ON CONFLICT DO NOTHING");
   await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org_bench', 'usr_bench', 'member') ON CONFLICT DO NOTHING");
   await owner.query("INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org_bench', 'u', 'u', 't', 'm')", [
     conversation,

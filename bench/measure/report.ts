@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 export interface Figure {
   readonly figure: string;
   readonly value: number;
-  readonly unit: 'ms' | 'us' | 's' | '1/s' | '%' | 'x' | 'MiB' | 'count' | 'B';
+  readonly unit: 'ms' | 'us' | 's' | '1/s' | '%' | 'x' | 'MiB' | 'MB/s' | 'count' | 'B';
   /** The machine's own limit for this, same unit, same run. */
   readonly floor?: number;
   /** `value ÷ floor` when absent. */

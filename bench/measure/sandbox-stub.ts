@@ -1,14 +1,14 @@
-// A sandbox and the runtime-api that knows it: argv PORT. GET /sessions/… says where it is, /big answers 100 MB, a WebSocket opens and says nothing, all else is answered with a short text.
+// A sandbox and the runtime-api that knows it: argv PORT [ADDRESS [LISTENS_ON]]. GET /sessions/… says where it is, /big answers 100 MB, a WebSocket opens and says nothing, all else is answered with a short text.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 
-const [port = '0'] = process.argv.slice(2);
+const [port = '0', address = '127.0.0.1', listensOn = address] = process.argv.slice(2);
 const PIECE = Buffer.alloc(1024 * 1024, 0x78);
 const PIECES = 100;
 const runtime = {
   runtime_id: 'bench',
   session_id: 'bench',
-  url: `http://127.0.0.1:${port}`,
+  url: `http://${address}:${port}`,
   session_api_key: 'bench-session-key',
   status: 'running',
   pod_status: 'ready',
@@ -39,4 +39,4 @@ server.on('upgrade', (request, socket) => {
   socket.write(`HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: ${accept}\r\n\r\n`);
 });
 server.keepAliveTimeout = 60_000;
-server.listen(Number(port), '127.0.0.1');
+server.listen(Number(port), listensOn);

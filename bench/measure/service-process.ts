@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
  * One of our apps as a process of its own on a free port, ready.
- * @param env its configuration (docs/architecture.md); HOST, PORT and LOG_LEVEL [warn] are set here.
+ * @param env its configuration (docs/architecture.md); PORT is set here, HOST [127.0.0.1] and LOG_LEVEL [warn] where it has none.
  * @throws Error with its output when it does not get ready.
  */
 export async function startService(
@@ -23,7 +23,7 @@ export async function startService(
   const port = await freePort();
   const entry = path.join(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
   const running = startProcess(process.execPath, [entry], { HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn', ...env }, ROOT);
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${env['HOST'] ?? '127.0.0.1'}:${port}`;
   try {
     await waitForHttp(`${url}${options.readyPath ?? '/ready'}`, running);
   } catch (error) {

@@ -11,7 +11,7 @@ import { liveGrants, redeemTicket } from './access/grants.queries.js';
 import type { Config } from './config.js';
 import { Door } from './door.js';
 import { createGatewayMetrics } from './metrics.js';
-import { createSandboxAgent } from './proxy/http-forward.js';
+import { createSandboxAgent } from './proxy/sandbox-connection.js';
 import { Addresses } from './routing/address.js';
 import { Locator } from './sandboxes/locator.js';
 import { Visitors } from './visitors.js';

@@ -1,63 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Socket, connect as tcpConnect } from 'node:net';
 import { SlipwayError } from '@slipway/errors';
-import { Agent, type buildConnector, type Dispatcher, errors } from 'undici';
+import { type Agent, type Dispatcher, errors } from 'undici';
+import { PASSAGE_FROM } from './passage.js';
+import type { ConnectionAware, SandboxConnection } from './sandbox-connection.js';
 
-/** Longest wait for a connection. Milliseconds; a pod that is there takes one or two. */
-export const CONNECT_TIMEOUT_MS = 3_000;
-/** A connection that is not used is given up before agent-server does (65 s). Milliseconds. */
-const IDLE_MS = 30_000;
-/** Connections to one port of one sandbox; more requests wait for one. */
-const MAX_CONNECTIONS = 256;
-
-/** Connections to sandboxes, kept open between requests. They are a pod's own: none is ever used for another address. */
-export function createSandboxAgent(silenceMs: number): Agent {
-  return new Agent({
-    connections: MAX_CONNECTIONS,
-    pipelining: 1,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-    maxHeaderSize: 64 * 1024,
-    connect: connectToSandbox,
-  });
-}
-
-/** One read of a connection: as much as a short answer needs, and more at a time while a long one fills that. Bytes. */
-const SMALL_READ = 64 * 1024;
-const LARGE_READ = 1024 * 1024;
-
-/** Connects by plain TCP. Large bodies are read in large pieces: what a piece costs here is then spent sixteen times less often. */
-function connectToSandbox({ hostname, port }: buildConnector.Options, callback: buildConnector.Callback): void {
-  let size = SMALL_READ;
-  const socket: Socket = tcpConnect({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port === '' ? 80 : port),
-    noDelay: true,
-    keepAlive: true,
-    keepAliveInitialDelay: 15_000,
-    // A piece is handed on without a copy, so the next read gets memory of its own. Nothing is read while the client is slow: `push` says so.
-    onread: {
-      buffer: () => Buffer.allocUnsafeSlow(size),
-      callback: (bytes, buffer) => {
-        size = bytes === buffer.length ? LARGE_READ : SMALL_READ;
-        return socket.push(bytes === buffer.length ? buffer : buffer.subarray(0, bytes));
-      },
-    },
-  });
-  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
-  const failed = (error: Error): void => {
-    clearTimeout(timer);
-    callback(error, null);
-  };
-  socket.once('error', failed);
-  socket.once('connect', () => {
-    clearTimeout(timer);
-    socket.off('error', failed);
-    callback(null, socket);
-  });
-}
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Sends one request on and its answer back. Bodies stream both ways, each no faster than its reader; nothing is retried, since only the client knows
@@ -71,34 +18,99 @@ export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
   to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly signal: AbortSignal },
-  answer: (status: number, headers: Readonly<Record<string, string | string[] | undefined>>) => string[],
+  answer: (status: number, headers: Headers) => string[],
 ): Promise<void> {
-  // The answer's own stream tells of a client that leaves once there is one; before that this does.
-  const left = new AbortController();
-  response.once('close', () => left.abort());
   const hasBody = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
-  try {
-    await agent.stream(
-      {
-        origin: to.origin,
-        path: to.path,
-        method: request.method as Dispatcher.HttpMethod,
-        headers: to.headers,
-        body: hasBody && request.headers['content-length'] !== '0' ? request : null,
-        signal: AbortSignal.any([to.signal, left.signal]),
-      },
-      ({ statusCode, headers }) => {
-        response.writeHead(statusCode, answer(statusCode, headers));
-        // An event stream's head must not wait for its first event.
-        if (headers['content-length'] === undefined) response.flushHeaders();
-        return response;
-      },
-    );
-  } catch (error) {
-    if (response.headersSent || response.destroyed) return void response.destroy();
-    // Ended by us, for a reason of which the client has been told or is gone.
-    if (to.signal.aborted) throw to.signal.reason;
-    throw fromUndici(error);
+  const options: Dispatcher.DispatchOptions = {
+    origin: to.origin,
+    path: to.path,
+    method: request.method as Dispatcher.HttpMethod,
+    headers: to.headers,
+    body: hasBody && request.headers['content-length'] !== '0' ? request : null,
+  };
+  if (to.signal.aborted) throw to.signal.reason;
+  return new Promise((resolve, reject) => {
+    const forwarding = new Forwarding(request.method === 'HEAD', response, answer, (error) => {
+      if (error === null) return resolve();
+      if (response.headersSent || response.destroyed) {
+        response.destroy();
+        return resolve();
+      }
+      // Ended by us, for a reason of which the client has been told or is gone.
+      reject(to.signal.aborted ? to.signal.reason : fromUndici(error));
+    });
+    to.signal.addEventListener('abort', () => forwarding.leave(new Error('the use has ended')), { once: true });
+    agent.dispatch(options, forwarding);
+  });
+}
+
+/** One request under way, as undici tells of it. */
+class Forwarding implements ConnectionAware {
+  connection: SandboxConnection | null = null;
+  private controller: Dispatcher.DispatchController | null = null;
+  private left: Error | null = null;
+  private settled = false;
+
+  constructor(
+    private readonly withoutBody: boolean,
+    private readonly response: ServerResponse,
+    private readonly answer: (status: number, headers: Headers) => string[],
+    private readonly over: (error: Error | null) => void,
+  ) {
+    response.once('finish', () => this.settle(null));
+    response.once('close', () => this.leave(new Error('the client has left')));
+  }
+
+  /** Nobody wants the answer any more. */
+  leave(reason: Error): void {
+    if (this.settled) return;
+    this.left = reason;
+    this.controller?.abort(reason);
+    this.settle(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.left !== null) controller.abort(this.left);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status < 200 || this.settled) return;
+    const { response } = this;
+    response.writeHead(status, this.answer(status, headers));
+    const length = this.lengthOf(status, headers);
+    // An event stream's head must not wait for its first event.
+    if (headers['content-length'] === undefined) response.flushHeaders();
+    if (length !== null && length >= PASSAGE_FROM && this.connection !== null) {
+      controller.pause();
+      this.connection.passOn(response, length, () => void response.end());
+    } else response.on('drain', () => controller.resume());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (!this.response.write(chunk)) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.response.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // After the whole of an answer that went past undici, all that it sees is a connection that ended.
+    if (!this.response.writableEnded) this.settle(error);
+  }
+
+  private settle(error: Error | null): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.over(error);
+  }
+
+  /** Of a body that is told by a length and nothing else. Bytes. */
+  private lengthOf(status: number, headers: Headers): number | null {
+    const length = headers['content-length'];
+    if (this.withoutBody || status === 204 || status === 304 || headers['transfer-encoding'] !== undefined) return null;
+    return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : null;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
 import { closeFrame, FrameBoundary } from './frame-boundary.js';
-import { CONNECT_TIMEOUT_MS } from './http-forward.js';
+import { CONNECT_TIMEOUT_MS } from './sandbox-connection.js';
 
 /** A peer that is gone without a word is noticed after this and ten seconds of probes. Milliseconds. */
 const KEEP_ALIVE_MS = 15_000;

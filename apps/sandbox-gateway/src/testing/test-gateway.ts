@@ -113,6 +113,7 @@ export class TestGateway {
       grant.session,
       grant.user,
     ]);
+    await q("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, $1, $1, 'team') ON CONFLICT DO NOTHING", [grant.org]);
     await q("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [grant.org, grant.user]);
     await q(
       "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, $2, 'u', 'u', 't', 'm') ON CONFLICT DO NOTHING",

@@ -1,133 +1,94 @@
-// What llm-gateway adds to a model call at concurrency 1, plain and streamed, beside what a bare undici relay adds.
-import { randomUUID } from 'node:crypto';
-import { createTestDatabase } from '@slipway/testing';
+// What llm-gateway adds to a model call at concurrency 1, plain and streamed, beside what a bare undici relay, LiteLLM and Portkey add.
 import { Pool } from 'undici';
+import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
-import { startScript, startService } from './measure/service-process.ts';
 
-const MASTER_KEY = 'bench-master-key-0123456789-0123456789';
-const MODEL = 'gpt-4o';
 const WARMUP = 300;
 const PLAIN = 3_000;
 const STREAMED = 400;
-/** LiteLLM 1.105.3 on such a machine: added at concurrency 1, difference of medians; streamed is to the end of 20 chunks. Milliseconds. */
-const LITELLM = { plain: 20.7, streamed: 52.2 };
+/** A peer of some tens of milliseconds a call is asked less often. */
+const OF_A_PEER = 150;
 
-type Way = 'direct' | 'relay' | 'gateway';
+interface Sample {
+  readonly first: number;
+  readonly whole: number;
+}
 
 export default async function run(report: Report): Promise<void> {
-  const database = await createTestDatabase();
-  const upstream = await startScript('./stub-upstream.ts');
-  const relay = await startScript('./bare-relay.ts', upstream.url);
-  const gateway = await startService('llm-gateway', {
-    DATABASE_URL: database.urls.gateway,
-    LLM_GATEWAY_MASTER_KEY: MASTER_KEY,
-    LLM_BASE_URL: `${upstream.url}/v1`,
-    LLM_API_KEY: 'sk-bench',
-    LLM_MODEL: MODEL,
-    // As it is shipped: one log line a call.
-    LOG_LEVEL: 'info',
-  });
-  try {
-    const key = await makeKey(gateway.url);
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-    const pools: Record<Way, Pool> = {
-      direct: new Pool(upstream.url, { connections: 1 }),
-      relay: new Pool(relay.url, { connections: 1 }),
-      gateway: new Pool(gateway.url, { connections: 1 }),
-    };
-    const call = async (way: Way, body: string): Promise<{ first: number; whole: number }> => {
-      const began = performance.now();
-      const response = await pools[way].request({ path: '/v1/chat/completions', method: 'POST', headers, body });
-      let first = 0;
-      for await (const _ of response.body) first ||= performance.now() - began;
-      if (response.statusCode !== 200) throw new Error(`${way} answered ${response.statusCode}: ${gateway.output()}`);
-      return { first, whole: performance.now() - began };
-    };
-
-    const plain = await alternate(PLAIN, (way) => call(way, request(false)));
-    const added = (way: Way, p: number, part: 'first' | 'whole', of: typeof plain): number =>
+  const ways = await openModelGateways(report, { peers: true });
+  const pools = new Map<ModelWay, Pool>();
+  const call = async (way: ModelWay, body: string): Promise<Sample> => {
+    const pool = pools.get(way) ?? new Pool(way.url, { connections: 1 });
+    pools.set(way, pool);
+    const began = performance.now();
+    const response = await pool.request({
+      path: '/v1/chat/completions',
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...way.headers },
+      body,
+    });
+    let first = 0;
+    for await (const _ of response.body) first ||= performance.now() - began;
+    if (response.statusCode !== 200) throw new Error(`${way.name} answered ${response.statusCode}: ${ways.output()}`);
+    return { first, whole: performance.now() - began };
+  };
+  /** The ways in turn, so that what the machine does meanwhile falls on all of them. */
+  const alternate = async (among: readonly ModelWay[], n: number, body: string): Promise<Map<ModelWay, Sample[]>> => {
+    const samples = new Map(among.map((way): [ModelWay, Sample[]] => [way, []]));
+    for (let index = -Math.min(WARMUP, n); index < n; index += 1) {
+      for (const way of among) {
+        const sample = await call(way, body);
+        if (index >= 0) samples.get(way)?.push(sample);
+      }
+    }
+    return samples;
+  };
+  const { direct, relay, gateway } = ways;
+  const added = (samples: Map<ModelWay, Sample[]>, way: ModelWay, p: number, part: keyof Sample): number => {
+    const of = (one: ModelWay): number =>
       percentile(
-        of[way].map((sample) => sample[part]),
-        p,
-      ) -
-      percentile(
-        of.direct.map((sample) => sample[part]),
+        (samples.get(one) ?? []).map((sample) => sample[part]),
         p,
       );
-    for (const [name, p] of [
-      ['p50', 0.5],
-      ['p99', 0.99],
-    ] as const) {
-      report.figure({
-        figure: name,
-        value: added('gateway', p, 'whole', plain),
-        unit: 'ms',
-        floor: added('relay', p, 'whole', plain),
-        n: PLAIN,
-        ...(p === 0.5 ? { peer: LITELLM.plain } : {}),
-      });
+    return of(way) - of(direct);
+  };
+  try {
+    const plain = await alternate([direct, relay, gateway], PLAIN, modelRequest(false));
+    const streamed = await alternate([direct, relay, gateway], STREAMED, modelRequest(true));
+    const peers: Array<{ name: string; plain: number; first: number; whole: number }> = [];
+    for (const peer of ways.peers) {
+      const asked = await alternate([direct, peer], OF_A_PEER, modelRequest(false));
+      const listened = await alternate([direct, peer], OF_A_PEER, modelRequest(true));
+      const one = {
+        name: peer.name,
+        plain: added(asked, peer, 0.5, 'whole'),
+        first: added(listened, peer, 0.5, 'first'),
+        whole: added(listened, peer, 0.5, 'whole'),
+      };
+      report.note(
+        `${peer.name} adds p50 ${one.plain.toFixed(2)} ms plain, ${one.first.toFixed(2)} ms to the first token, ${one.whole.toFixed(2)} ms to the last`,
+      );
+      peers.push(one);
     }
-    const streamed = await alternate(STREAMED, (way) => call(way, request(true)));
-    for (const [name, p] of [
-      ['stream-first-token-p50', 0.5],
-      ['stream-first-token-p99', 0.99],
-    ] as const) {
-      report.figure({ figure: name, value: added('gateway', p, 'first', streamed), unit: 'ms', floor: added('relay', p, 'first', streamed), n: STREAMED });
-    }
-    report.figure({
-      figure: 'stream-whole-p50',
-      value: added('gateway', 0.5, 'whole', streamed),
-      unit: 'ms',
-      floor: added('relay', 0.5, 'whole', streamed),
-      peer: LITELLM.streamed,
-      n: STREAMED,
-    });
-    report.note(
-      `direct p50 ${percentile(
-        plain.direct.map((sample) => sample.whole),
-        0.5,
-      ).toFixed(3)} ms plain; must: p50 at most 1 ms added (design: 0.25 ms and twice the relay)`,
+    const litellm = peers.find(({ name }) => name.startsWith('LiteLLM'));
+    const beside = (figure: 'plain' | 'first' | 'whole'): { peer?: number } => (litellm === undefined ? {} : { peer: litellm[figure] });
+    const figure = (name: string, samples: Map<ModelWay, Sample[]>, p: number, part: keyof Sample, n: number, peer: { peer?: number } = {}): void =>
+      report.figure({ figure: name, value: added(samples, gateway, p, part), unit: 'ms', floor: added(samples, relay, p, part), n, ...peer });
+    figure('p50', plain, 0.5, 'whole', PLAIN, beside('plain'));
+    figure('p99', plain, 0.99, 'whole', PLAIN);
+    figure('stream-first-token-p50', streamed, 0.5, 'first', STREAMED, beside('first'));
+    figure('stream-first-token-p99', streamed, 0.99, 'first', STREAMED);
+    figure('stream-whole-p50', streamed, 0.5, 'whole', STREAMED, beside('whole'));
+    if (litellm !== undefined)
+      report.figure({ figure: 'litellm-over-ours', value: litellm.plain / added(plain, gateway, 0.5, 'whole'), unit: 'x', n: OF_A_PEER });
+    const direct50 = percentile(
+      (plain.get(direct) ?? []).map(({ whole }) => whole),
+      0.5,
     );
-    await Promise.all(Object.values(pools).map((pool) => pool.close()));
+    report.note(`direct p50 ${direct50.toFixed(3)} ms plain; must: p50 at most 0.25 ms and twice the relay's, p99 at most the relay's and 0.5 ms`);
   } finally {
-    await gateway.stop();
-    await relay.stop();
-    await upstream.stop();
-    await database.close();
+    await Promise.all([...pools.values()].map((pool) => pool.close()));
+    await ways.close();
   }
-}
-
-/** The three ways in turn, so that what the machine does meanwhile falls on all of them. */
-async function alternate<T>(n: number, once: (way: Way) => Promise<T>): Promise<Record<Way, T[]>> {
-  const samples: Record<Way, T[]> = { direct: [], relay: [], gateway: [] };
-  const ways = Object.keys(samples) as Way[];
-  for (let index = -Math.min(WARMUP, n); index < n; index += 1) {
-    for (const way of ways) {
-      const sample = await once(way);
-      if (index >= 0) samples[way].push(sample);
-    }
-  }
-  return samples;
-}
-
-/** The body of floor.ts' round trip: about 0.45 kB. */
-function request(stream: boolean): string {
-  return JSON.stringify({
-    model: MODEL,
-    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
-    messages: [{ role: 'user', content: 'x'.repeat(400) }],
-  });
-}
-
-async function makeKey(url: string): Promise<string> {
-  const response = await fetch(`${url}/key/generate`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ metadata: { org_id: 'org_bench', conversation_id: randomUUID() } }),
-  });
-  const { key } = (await response.json()) as { key?: string };
-  if (key === undefined) throw new Error(`no key: ${response.status}`);
-  return key;
 }

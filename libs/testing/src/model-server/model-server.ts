@@ -2,7 +2,16 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { completionOf, frame, framesOf } from './completion-wire.js';
+import { messageEventsOf, messageOf } from './messages-wire.js';
 import type { ModelFault, ModelRequest, ModelRequestBody, ModelScript, ModelTurn, ScriptedAnswer } from './model-script.js';
+import { responseEventsOf, responseOf } from './responses-wire.js';
+
+/** How an answer is said at each path: whole, as events, and what ends the stream. */
+const DIALECTS: Readonly<Record<string, { whole: typeof completionOf; events: typeof framesOf; end: string }>> = {
+  '/v1/chat/completions': { whole: completionOf, events: framesOf, end: 'data: [DONE]\n\n' },
+  '/v1/messages': { whole: messageOf, events: messageEventsOf, end: '' },
+  '/v1/responses': { whole: responseOf, events: responseEventsOf, end: '' },
+};
 
 export interface ModelServer {
   /** Base URL as LLM_BASE_URL wants it, ending in `/v1`. */
@@ -18,13 +27,14 @@ export interface ModelServerOptions {
   readonly script: ModelScript;
   /** Answers of `GET /v1/models`. */
   readonly models?: readonly string[];
-  /** When set, requests without `Authorization: Bearer <apiKey>` are answered 401. */
+  /** When set, requests without it as `Authorization: Bearer` or `x-api-key` are answered 401. */
   readonly apiKey?: string;
   readonly port?: number;
 }
 
 /**
- * A model provider under a test's control: a real HTTP server on loopback that speaks OpenAI's chat completions, streamed and not.
+ * A model provider under a test's control: a real HTTP server on loopback that speaks OpenAI's chat completions and responses and Anthropic's messages, streamed and not;
+ * faults have the form of completions.
  * A list that is used up, and a script that throws, answer 500 with the reason, so that the test sees it.
  */
 export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
@@ -49,14 +59,14 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = (incoming.url ?? '').split('?')[0] ?? '';
     const raw = await readAll(incoming);
-    if (options.apiKey !== undefined && incoming.headers.authorization !== `Bearer ${options.apiKey}`) {
+    if (options.apiKey !== undefined && incoming.headers.authorization !== `Bearer ${options.apiKey}` && incoming.headers['x-api-key'] !== options.apiKey) {
       return sendError(response, { fault: 'status', status: 401, message: 'Incorrect API key provided.', code: 'invalid_api_key' });
     }
     if (path === '/v1/models') {
       const data = (options.models ?? ['scripted']).map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'scripted' }));
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
     }
-    if (path !== '/v1/chat/completions') return sendError(response, { fault: 'status', status: 404, message: `no route ${path}` });
+    if (DIALECTS[path] === undefined) return sendError(response, { fault: 'status', status: 404, message: `no route ${path}` });
     const body = JSON.parse(raw.toString('utf8')) as ModelRequestBody;
     const request: ModelRequest = {
       number: requests.length + 1,
@@ -96,16 +106,15 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
 
 async function answer(request: ModelRequest, response: ServerResponse, turn: ScriptedAnswer): Promise<void> {
   if (turn.delayMs !== undefined) await wait(turn.delayMs);
-  if (request.body.stream !== true) {
-    return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(completionOf(request, turn)));
-  }
+  const { whole, events, end } = DIALECTS[request.path] ?? { whole: completionOf, events: framesOf, end: '' };
+  if (request.body.stream !== true) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(request, turn)));
   openStream(response);
-  for (const text of framesOf(request, turn)) {
+  for (const text of events(request, turn)) {
     if (response.destroyed) return;
     response.write(text);
     if (turn.chunkDelayMs !== undefined) await wait(turn.chunkDelayMs);
   }
-  response.end('data: [DONE]\n\n');
+  response.end(end);
 }
 
 async function misbehave(request: ModelRequest, response: ServerResponse, fault: ModelFault): Promise<void> {

@@ -21,6 +21,7 @@ import type { SessionLimitOptions } from './pool/session-limits.js';
 import { Activator } from './runtimes/activator.js';
 import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
+import { EgressEnvironment, type EgressOptions } from './runtimes/egress-environment.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
 import { installStartRoute } from './runtimes/start.route.js';
@@ -42,6 +43,8 @@ export interface RuntimeApiOptions {
   readonly pace?: PoolPace;
   /** Seven days of age and no idle time when not given. */
   readonly sessionLimits?: SessionLimitOptions;
+  /** How sandboxes of classes that reach names find egress-proxy; none is told of it when not given. */
+  readonly egress?: EgressOptions | null;
   readonly orgSandboxLimit: number;
   readonly replicaId: string;
   /** Life of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not given. */
@@ -128,7 +131,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     () => pool.kick(),
   );
   const box = new SecretBox(options.encryptionKey, options.previousEncryptionKey);
-  const activator = new Activator(context, stockroom, box, options.activationKey, systemClock);
+  const activator = new Activator(context, stockroom, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
   const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
   const runtimes = new RuntimesService(context, claims, pool, box);

@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { type EgressClass, isProxied } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { SandboxBackend } from '@slipway/sandbox';
 import { DirectoryStore, fromKubeconfig, inCluster, KubernetesBackend, openS3Store, type WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
@@ -7,6 +8,7 @@ import { ProcessBackend } from '@slipway/sandbox/adapters/process';
 import type { Logger } from '@slipway/telemetry';
 import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
 import { CLUSTER_PACE, LOCAL_PACE, type PoolPace, type PoolSpec } from './pool/pool-context.js';
+import type { EgressOptions } from './runtimes/egress-environment.js';
 import { loadTemplates } from './templates/sandbox-templates.js';
 
 /** A blank sandbox of this machine is replaced at this age. Seconds. */
@@ -19,6 +21,8 @@ export interface Sandboxes {
   readonly backend: SandboxBackend;
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
   readonly pace: PoolPace;
+  /** `null`: there is no way out by name. */
+  readonly egress: EgressOptions | null;
   /** What is wrong with the place, in a sentence; `null`: nothing. What is warm may be given out all the same. */
   problem(): string | null;
   close(): Promise<void>;
@@ -52,12 +56,12 @@ async function onThisMachine(config: Config, settings: ProcessSettings, host: Re
     bounds: { min: settings.poolTarget, max: settings.poolTarget },
     maxAgeSeconds: MAX_BLANK_SECONDS,
   };
-  return { backend, pools: [pool], pace: LOCAL_PACE, problem: () => null, close: async () => {} };
+  return { backend, pools: [pool], pace: LOCAL_PACE, egress: null, problem: () => null, close: async () => {} };
 }
 
 async function onCluster(config: Config, settings: KubernetesSettings, logger: Logger): Promise<Sandboxes> {
   const { cluster } = settings;
-  const { templates, pools } = loadTemplates(settings.templates, config.NODE_ENV);
+  const { templates, pools, egress: classes } = loadTemplates(settings.templates, config.NODE_ENV);
   const backend = new KubernetesBackend({
     access: 'kubeconfig' in cluster ? await fromKubeconfig(cluster.kubeconfig) : inCluster(cluster.host, cluster.port),
     namespace: settings.namespace,
@@ -74,7 +78,19 @@ async function onCluster(config: Config, settings: KubernetesSettings, logger: L
     if (synced && staleForMs < STALE_MS) return null;
     return reason?.detail ?? (synced ? 'The API server of the cluster is away.' : 'The cluster has not been read yet.');
   };
-  return { backend, pools, pace: CLUSTER_PACE, problem, close: () => backend.close() };
+  return { backend, pools, pace: CLUSTER_PACE, egress: egressOf(config, classes, logger), problem, close: () => backend.close() };
+}
+
+function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, logger: Logger): EgressOptions | null {
+  const { EGRESS_PROXY_URL: proxyUrl, EGRESS_SECRET: secret, EGRESS_NO_PROXY: direct, SANDBOX_MAX_AGE_SECONDS: maxAgeSeconds } = config;
+  if (proxyUrl !== undefined && secret !== undefined) return { proxyUrl, secret, direct, classes, maxAgeSeconds };
+  const cutOff = [...classes].flatMap(([name, egress]) => (isProxied(egress) ? [name] : []));
+  if (cutOff.length > 0)
+    logger.warn(
+      { templates: cutOff },
+      'these templates reach names through egress-proxy, and EGRESS_PROXY_URL is not set: their sandboxes reach as much as class none',
+    );
+  return null;
 }
 
 async function openStore(url: URL): Promise<WorkspaceStore> {

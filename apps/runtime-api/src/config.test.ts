@@ -47,6 +47,16 @@ describe('the configuration of runtime-api', () => {
     expect(loadConfig(kubernetes).sandboxes).toMatchObject({ namespace: 'slipway-sandboxes', cluster: { kubeconfig: kubernetes.KUBECONFIG } });
   });
 
+  it('needs the secret of egress-proxy where it has its address, and reads the hosts that are called without it', () => {
+    const proxied = { ...kubernetes, EGRESS_PROXY_URL: 'http://egress:3128' };
+    expect(refusal(proxied)).toContain('EGRESS_SECRET: is needed with EGRESS_PROXY_URL');
+    expect(refusal({ ...proxied, EGRESS_SECRET: 'too-short-secret' })).not.toContain('too-short-secret');
+    expect(
+      loadConfig({ ...proxied, EGRESS_SECRET: 'a secret of the test, long enough for it', EGRESS_NO_PROXY: 'a.example, .b.example,' }).EGRESS_NO_PROXY,
+    ).toEqual(['a.example', '.b.example']);
+    expect(loadConfig(kubernetes)).toMatchObject({ EGRESS_NO_PROXY: [] });
+  });
+
   it('lets only isolated sandboxes into production', () => {
     const local = { ...common, PROCESS_BACKEND_DIR: '/var/lib/x', AGENT_SERVER_COMMAND: '["a"]', ACTION_SERVER_COMMAND: '["b"]', NODE_ENV: 'production' };
     expect(refusal({ ...local, SANDBOX_BACKEND: 'process' })).toContain('refuses production');

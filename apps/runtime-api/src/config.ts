@@ -76,6 +76,20 @@ const Variables = z.object({
   KUBECONFIG: z.string().min(1).optional().describe("kubernetes: file that says which cluster; without it that of the pod's own service account."),
   KUBERNETES_SERVICE_HOST: z.string().optional().describe('kubernetes: set by the kubelet in a pod.'),
   KUBERNETES_SERVICE_PORT: z.string().default('443').describe('kubernetes: set by the kubelet in a pod.'),
+  EGRESS_PROXY_URL: z
+    .url({ protocol: /^http$/ })
+    .optional()
+    .describe('kubernetes: egress-proxy as sandboxes of the classes `packages` and `allow-list` reach it; without it they reach as much as `none`.'),
+  EGRESS_SECRET: z
+    .string()
+    .min(32, 'needs at least 32 characters')
+    .optional()
+    .describe('kubernetes: signs what sandboxes show to egress-proxy; the same there. Required with EGRESS_PROXY_URL. Secret.'),
+  EGRESS_NO_PROXY: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
+    .describe('kubernetes: hosts that sandboxes call without egress-proxy, with commas between them, beside this machine’s own and services of the cluster.'),
   ORG_SANDBOX_LIMIT: z.coerce
     .number()
     .int()
@@ -136,6 +150,7 @@ function processSettings(env: Variables, missing: Missing): ProcessSettings {
 
 function kubernetesSettings(env: Variables, missing: Missing): KubernetesSettings {
   const required = <T>(name: keyof Variables, value: T | undefined): T => value ?? missing(name, 'is needed for SANDBOX_BACKEND=kubernetes');
+  if (env.EGRESS_PROXY_URL !== undefined && env.EGRESS_SECRET === undefined) missing('EGRESS_SECRET', 'is needed with EGRESS_PROXY_URL');
   const host = env.KUBERNETES_SERVICE_HOST ?? '';
   if (env.KUBECONFIG === undefined && host === '') missing('KUBECONFIG', 'is needed for SANDBOX_BACKEND=kubernetes outside of a pod');
   return {

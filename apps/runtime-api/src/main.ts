@@ -24,6 +24,7 @@ try {
     pace: sandboxes.pace,
     sandboxProblem: sandboxes.problem,
     sessionLimits: { idleSeconds: config.SANDBOX_IDLE_SECONDS ?? null, maxAgeSeconds: config.SANDBOX_MAX_AGE_SECONDS },
+    egress: sandboxes.egress,
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
     stopping: stop.stopping,

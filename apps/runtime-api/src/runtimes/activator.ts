@@ -7,6 +7,7 @@ import type { PoolContext } from '../pool/pool-context.js';
 import { removeSandbox } from '../pool/slot-removal.js';
 import type { ActiveRuntime, BoundClaim } from '../stock/bind.queries.js';
 import type { Stockroom } from '../stock/stockroom.js';
+import type { EgressEnvironment } from './egress-environment.js';
 import { replaceWorkspace, unremovedSandboxes } from './runtimes.queries.js';
 import { environmentContext, keyContext } from './sealing.js';
 
@@ -41,9 +42,12 @@ export class Activator {
     private readonly box: SecretBox,
     private readonly key: KeyObject,
     private readonly clock: Clock,
+    /** `null`: no sandbox is told of a proxy. */
+    private readonly egress: EgressEnvironment | null = null,
   ) {}
 
   /**
+   * @param template name of the template that the sandbox was made from.
    * @param sent what was sealed for this request; it counts for a session that is new with it.
    * @param bindSentAt when the bind of this claim was sent, by `performance.now()`, if this request made it: a new session's mark is then written beside its answer.
    *   It would not be waited for to reach the disk anyway, and the sandbox's receipt says the same; reads here wait for it.
@@ -52,6 +56,7 @@ export class Activator {
   async activate(
     orgId: string,
     sessionId: string,
+    template: string,
     claim: BoundClaim,
     sent: Secrets,
     signal: AbortSignal,
@@ -71,8 +76,9 @@ export class Activator {
     }
     const sessionKey = claim.sealedKey === null ? sent.sessionKey : this.box.decrypt(claim.sealedKey, keyContext(orgId, sessionId));
     const environment = claim.sealedEnvironment === null ? sent.environment : this.box.decrypt(claim.sealedEnvironment, environmentContext(orgId, sessionId));
+    const env = this.egress?.addTo(environment, { orgId, claimId: claim.claimId, template, address }) ?? environment;
     // The environment is JSON already; the key is base64url.
-    const body = `{"session_api_keys":["${sessionKey}"],"env":${environment}}`;
+    const body = `{"session_api_keys":["${sessionKey}"],"env":${env}}`;
     const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId };
     const token = signActivation(claims, body, this.key, this.clock.now());
     const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);

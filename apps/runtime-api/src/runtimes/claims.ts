@@ -135,8 +135,8 @@ export class Claims {
       const { claim } = outcome;
       const activated =
         claim.workspaceRef === claim.podName
-          ? await this.activator.activate(orgId, sessionId, claim, sent, signal, outcome.outcome === 'bound' ? bindSentAt : null)
-          : await this.restores.activate(orgId, sessionId, claim, sent, signal);
+          ? await this.activator.activate(orgId, sessionId, pool.image, claim, sent, signal, outcome.outcome === 'bound' ? bindSentAt : null)
+          : await this.restores.activate(orgId, sessionId, pool.image, claim, sent, signal);
       if (activated === 'under-way') {
         const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
         if (row === undefined) throw notFound();

@@ -28,9 +28,16 @@ export class Restores {
   ) {}
 
   /** @param patience when it ends the answer is `under-way`, and the work goes on. */
-  async activate(orgId: string, sessionId: string, claim: BoundClaim, sent: Secrets, patience: AbortSignal): Promise<Activated | 'under-way'> {
+  async activate(
+    orgId: string,
+    sessionId: string,
+    template: string,
+    claim: BoundClaim,
+    sent: Secrets,
+    patience: AbortSignal,
+  ): Promise<Activated | 'under-way'> {
     const { claimId } = claim;
-    const work = this.underWay.get(claimId) ?? this.work(orgId, sessionId, claim, sent).finally(() => this.underWay.delete(claimId));
+    const work = this.underWay.get(claimId) ?? this.work(orgId, sessionId, template, claim, sent).finally(() => this.underWay.delete(claimId));
     this.underWay.set(claimId, work);
     const impatient = new Promise<'under-way'>((resolve) => {
       if (patience.aborted) resolve('under-way');
@@ -39,7 +46,7 @@ export class Restores {
     return Promise.race([work, impatient]);
   }
 
-  private async work(orgId: string, sessionId: string, claim: BoundClaim, sent: Secrets): Promise<Activated | 'under-way'> {
+  private async work(orgId: string, sessionId: string, template: string, claim: BoundClaim, sent: Secrets): Promise<Activated | 'under-way'> {
     const { db, failpoints, logger } = this.context;
     const hold = (detail: string | null): Promise<boolean> => holdRestore(db, orgId, sessionId, claim.claimId, this.restorer, HOLD_SECONDS, detail);
     // Somebody else brings it, or it has ended: the row says which to whoever asks next.
@@ -52,7 +59,7 @@ export class Restores {
       return hold(DETAIL);
     }).then((held) => held || over.abort());
     try {
-      const activated = await this.activator.activate(orgId, sessionId, claim, sent, limit);
+      const activated = await this.activator.activate(orgId, sessionId, template, claim, sent, limit);
       // Nobody may be there any more to give it up.
       if (activated.result === 'failed')
         await releaseClaim(db, orgId, claim.claimId, { only: 'bound', end: 'lost', session: 'error', detail: activated.reason });

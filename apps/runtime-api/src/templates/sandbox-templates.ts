@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { EgressClass } from '@slipway/contracts';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { readTemplates } from '@slipway/sandbox/adapters/kubernetes';
 import { parse as parseYaml } from 'yaml';
@@ -31,6 +32,8 @@ export interface SandboxTemplates {
   readonly templates: readonly unknown[];
   /** One for each template and size, in the order in which they are written: the first is for requests that name none. */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
+  /** What sandboxes of each template reach, by its name. */
+  readonly egress: ReadonlyMap<string, EgressClass>;
 }
 
 /**
@@ -79,5 +82,5 @@ function fromValue(value: unknown, nodeEnv: 'development' | 'test' | 'production
       }),
     );
   });
-  return { templates: bare, pools: pools as [PoolSpec, ...PoolSpec[]] };
+  return { templates: bare, pools: pools as [PoolSpec, ...PoolSpec[]], egress: new Map(templates.map(({ name, egress }) => [name, egress])) };
 }

@@ -5,4 +5,4 @@ export { type ClusterAccess, fromKubeconfig, inCluster } from './cluster-access.
 export type { ClusterHealth } from './cluster-pods.js';
 export { BUDGETS, type BudgetName, type Budgets } from './kube-api.js';
 export { KubernetesBackend, type KubernetesBackendConfig } from './kubernetes-backend.js';
-export { EGRESS_CLASSES, readTemplates, SandboxTemplate } from './sandbox-template.js';
+export { readTemplates, SandboxTemplate } from './sandbox-template.js';

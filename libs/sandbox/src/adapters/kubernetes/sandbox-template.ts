@@ -1,4 +1,5 @@
-import { RESOURCE_FACTORS } from '@slipway/contracts';
+import { EGRESS_CLASSES, RESOURCE_FACTORS } from '@slipway/contracts';
+import { readHostPattern } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { OWN_PREFIX } from './cluster-objects.js';
@@ -10,9 +11,6 @@ const DNS_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const DIGEST = /@sha256:[0-9a-f]{64}$/;
 /** Prefixes of labels that a template may not set: by ours and the application's own the platform finds its pods, and policies apply. */
 const RESERVED_PREFIXES = [OWN_PREFIX, 'app.kubernetes.io/'];
-
-/** What a sandbox can reach, beside the platform itself. NetworkPolicies select pods by it. */
-export const EGRESS_CLASSES = ['none', 'packages', 'allow-list', 'open'] as const;
 
 const Amounts = z.strictObject({ cpu: CpuQuantity, memory: ByteQuantity, ephemeralStorage: ByteQuantity });
 export type Amounts = z.infer<typeof Amounts>;
@@ -55,6 +53,10 @@ export const SandboxTemplate = z.strictObject({
   tolerations: z.array(Toleration).default([]),
   labels: z.record(z.string().regex(LABEL_KEY, 'is not a key of a label'), z.string().regex(LABEL_VALUE, 'is not a value of a label')).default({}),
   egress: z.enum(EGRESS_CLASSES).default('packages'),
+  /** What class `allow-list` reaches, and needs: names, `*.name` for all below one, each with `:port` if it is about that port alone. egress-proxy is told the same. */
+  allowedHosts: z
+    .array(z.string().refine((text) => readHostPattern(text) !== null, 'is no host, such as mirror.example.com, *.example.com or mirror.example.com:8443'))
+    .default([]),
   /** Needs Linux 6.3, idmapped mounts and a container runtime that knows them. */
   userNamespaces: z.boolean().default(false),
   imagePullSecrets: z.array(z.string().regex(DNS_NAME)).default([]),
@@ -81,6 +83,15 @@ export function readTemplates(value: unknown, nodeEnv: 'development' | 'test' | 
               path: [index, 'labels', label],
               message: `is reserved: labels of ${RESERVED_PREFIXES.join(' and ')} are Slipway's`,
             });
+        const listed = template.allowedHosts.length > 0;
+        if (listed !== (template.egress === 'allow-list'))
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'allowedHosts'],
+            message: listed
+              ? `is for egress: allow-list, and this template has ${template.egress}`
+              : 'needs at least one host for egress: allow-list; none is egress: none',
+          });
         if (nodeEnv === 'production' && !DIGEST.test(template.image))
           context.addIssue({ code: 'custom', path: [index, 'image'], message: 'has no digest (@sha256:…), which production needs' });
         if (templates.findIndex((other) => other.name === template.name) !== index)

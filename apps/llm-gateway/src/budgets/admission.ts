@@ -1,27 +1,45 @@
 import type { Usage } from '../completions/usage.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 
-/** What a call can come to at most, before it is sent. */
+/** What a call can come to at most, before it is sent; `claimOf` (claim.ts) makes it. */
 export interface Claim {
   /** As the caller named it. */
   readonly model: string;
   /** USD; `null` when nobody knows the price: then only calls and tokens are limited. */
   readonly maxCostUsd: number | null;
+  /** USD: its prompt and a short answer. What is left of a budget between this and `maxCostUsd` is still of use: the call gets a smaller ceiling. Absent: all or nothing. */
+  readonly minCostUsd?: number | null;
+  /** Upper bound of the prompt alone: what is taken of the tokens a minute before the call; the rest is by its usage. Absent: `maxTokens`. */
+  readonly promptTokens?: number;
   /** Prompt and longest answer together. */
   readonly maxTokens: number;
+}
+
+/** What a call's row in the ledger must say (`LedgerEntry.holder`, `.accounts`), so that its cost leaves what was held for it in the same commit. */
+export interface Draw {
+  /** The life of this process that held it; `null`: no budget limits the call. */
+  readonly holder: string | null;
+  readonly accounts: readonly number[];
 }
 
 /** A call that was let in, in all that limits it: organization, member, key, conversation. */
 export interface Admission {
   /** USD that this call may come to; a stream that reaches it is ended with `budget.exhausted` after a last usage frame. `null`: no limit. */
   readonly ceilingUsd: number | null;
-  /** What it came to, once; until then the largest cost is held back, and no longer than its hold lives should this process die. Never throws. */
+  readonly draw: Draw;
+  /** `x-ratelimit-…` of the tightest limits, for the answer; empty where there is none. */
+  headers(): Readonly<Record<string, string>>;
+  /**
+   * What it came to, once (later ones are ignored): the cost that its ledger entry says, or 0 when no entry is written. Until then the largest cost is held back,
+   * and no longer than its hold lives should this process die. Never throws.
+   */
   settle(usage: Usage, costUsd: number): void;
 }
 
 /**
  * Lets calls in, or not. Answers at once while this replica holds enough of each budget; asks Postgres near a limit.
- * @throws SlipwayError `budget.exhausted`, `rate.limited` (with `retryAfterSeconds`), `service.unavailable` when the authority is away and the setting says closed.
+ * @throws SlipwayError `budget.exhausted`; `rate.limited` (with `retryAfterSeconds`), also when all that is left of a budget is held by calls under way;
+ * `service.unavailable` when the authority is away and the setting says closed.
  */
 export interface Admitter {
   admit(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission>;

@@ -57,6 +57,11 @@ export class KeyCache {
     for (const keyId of keyIds) this.known.delete(keyId);
   }
 
+  /** Looks again at every key of an organization before its next call: what limits them has changed. */
+  forgetOrg(orgId: string): void {
+    for (const [keyId, { key }] of this.known) if (key?.orgId === orgId) this.known.delete(keyId);
+  }
+
   private async lookupNew(keyId: string): Promise<StoredKey | null> {
     const running = this.lookups.get(keyId);
     if (running !== undefined) return running;
@@ -111,6 +116,7 @@ export class KeyCache {
   private check(key: StoredKey | null, token: string, now: number): StoredKey {
     if (key === null || !timingSafeEqual(key.hash, hashKeyToken(token))) throw unauthorized('This key is not known.');
     if (key.revoked) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
+    if (key.blocked === true) throw unauthorized('This key is blocked.');
     if (key.expiresAt <= now) throw unauthorized('This key has expired.');
     if (key.stop !== null && key.stop.until > now) throw new SlipwayError('budget.exhausted', key.stop.reason);
     return key;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, unlink } from 'node:fs/promises';
 import path from 'node:path';
-import { LedgerEntry } from './ledger-entry.js';
+import { LedgerEntry, type LedgerInput } from './ledger-entry.js';
 
 /**
  * Entries on disk until they are in Postgres, one JSON line each, in segments that are removed whole.
@@ -11,7 +11,7 @@ import { LedgerEntry } from './ledger-entry.js';
  */
 export class LedgerSpool {
   private current: { readonly file: string; readonly handle: FileHandle } | null = null;
-  private waiting: LedgerEntry[] = [];
+  private waiting: LedgerInput[] = [];
   private writes: Promise<void> = Promise.resolve();
 
   constructor(
@@ -20,7 +20,7 @@ export class LedgerSpool {
   ) {}
 
   /** Takes an entry in; it is in the file soon after. A disk that fails is reported and does not stop the call. */
-  append(entry: LedgerEntry): void {
+  append(entry: LedgerInput): void {
     this.waiting.push(entry);
     if (this.waiting.length > 1) return;
     setImmediate(() => {

@@ -8,7 +8,7 @@ import { createLogger, type Logger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { insertLedgerEntries } from './ledger.queries.js';
-import type { LedgerEntry } from './ledger-entry.js';
+import type { LedgerInput } from './ledger-entry.js';
 import { LedgerSpool } from './ledger-spool.js';
 import { LedgerWriter } from './ledger-writer.js';
 
@@ -26,7 +26,7 @@ after(async () => {
   await database.close();
 });
 
-const entry = (conversationId: string, more: Partial<LedgerEntry> = {}): LedgerEntry => ({
+const entry = (conversationId: string, more: Partial<LedgerInput> = {}): LedgerInput => ({
   id: randomUUID(),
   orgId: 'org_1',
   conversationId,
@@ -124,7 +124,7 @@ describe('the ledger writer', () => {
     const entries = Array.from({ length: 8 }, () => entry(id));
     for (const one of entries) writer.add(one);
     await writer.close(10);
-    const ids = logged.flatMap((line) => (line['ledger_entry'] === undefined ? [] : [(line['ledger_entry'] as LedgerEntry).id]));
+    const ids = logged.flatMap((line) => (line['ledger_entry'] === undefined ? [] : [(line['ledger_entry'] as LedgerInput).id]));
     expect(new Set(ids)).toEqual(new Set(entries.map((one) => one.id)));
   });
 
@@ -135,7 +135,7 @@ describe('the ledger writer', () => {
     for (const one of [entry(id), bad, entry(id)]) writer.add(one);
     await writer.close(5_000);
     expect(await stored(id)).toBe(2);
-    expect(logged.map((line) => (line['ledger_entry'] as LedgerEntry | undefined)?.id)).toEqual([bad.id]);
+    expect(logged.map((line) => (line['ledger_entry'] as LedgerInput | undefined)?.id)).toEqual([bad.id]);
   });
 });
 

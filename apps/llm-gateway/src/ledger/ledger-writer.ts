@@ -1,5 +1,5 @@
 import type { Logger } from '@slipway/telemetry';
-import type { LedgerEntry } from './ledger-entry.js';
+import type { LedgerInput } from './ledger-entry.js';
 import type { LedgerSpool } from './ledger-spool.js';
 
 /** Longest that an entry waits for others before it is sent. Milliseconds. */
@@ -13,7 +13,7 @@ const LAST_RETRY_MS = 5_000;
 
 export interface LedgerWriterOptions {
   /** Stores a batch in one commit; storing an entry again must change nothing. */
-  readonly store: (entries: readonly LedgerEntry[]) => Promise<void>;
+  readonly store: (entries: readonly LedgerInput[]) => Promise<void>;
   /** `null`: entries that are not stored yet end with the process, at most `FLUSH_AFTER_MS` of them while Postgres answers. */
   readonly spool: LedgerSpool | null;
   readonly logger: Logger;
@@ -27,7 +27,7 @@ export interface LedgerWriterOptions {
  * only, or without a spool goes whole into the log at level error. The same holds for an entry that Postgres refuses for what it says.
  */
 export class LedgerWriter {
-  private readonly pending: LedgerEntry[] = [];
+  private readonly pending: LedgerInput[] = [];
   /** Segments whose entries are in `pending`, or, when `spilled`, on disk only. */
   private sealed: string[] = [];
   private spilled = false;
@@ -51,7 +51,7 @@ export class LedgerWriter {
   }
 
   /** Never throws and never waits. */
-  add(entry: LedgerEntry): void {
+  add(entry: LedgerInput): void {
     const { spool, logger, maxPending = MAX_PENDING } = this.options;
     spool?.append(entry);
     if (this.pending.length < maxPending) this.pending.push(entry);
@@ -124,7 +124,7 @@ export class LedgerWriter {
     return true;
   }
 
-  private async storeBatch(batch: readonly LedgerEntry[]): Promise<void> {
+  private async storeBatch(batch: readonly LedgerInput[]): Promise<void> {
     try {
       await this.options.store(batch);
     } catch (error) {

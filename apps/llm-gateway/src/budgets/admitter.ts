@@ -1,0 +1,63 @@
+import type { Usage } from '../completions/usage.js';
+import type { StoredKey } from '../keys/keys.queries.js';
+import { type RateLimits, type RateTaken } from '../limits/rate-limits.js';
+import type { Admission, Admitter, Claim, Draw } from './admission.js';
+import type { BudgetLeases, Reservation } from './budget-leases.js';
+import { toTicks, toTicksUp, toUsd } from './ticks.js';
+
+const UNDRAWN: Draw = { holder: null, accounts: [] };
+
+/** Calls and tokens a minute first, then money: what costs least to know. */
+export class KeyAdmitter implements Admitter {
+  constructor(
+    private readonly budgets: BudgetLeases,
+    private readonly rates: RateLimits,
+  ) {}
+
+  admit(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission> {
+    const taken = this.rates.take(key, claim.model, claim.promptTokens ?? claim.maxTokens, signal);
+    return taken instanceof Promise ? taken.then((rate) => this.reserve(key, claim, rate, signal)) : this.reserve(key, claim, taken, signal);
+  }
+
+  private reserve(key: StoredKey, claim: Claim, rate: RateTaken, signal: AbortSignal): Admission | Promise<Admission> {
+    if (claim.maxCostUsd === null) return new Admitted(this.budgets, rate, null);
+    const want = toTicksUp(claim.maxCostUsd);
+    const least = claim.minCostUsd === undefined || claim.minCostUsd === null ? want : toTicksUp(claim.minCostUsd);
+    const reservation = this.budgets.reserve(key, want, least, signal);
+    if (!(reservation instanceof Promise)) return new Admitted(this.budgets, rate, reservation);
+    return reservation.then(
+      (given) => new Admitted(this.budgets, rate, given),
+      (refusal: unknown) => {
+        rate.settle(0);
+        throw refusal;
+      },
+    );
+  }
+}
+
+class Admitted implements Admission {
+  readonly ceilingUsd: number | null;
+  readonly draw: Draw;
+  private settled = false;
+
+  constructor(
+    private readonly budgets: BudgetLeases,
+    private readonly rate: RateTaken,
+    private readonly reservation: Reservation | null,
+  ) {
+    const held = reservation !== null && reservation.holder !== null;
+    this.ceilingUsd = held ? toUsd(reservation.ticks) : null;
+    this.draw = held ? { holder: reservation.holder, accounts: reservation.leases.map(({ account }) => account) } : UNDRAWN;
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    return this.rate.headers();
+  }
+
+  settle(usage: Usage, costUsd: number): void {
+    if (this.settled) return;
+    this.settled = true;
+    if (this.reservation !== null && this.reservation.holder !== null) this.budgets.release(this.reservation, toTicks(costUsd));
+    this.rate.settle(usage.promptTokens + usage.completionTokens);
+  }
+}

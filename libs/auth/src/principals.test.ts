@@ -59,7 +59,7 @@ describe('PrincipalService', () => {
     const key: ProvenKey = {
       keyId: 'key_1',
       org: { id: 'org_1', slug: 'ada', name: 'Ada', kind: 'personal' },
-      owner: { kind: 'service-account', id: 'svc_1', label: 'robot', email: null, emailVerified: false },
+      owner: { kind: 'service-account', id: 'svc_1', label: 'robot', email: null, emailVerified: false, termsVersion: null },
       role: 'member',
       scopes: ['org:read'],
       permissions: new Set(['org:read']),

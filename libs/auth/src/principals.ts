@@ -95,9 +95,15 @@ export class PrincipalService {
     ];
   }
 
+  /** The same for whoever was proved: a person's key waits for what its person has still to do. A service account has nothing to do. */
+  gatesOfProof(proven: Proven): Gate[] {
+    if (proven.kind === 'session') return this.gatesOf(proven.person);
+    return proven.key.owner.kind === 'user' ? this.gatesOf(proven.key.owner) : [];
+  }
+
   /** @throws SlipwayError `account.email-unverified` or `account.terms-required`, whichever comes first. */
-  assertGatesPassed(person: Pick<SignedIn, 'emailVerified' | 'termsVersion'>): void {
-    const [gate] = this.gatesOf(person);
+  assertGatesPassed(proven: Proven): void {
+    const [gate] = this.gatesOfProof(proven);
     if (gate !== undefined) throw new SlipwayError(`account.${gate}`, GATE_WORDS[gate]);
   }
 

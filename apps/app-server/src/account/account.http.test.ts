@@ -111,6 +111,50 @@ describe('one’s own account', () => {
     expect(await problem(await free.fetch('/api/v1/me/accept-terms', { method: 'POST', json: {} }))).toEqual([404, 'resource.not-found']);
   });
 
+  it('holds up the API keys of who has not passed it, over HTTP and sockets, until they have; not those of a service account', async () => {
+    const client = await person(gated, 'nia', { email_verified: true });
+    await client.fetch('/api/v1/me/accept-terms', { method: 'POST', json: {} });
+    const org = client.me.orgs[0]?.id ?? '';
+    const make = async (body: object): Promise<string> => {
+      const answer = await client.fetch(`/api/v1/orgs/${org}/api-keys`, { method: 'POST', json: { scopes: ['org:read', 'conversation:read'], ...body } });
+      expect(answer.status).toBe(201);
+      return ((await answer.json()) as { token: string }).token;
+    };
+    const account = (await (await client.fetch(`/api/v1/orgs/${org}/service-accounts`, { method: 'POST', json: { name: 'ci', role: 'viewer' } })).json()) as {
+      id: string;
+    };
+    const [own, robots] = [await make({ name: 'own' }), await make({ name: 'ci', serviceAccountId: account.id })];
+    const ask = (token: string, path = `/api/v1/orgs/${org}`): Promise<Response> =>
+      fetch(`${gated.url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+    const socketBy = (token: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = io(gated.url, { transports: ['websocket'], reconnection: false, forceNew: true, auth: { token } });
+        const done = (outcome: string): void => {
+          socket.close();
+          resolve(outcome);
+        };
+        socket.once('connect', () => done('connected'));
+        socket.once('connect_error', (error) => done((error as unknown as { data: { code: string } }).data.code));
+      });
+    const held = async (token: string, code: string | null): Promise<void> => {
+      await until(
+        `it answers ${code ?? 'as before'}`,
+        async () => (code === null ? (await ask(token)).ok : (await problem(await ask(token)))[1] === code),
+        2_000,
+      );
+      expect(await socketBy(token)).toBe(code ?? 'connected');
+      expect(((await (await ask(token, '/api/v1/me')).json()) as Me).gates).toEqual(code === null ? [] : [code.replace('account.', '')]);
+    };
+    await held(own, null);
+    await owner.query("UPDATE app.user_account SET terms_version = '2025-01' WHERE id = $1", [client.me.id]);
+    await held(own, 'account.terms-required');
+    await held(robots, null);
+    await owner.query('UPDATE app.user_account SET terms_version = $2, email_verified = false WHERE id = $1', [client.me.id, TERMS.TERMS_VERSION]);
+    await held(own, 'account.email-unverified');
+    await owner.query('UPDATE app.user_account SET email_verified = true WHERE id = $1', [client.me.id]);
+    await held(own, null);
+  });
+
   it('signs out also who has passed no gate', async () => {
     const client = await person(gated, 'jan');
     expect((await client.fetch('/api/logout', { method: 'POST' })).status).toBe(200);

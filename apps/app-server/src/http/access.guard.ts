@@ -74,7 +74,7 @@ export class AccessGuard implements CanActivate {
     if (proven.kind === 'session') {
       request.person = proven.person;
       await this.limits.takeOfCaller(operation, proven.person.userId, reply);
-      if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven.person);
+      if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven);
       return proven;
     }
     const { keyId } = proven.key;
@@ -82,6 +82,7 @@ export class AccessGuard implements CanActivate {
     await this.limits.takeOfCaller(operation, keyId, reply);
     if (proofOf(operation) === 'session')
       throw new SlipwayError('auth.session-needed', `No API key can do this (${operation.id}); it is for a signed-in person.`);
+    if (operation.beforeGates !== true) this.principals.assertGatesPassed(proven);
     return proven;
   }
 }

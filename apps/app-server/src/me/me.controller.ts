@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import type { Proven, ProvenKey } from '@slipway/auth';
+import { PrincipalService, type Proven, type ProvenKey } from '@slipway/auth';
 import { type Me, type ModelList, type Org, operations, type Principal } from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
 import { Caller, Proved } from '../http/params.js';
@@ -12,6 +12,7 @@ export class MeController {
   constructor(
     private readonly people: MeService,
     private readonly models: ModelsService,
+    private readonly principals: PrincipalService,
   ) {}
 
   @Serves(operations.me)
@@ -20,7 +21,7 @@ export class MeController {
     const { keyId, owner, org, expiresAt } = proven.key;
     const { id, label: name, email, emailVerified } = owner;
     const auth: Me['auth'] = { kind: 'api-key', keyId, orgId: org.id, owner: owner.kind, expiresAt: expiresAt.toISOString() };
-    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: [], terms: null };
+    return { id, name, email, auth, emailVerified, orgs: [orgOfKey(proven.key)], gates: this.principals.gatesOfProof(proven), terms: null };
   }
 
   /** OpenHands' question of the same kind. */

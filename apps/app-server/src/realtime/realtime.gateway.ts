@@ -67,7 +67,7 @@ export class RealtimeGateway {
       this.prove(socket).then(
         (proven) => {
           if (proven === null) return next(connectError('auth.missing', NOT_PROVED));
-          const [gate] = proven.kind === 'session' ? principals.gatesOf(proven.person) : [];
+          const [gate] = principals.gatesOfProof(proven);
           if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
           // Also one that reads nothing ends with its session or key.
           const stopWatch = access.watchProof(watchedProof(proven), () => socket.disconnect(true));
@@ -194,7 +194,7 @@ export class RealtimeGateway {
       conversationId = asked.conversationId.toLowerCase();
       const proven = await this.prove(socket);
       if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
-      if (proven.kind === 'session') this.principals.assertGatesPassed(proven.person);
+      this.principals.assertGatesPassed(proven);
       const orgId = await this.orgOf(proven, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;

@@ -44,6 +44,7 @@ class Rows {
                 owner_label: 'Ada',
                 owner_email: null,
                 owner_email_verified: false,
+                owner_terms_version: null,
                 role: this.role,
                 scopes: [...this.scopes, 'of-a-newer:version'],
                 hash: this.made.hash,

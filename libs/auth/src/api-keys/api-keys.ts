@@ -16,6 +16,8 @@ export interface ProvenKey {
     readonly label: string;
     readonly email: string | null;
     readonly emailVerified: boolean;
+    /** The version of the terms that the person has accepted; `null` for a service account. */
+    readonly termsVersion: string | null;
   };
   /** The owner's role now. */
   readonly role: Role;
@@ -29,6 +31,9 @@ export interface ProvenKey {
 const CACHE_MS = 1_000;
 const CACHE_SIZE = 10_000;
 
+const QUERY = `SELECT k.*, (SELECT u.terms_version FROM app.user_account u WHERE k.owner_kind = 'user' AND u.id = k.owner_id) AS owner_terms_version
+  FROM app.find_api_key($1) k`;
+
 const Row = z.object({
   id: z.string(),
   org_id: z.string(),
@@ -40,6 +45,7 @@ const Row = z.object({
   owner_label: z.string(),
   owner_email: z.string().nullable(),
   owner_email_verified: z.boolean(),
+  owner_terms_version: z.string().nullable(),
   role: z.enum(ROLES),
   /** Open: one that a newer version has written grants nothing here. */
   scopes: z.array(z.string()),
@@ -109,14 +115,21 @@ export class ApiKeys {
 
   private async query(id: string): Promise<Entry> {
     const readAt = this.clock.now().getTime();
-    const { rows } = await this.pool.query({ name: 'find-api-key', text: 'SELECT * FROM app.find_api_key($1)', values: [id] });
+    const { rows } = await this.pool.query({ name: 'find-api-key', text: QUERY, values: [id] });
     if (rows[0] === undefined) return { readAt, known: null };
     const row = Row.parse(rows[0]);
     const scopes = PERMISSIONS.filter((permission) => row.scopes.includes(permission));
     const key: ProvenKey = {
       keyId: row.id,
       org: { id: row.org_id, slug: row.org_slug, name: row.org_name, kind: row.org_kind },
-      owner: { kind: row.owner_kind, id: row.owner_id, label: row.owner_label, email: row.owner_email, emailVerified: row.owner_email_verified },
+      owner: {
+        kind: row.owner_kind,
+        id: row.owner_id,
+        label: row.owner_label,
+        email: row.owner_email,
+        emailVerified: row.owner_email_verified,
+        termsVersion: row.owner_terms_version,
+      },
       role: row.role,
       scopes,
       permissions: permissionsOfKey(scopes, new Set<Permission>(ROLE_PERMISSIONS[row.role])),

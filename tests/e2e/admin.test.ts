@@ -399,6 +399,60 @@ describe('what an organization’s owner governs, in a browser', {
     await expectClean(member, 'a page that a member may not see');
   });
 
+  step('rules for sign-ins: a member who does not fulfil them is led to a sign-in and back, and an admin ends sessions', async () => {
+    const database = new pg.Client({ connectionString: stack.ownerUrl });
+    await database.connect();
+    try {
+      await open(owner, 'admin/security', 'Security');
+      await owner.getByRole('combobox', { name: 'A sign-in is good for' }).click();
+      await owner.getByRole('option', { name: '1 hour' }).click();
+      await owner.getByRole('checkbox', { name: /second factor/ }).click();
+      await owner.getByRole('button', { name: 'Save' }).click();
+      await owner.getByText('You have not signed in with a second factor yourself').waitFor();
+      await owner.getByRole('checkbox', { name: /second factor/ }).click();
+      await owner.getByRole('button', { name: 'Save' }).click();
+      await owner.getByText('The rules are saved, and hold within two seconds.').waitFor();
+      await owner.getByRole('table', { name: 'Sessions of members' }).getByText('Grace Hopper').waitFor();
+      await expectClean(owner, 'security', 'everyTheme');
+
+      await open(member, 'admin/api-keys', 'API keys');
+      await database.query(
+        "UPDATE app.session SET created_at = now() - interval '61 minutes' WHERE user_id = (SELECT id FROM app.user_account WHERE name = 'Grace Hopper')",
+      );
+      await until('the page asks for it', async () => {
+        await member.reload();
+        return (await member.getByRole('heading', { level: 1, name: 'Sign in again' }).count()) === 1;
+      });
+      await expectClean(member, 'sign in again');
+      await member.getByRole('link', { name: 'Sign in again' }).click();
+      await member.getByLabel('Password').fill('a long password');
+      await member.getByRole('button', { name: 'Sign in' }).click();
+      await member.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+      expect(new URL(member.url()).pathname).toBe('/acme/admin/api-keys');
+
+      // As if the sign-in service had said so of the owner.
+      await database.query(
+        "UPDATE app.session SET second_factor = true WHERE user_id = (SELECT user_id FROM app.membership WHERE org_id = $1 AND role = 'owner')",
+        [orgId],
+      );
+      await owner.getByRole('checkbox', { name: /second factor/ }).click();
+      await owner.getByRole('button', { name: 'Save' }).click();
+      await until('the page asks for it', async () => {
+        await member.reload();
+        return (await member.getByRole('heading', { level: 1, name: 'A second factor is needed' }).count()) === 1;
+      });
+      await expectClean(member, 'a second factor is needed');
+
+      await owner.getByRole('button', { name: 'Sign out every browser of Grace Hopper' }).first().click();
+      await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+      await owner.getByText('One browser of Grace Hopper is signed out.').waitFor();
+      await member.reload();
+      await member.waitForURL('**/login?redirect=**');
+    } finally {
+      await database.end();
+    }
+  });
+
   step('nothing of the browser complained', () => {
     expect(complaints).toEqual([]);
   });

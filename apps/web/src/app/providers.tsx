@@ -14,6 +14,8 @@ const ELSE_THAN_KNOWN: ReadonlySet<string> = new Set([
   'org.being-deleted',
   'account.email-unverified',
   'account.terms-required',
+  'org.sign-in-again',
+  'org.second-factor-needed',
 ]);
 
 /**

@@ -1,53 +1,20 @@
 'use client';
-import type { OrgDomain } from '@slipway/contracts';
-import { Button, EmptyState, Section } from '@slipway/ui';
-import { useQuery } from '@tanstack/react-query';
-import { Plus } from 'lucide-react';
-import { useState } from 'react';
-import { api } from '../../api/client.ts';
 import { Page } from '../frame/page.tsx';
-import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
-import { ClaimDialog } from './claim-dialog.tsx';
-import { DomainCard } from './domain-card.tsx';
+import { Domains } from './domains.tsx';
+import { MemberSessions } from './member-sessions.tsx';
+import { Rules } from './rules-form.tsx';
 
 export function Security() {
   const { org } = useSession();
-  const [claiming, setClaiming] = useState(false);
-  const domains = useQuery<readonly OrgDomain[]>({
-    queryKey: ['domains', org.id],
-    queryFn: async ({ signal }) => (await api.listDomains({ org: org.id, signal })).data,
-  });
+  const sees = org.permissions.includes('security:read');
   return (
-    <Page title="Security" narrow>
-      <Section
-        title="Domains"
-        description="Prove that a domain of e-mail addresses is yours, and people who sign in with a confirmed address of it can join by themselves."
-        action={
-          <Button onClick={() => setClaiming(true)}>
-            <Plus aria-hidden /> Claim a domain
-          </Button>
-        }
-      >
-        <QueryPanel query={domains} label="The domains">
-          {(rows) =>
-            rows.length === 0 ? (
-              <EmptyState title="No domain is claimed" className="rounded-lg border border-line">
-                Everybody who joins needs an invitation.
-              </EmptyState>
-            ) : (
-              <ul className="flex flex-col gap-3">
-                {rows.map((domain) => (
-                  <li key={domain.domain}>
-                    <DomainCard domain={domain} />
-                  </li>
-                ))}
-              </ul>
-            )
-          }
-        </QueryPanel>
-      </Section>
-      {claiming ? <ClaimDialog onClose={() => setClaiming(false)} /> : null}
+    <Page title="Security">
+      <div className="flex flex-col gap-8">
+        {sees ? <Rules /> : null}
+        {org.permissions.includes('domain:write') ? <Domains /> : null}
+        {sees ? <MemberSessions /> : null}
+      </div>
     </Page>
   );
 }

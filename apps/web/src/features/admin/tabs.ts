@@ -21,7 +21,7 @@ const ADMIN_TABS = [
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },
   { path: 'audit', label: 'Audit', any: ['audit:read'] },
   { path: 'settings', label: 'Settings', any: ['setting:write'] },
-  { path: 'security', label: 'Security', any: ['domain:write'], companyOnly: true },
+  { path: 'security', label: 'Security', any: ['domain:write', 'security:read'], companyOnly: true },
   { path: 'danger', label: 'Danger zone', any: ['org:write', 'org:transfer', 'org:delete'] },
 ] as const satisfies readonly AdminTab[];
 

@@ -1,5 +1,6 @@
 'use client';
 import { type DeltaFrame, type EventsFrame, type InboxFrame, type ResumeFrame, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { io } from 'socket.io-client';
 import { goToSignIn } from '../session/me.ts';
@@ -15,6 +16,7 @@ const RESUBSCRIBE_MS = 500;
  * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for that.
  */
 export function useSocket(store: ConversationStore, orgId: string, conversationId: string, gaps: EventTarget): void {
+  const queries = useQueryClient();
   useEffect(() => {
     const socket = io({ path: '/socket.io', transports: ['websocket'], reconnectionDelay: 300, reconnectionDelayMax: 5_000, randomizationFactor: 0.5 });
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -33,7 +35,11 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       if (!socket.connected) return;
       if (answer.success && answer.data.ok) store.connection.set('live');
       else if (answer.success && !answer.data.ok && answer.data.code === 'auth.missing') goToSignIn();
-      else later(() => void subscribe());
+      else {
+        // The organization may ask for another sign-in by now, or the person may have left it: the page says so when it is read again who is signed in.
+        if (answer.success) void queries.invalidateQueries({ queryKey: ['me'] });
+        later(() => void subscribe());
+      }
     };
     /** This replica is about to end and another one is there: no reason to wait. */
     let sentAway = false;
@@ -72,5 +78,5 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
       gaps.removeEventListener('gap', onGap);
       socket.disconnect();
     };
-  }, [store, orgId, conversationId, gaps]);
+  }, [store, orgId, conversationId, gaps, queries]);
 }

@@ -5,6 +5,7 @@ import Link from 'next/link';
 import { useParams } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useStored } from '../../browser/stored.ts';
+import { SignInAgain } from '../session/sign-in-again.tsx';
 import { SignedIn } from '../session/signed-in.tsx';
 import { LAST_ORG } from './last-org.ts';
 import { Shell } from './shell.tsx';
@@ -36,6 +37,7 @@ function OrgOfAddress({ me, name, children }: { me: Me; name: string; children: 
     remember(id);
     setShown({ name, id });
   }, [id, name, remember]);
+  if (org !== undefined && org.needs !== null) return <SignInAgain me={me} org={org} needs={org.needs} />;
   if (org !== undefined)
     return (
       <Shell me={me} org={org}>

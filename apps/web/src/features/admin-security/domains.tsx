@@ -1,0 +1,51 @@
+'use client';
+import type { OrgDomain } from '@slipway/contracts';
+import { Button, EmptyState, Section } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { ClaimDialog } from './claim-dialog.tsx';
+import { DomainCard } from './domain-card.tsx';
+
+/** The domains that the organization claims, and the way to claim another. */
+export function Domains() {
+  const { org } = useSession();
+  const [claiming, setClaiming] = useState(false);
+  const domains = useQuery<readonly OrgDomain[]>({
+    queryKey: ['domains', org.id],
+    queryFn: async ({ signal }) => (await api.listDomains({ org: org.id, signal })).data,
+  });
+  return (
+    <Section
+      title="Domains"
+      description="Prove that a domain of e-mail addresses is yours, and people who sign in with a confirmed address of it can join by themselves."
+      action={
+        <Button onClick={() => setClaiming(true)}>
+          <Plus aria-hidden /> Claim a domain
+        </Button>
+      }
+    >
+      <QueryPanel query={domains} label="The domains">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No domain is claimed" className="rounded-lg border border-line">
+              Everybody who joins needs an invitation.
+            </EmptyState>
+          ) : (
+            <ul className="flex flex-col gap-3">
+              {rows.map((domain) => (
+                <li key={domain.domain}>
+                  <DomainCard domain={domain} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </QueryPanel>
+      {claiming ? <ClaimDialog onClose={() => setClaiming(false)} /> : null}
+    </Section>
+  );
+}

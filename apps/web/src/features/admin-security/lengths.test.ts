@@ -1,0 +1,23 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { lengthOf, lengthOptions } from './lengths.ts';
+
+describe('lengths of sessions', () => {
+  it('are said in the largest whole unit', () => {
+    expect([15, 60, 90, 480, 1_440, 2_880, 10_080, 20_160].map(lengthOf)).toEqual([
+      '15 minutes',
+      '1 hour',
+      '90 minutes',
+      '8 hours',
+      '1 day',
+      '2 days',
+      '1 week',
+      '2 weeks',
+    ]);
+  });
+
+  it('offer also what was set by a program', () => {
+    expect(lengthOptions([60, 240], 90, 'none', 'No rule').map(({ value }) => value)).toEqual(['none', '60', '90', '240']);
+    expect(lengthOptions([60, 240], null, 'none', 'No rule')).toHaveLength(3);
+  });
+});

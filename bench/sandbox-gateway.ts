@@ -34,7 +34,7 @@ export default async function run(report: Report): Promise<void> {
     PUBLIC_URL: 'https://slipway.bench',
     SANDBOX_GATEWAY_URL: 'http://gw.bench',
     SANDBOX_ACCESS_SECRET: SECRET,
-    DATABASE_URL: database.urls.app,
+    DATABASE_URL: database.urls.sandbox,
     RUNTIME_API_URL: sandbox.url,
     RUNTIME_API_KEY: RUNTIME_KEY,
     LOG_LEVEL: 'info',

@@ -12,7 +12,7 @@ export interface ServicePlan {
 export interface StackAddresses {
   readonly port: number;
   readonly dataDirectory: string;
-  readonly databaseUrls: Readonly<Record<'app' | 'runtime' | 'gateway', string>>;
+  readonly databaseUrls: Readonly<Record<'app' | 'runtime' | 'gateway' | 'sandbox', string>>;
   /** `null`: queue and hints are on Postgres. */
   readonly redisUrl: string | null;
   /** `null`: the embedded one. */
@@ -129,7 +129,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
       PUBLIC_URL: publicUrl,
       SANDBOX_GATEWAY_URL: gatewayUrl,
       SANDBOX_ACCESS_SECRET: secrets.sandboxAccess,
-      DATABASE_URL: addresses.databaseUrls.app,
+      DATABASE_URL: addresses.databaseUrls.sandbox,
       RUNTIME_API_URL: at('runtime-api'),
       RUNTIME_API_KEY: secrets.runtimeApiKey,
       SANDBOX_BACKEND: place['SANDBOX_BACKEND'] ?? 'process',

@@ -27,7 +27,7 @@ export interface Secrets {
   readonly oidcClient: string;
   readonly runtimeApiKey: string;
   readonly gatewayMasterKey: string;
-  readonly database: Readonly<Record<'app' | 'runtime' | 'gateway', string>>;
+  readonly database: Readonly<Record<'app' | 'runtime' | 'gateway' | 'sandbox', string>>;
   /** Ed25519, PKCS#8 DER, base64. */
   readonly activationPrivateKey: string;
 }
@@ -39,7 +39,7 @@ export function loadSecrets(dataDirectory: string): Secrets {
   const secret = (): string => randomBytes(32).toString('base64url');
   const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Secrets>) : null;
   // An installation that is older than one of its secrets gets that one now, and keeps the others.
-  if (known?.sandboxAccess !== undefined) return known as Secrets;
+  if (known?.sandboxAccess !== undefined && known.database?.sandbox !== undefined) return known as Secrets;
   const secrets: Secrets = {
     session: secret(),
     encryption: secret(),
@@ -48,9 +48,9 @@ export function loadSecrets(dataDirectory: string): Secrets {
     oidcClient: secret(),
     runtimeApiKey: secret(),
     gatewayMasterKey: secret(),
-    database: { app: secret(), runtime: secret(), gateway: secret() },
     activationPrivateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
     ...known,
+    database: { app: secret(), runtime: secret(), gateway: secret(), sandbox: secret(), ...known?.database },
   };
   writeFileSync(file, JSON.stringify(secrets, null, 2), { mode: 0o600 });
   return secrets;

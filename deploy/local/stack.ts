@@ -74,6 +74,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           app: serviceUrl(ownerUrl, 'app', secrets.database.app),
           runtime: serviceUrl(ownerUrl, 'runtime', secrets.database.runtime),
           gateway: serviceUrl(ownerUrl, 'gateway', secrets.database.gateway),
+          sandbox: serviceUrl(ownerUrl, 'sandbox', secrets.database.sandbox),
         },
         redisUrl: options.env['REDIS_URL'] ?? null,
         oidcIssuerUrl: options.env['OIDC_ISSUER_URL'] ?? null,

@@ -124,6 +124,7 @@ describe('the images of the apps', { skip: root }, () => {
             DATABASE_APP_URL: at(database.urls.app),
             DATABASE_RUNTIME_URL: at(database.urls.runtime),
             DATABASE_GATEWAY_URL: at(database.urls.gateway),
+            DATABASE_SANDBOX_URL: at(database.urls.sandbox),
           };
           const migrate = (who: string): RunningContainer => startContainer(planOf(who, unpacked, variables, ['node', '/opt/slipway/migrate.js']));
           try {

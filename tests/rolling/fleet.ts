@@ -85,6 +85,7 @@ export class Fleet {
       app: serviceUrl(ownerUrl, 'app', passwords.app),
       runtime: serviceUrl(ownerUrl, 'runtime', passwords.runtime),
       gateway: serviceUrl(ownerUrl, 'gateway', passwords.gateway),
+      sandbox: serviceUrl(ownerUrl, 'sandbox', passwords.sandbox),
     };
     const addresses = { port, dataDirectory: directory, databaseUrls, redisUrl: options.redisUrl ?? null, oidcIssuerUrl: null };
     const plans = planServices(addresses, secrets, options.env).filter(({ name }) => name !== 'web');

@@ -18,7 +18,7 @@ export const ConfigSchema = z
     SANDBOX_GATEWAY_URL: httpUrl.default('http://localhost:3006'),
     /** Signs what lets people into sandboxes; the same in app-server. Secret. */
     SANDBOX_ACCESS_SECRET: secret,
-    /** Postgres, as the role slipway_app: whether access still holds. Secret. */
+    /** Postgres, as the role slipway_sandbox: whether access still holds. Secret. */
     DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
     RUNTIME_API_URL: httpUrl,
     RUNTIME_API_KEY: secret,

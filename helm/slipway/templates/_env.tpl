@@ -13,7 +13,7 @@
 {{- include "slipway.fromSecret" (dict "name" .name "secret" (default (include "slipway.ownSecret" .root) $secrets.existingSecret) "key" (index $secrets.keys .key)) -}}
 {{- end -}}
 
-{{/* (dict "root" $ "role" "app" | "runtime" | "gateway" | "owner" "name" VARIABLE) */}}
+{{/* (dict "root" $ "role" "app" | "runtime" | "gateway" | "sandbox" | "owner" "name" VARIABLE) */}}
 {{- define "slipway.databaseUrl" -}}
 {{- $p := .root.Values.postgresql -}}
 {{- if $p.existingSecret -}}
@@ -179,7 +179,7 @@
 {{- define "slipway.env.sandboxGateway" -}}
 - { name: SANDBOX_BACKEND, value: kubernetes }
 - { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
-{{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
+{{ include "slipway.databaseUrl" (dict "root" . "role" "sandbox" "name" "DATABASE_URL") }}
 {{ include "slipway.env.sandboxAccess" . }}
 - { name: RUNTIME_API_URL, value: {{ include "slipway.url" (dict "root" . "app" "runtimeApi") | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "RUNTIME_API_KEY" "key" "runtimeApi") }}

@@ -10,7 +10,7 @@ import { migrate, serviceUrl } from './migrate/index.js';
 import { asSystem, createPool, inOrg, type SqlPool } from './sql/index.js';
 
 /** Those of `createTestDatabase` (which depends on this library, so it cannot be used here): roles are shared by all databases of a server. */
-const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway' };
+const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway', sandbox: 'test-sandbox' };
 
 /** Policies by which a row is found without knowing its organization, for reading only: whoever names a key's id learns whose key it is. */
 const READ_BY_PROOF: ReadonlySet<string> = new Set(['gateway.virtual_key lookup']);

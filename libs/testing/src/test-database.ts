@@ -6,13 +6,13 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
-import { migrate, SCHEMAS, serviceUrl } from '@slipway/db/migrate';
+import { migrate, ROLES, type Role, SCHEMAS, serviceUrl } from '@slipway/db/migrate';
 import pg from 'pg';
 
 export interface TestDatabase {
   readonly ownerUrl: string;
-  /** As each service connects: `slipway_app`, `slipway_runtime`, `slipway_gateway`. */
-  readonly urls: Readonly<Record<(typeof SCHEMAS)[number], string>>;
+  /** As each service connects: `slipway_app`, `slipway_runtime`, `slipway_gateway`, `slipway_sandbox`. */
+  readonly urls: Readonly<Record<Role, string>>;
   /** Drops it, and stops the server when this call started one. */
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface TestDatabase {
 const PRISMA_DIRECTORY = fileURLToPath(new URL('../../../prisma', import.meta.url));
 /** Longest wait for connections to a test's database to close by themselves. Milliseconds. */
 const CLOSING_MS = 3_000;
-const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway' } as const;
+const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway', sandbox: 'test-sandbox' } as const;
 
 /**
  * A fresh, migrated database on a real Postgres: on the server of TEST_POSTGRES_URL (one for a whole run of the suites), else on one of its own.
@@ -55,7 +55,7 @@ export async function createTestDatabase(options: { extra?: { name: string; prep
   const ownerUrl = withDatabase(adminUrl, name);
   return {
     ownerUrl,
-    urls: Object.fromEntries(SCHEMAS.map((schema) => [schema, serviceUrl(ownerUrl, schema, PASSWORDS[schema])])) as TestDatabase['urls'],
+    urls: Object.fromEntries(ROLES.map((role) => [role, serviceUrl(ownerUrl, role, PASSWORDS[role])])) as TestDatabase['urls'],
     close: async () => {
       // A pool's end does not wait for the server: connections that are being closed would be killed, and their clients would throw.
       const open = async (): Promise<boolean> => (await admin.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name])).rowCount !== 0;

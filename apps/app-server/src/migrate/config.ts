@@ -20,6 +20,8 @@ export const MigrateConfigSchema = z.object({
   DATABASE_RUNTIME_URL: roleUrl('slipway_runtime'),
   /** What llm-gateway has as DATABASE_URL. Secret. */
   DATABASE_GATEWAY_URL: roleUrl('slipway_gateway'),
+  /** What sandbox-gateway has as DATABASE_URL. Secret. */
+  DATABASE_SANDBOX_URL: roleUrl('slipway_sandbox'),
   /** Folder of the migrations, `<schema>/migrations/…`; in the image beside the program. */
   MIGRATIONS_DIR: z.string().min(1).optional(),
   /** Longest wait for a Postgres that does not take connections yet. Seconds. */

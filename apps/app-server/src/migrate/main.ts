@@ -17,7 +17,12 @@ try {
   const { applied } = await migrate({
     ownerUrl: config.DATABASE_OWNER_URL,
     directory: config.MIGRATIONS_DIR ?? fileURLToPath(new URL('./prisma', import.meta.url)),
-    passwords: { app: passwordOf(config.DATABASE_APP_URL), runtime: passwordOf(config.DATABASE_RUNTIME_URL), gateway: passwordOf(config.DATABASE_GATEWAY_URL) },
+    passwords: {
+      app: passwordOf(config.DATABASE_APP_URL),
+      runtime: passwordOf(config.DATABASE_RUNTIME_URL),
+      gateway: passwordOf(config.DATABASE_GATEWAY_URL),
+      sandbox: passwordOf(config.DATABASE_SANDBOX_URL),
+    },
     log: (line) => logger.info(line),
   });
   await migrateQueue(config.DATABASE_OWNER_URL, 'slipway_app');

@@ -83,7 +83,7 @@ export class TestGateway {
       PUBLIC_URL: PLATFORM,
       SANDBOX_GATEWAY_URL: 'http://gw.test',
       SANDBOX_ACCESS_SECRET: SECRET,
-      DATABASE_URL: databaseUrl?.(database.urls.app) ?? database.urls.app,
+      DATABASE_URL: databaseUrl?.(database.urls.sandbox) ?? database.urls.sandbox,
       RUNTIME_API_URL: urlOf(runtimeApi.server),
       RUNTIME_API_KEY: RUNTIME_KEY,
       ...env,

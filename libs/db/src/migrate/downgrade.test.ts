@@ -9,7 +9,7 @@ import { startPostgresServer } from '../embedded/index.js';
 import { migrate } from './index.js';
 
 const PRISMA = fileURLToPath(new URL('../../../../prisma', import.meta.url));
-const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway' };
+const PASSWORDS = { app: 'test-app', runtime: 'test-runtime', gateway: 'test-gateway', sandbox: 'test-sandbox' };
 
 describe('an older version over a newer database', () => {
   let folder: string;

@@ -1,1 +1,1 @@
-export { type MigrateOptions, migrate, SCHEMAS, serviceUrl } from './migrate.js';
+export { type MigrateOptions, migrate, ROLES, type Role, SCHEMAS, serviceUrl } from './migrate.js';

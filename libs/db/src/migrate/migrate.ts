@@ -7,14 +7,17 @@ import { markOf, refuseDowngrade } from './downgrade.js';
 /** One schema a service; each has its own role, its own folder in prisma/ and its own history. */
 export const SCHEMAS = ['app', 'runtime', 'gateway'] as const;
 export type Schema = (typeof SCHEMAS)[number];
+/** Roles that log in, as `slipway_<role>`: one a schema, and sandbox-gateway's, which reads a little of `app` and has no schema of its own. */
+export const ROLES = [...SCHEMAS, 'sandbox'] as const;
+export type Role = (typeof ROLES)[number];
 
 export interface MigrateOptions {
   /** Connects as the owner of the schemas, who may create roles. */
   readonly ownerUrl: string;
   /** The repository's `prisma/` folder. */
   readonly directory: string;
-  /** Password of the role `slipway_<schema>`. */
-  readonly passwords: Readonly<Record<Schema, string>>;
+  /** Password of each `slipway_<role>`. */
+  readonly passwords: Readonly<Record<Role, string>>;
   readonly log: (line: string) => void;
 }
 
@@ -34,6 +37,7 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
     await refuseDowngrade(client, SCHEMAS, options.directory, options.log);
+    await ensureRole(client, 'slipway_sandbox', options.passwords.sandbox);
     for (const schema of SCHEMAS) {
       await ensureRoles(client, schema, options.passwords[schema]);
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
@@ -47,9 +51,9 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
 }
 
 /** The owner's connection string, as the non-owner role of one service. */
-export function serviceUrl(ownerUrl: string, schema: Schema, password: string): string {
+export function serviceUrl(ownerUrl: string, role: Role, password: string): string {
   const url = new URL(ownerUrl);
-  url.username = `slipway_${schema}`;
+  url.username = `slipway_${role}`;
   url.password = password;
   return url.href;
 }
@@ -91,15 +95,17 @@ async function migrateSchema(client: pg.Client, schema: Schema, directory: strin
 /** `slipway_<schema>` logs in and owns nothing; `slipway_<schema>_system` is entered with SET LOCAL ROLE and never inherited. */
 async function ensureRoles(client: pg.Client, schema: Schema, password: string): Promise<void> {
   const role = `slipway_${schema}`;
-  for (const [name, attributes] of [
-    [role, 'LOGIN'],
-    [`${role}_system`, 'NOLOGIN'],
-  ] as const) {
-    const exists = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
-    if (exists.rowCount === 0) await client.query(`CREATE ROLE ${name} ${attributes} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
-  }
-  await client.query(`ALTER ROLE ${role} PASSWORD ${client.escapeLiteral(password)}`);
+  await ensureRole(client, role, password);
+  await ensureRole(client, `${role}_system`, null);
   await client.query(`GRANT ${role}_system TO ${role} WITH INHERIT FALSE, SET TRUE`);
+}
+
+/** @param password `null`: it does not log in. */
+async function ensureRole(client: pg.Client, name: string, password: string | null): Promise<void> {
+  const exists = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [name]);
+  if (exists.rowCount === 0)
+    await client.query(`CREATE ROLE ${name} ${password === null ? 'NOLOGIN' : 'LOGIN'} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
+  if (password !== null) await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
 
 const HISTORY_TABLE = (schema: Schema): string => `CREATE TABLE IF NOT EXISTS ${schema}._prisma_migrations (

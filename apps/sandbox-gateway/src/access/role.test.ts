@@ -1,0 +1,95 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { createPool, type SqlPool } from '@slipway/db/sql';
+import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import { expect } from 'expect';
+import { liveGrants, redeemTicket } from './grants.queries.js';
+
+describe('the role slipway_sandbox', () => {
+  let database: TestDatabase;
+  let owner: SqlPool;
+  let pool: SqlPool;
+  const conversation = randomUUID();
+  const ticket = createHash('sha256').update('ticket').digest();
+
+  before(async () => {
+    database = await createTestDatabase();
+    owner = createPool({ url: database.ownerUrl, max: 1, applicationName: 'test', onError: () => {} });
+    pool = createPool({ url: database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
+    await owner.query("INSERT INTO app.org (id, slug, name, kind) VALUES ('org', 'org', 'org', 'team')");
+    await owner.query(
+      "INSERT INTO app.session (id, user_id, tokens, access_expires_at, expires_at) VALUES ('ses', 'usr', 'sealed', now(), now() + interval '1 day')",
+    );
+    await owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ('org', 'usr', 'member')");
+    await owner.query("INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model) VALUES ($1, 'org', 'u', 'u', 't', 'm')", [
+      conversation,
+    ]);
+    await owner.query(
+      `INSERT INTO app.sandbox_grant (id, org_id, user_id, session_id, conversation_id, port, ticket_hash, ticket_expires_at, expires_at)
+       VALUES ('sbx', 'org', 'usr', 'ses', $1, 8000, $2, now() + interval '30 s', now() + interval '1 hour')`,
+      [conversation, ticket],
+    );
+  });
+  after(async () => {
+    await pool?.end();
+    await owner?.end();
+    await database?.close();
+  });
+
+  it('finds the grants that hold, by a sign-in that its organization still takes, and spends a ticket once', async () => {
+    const found = async (): Promise<string[]> => (await liveGrants(pool, ['sbx', 'none'])).map(({ id }) => id);
+    expect(await found()).toEqual(['sbx']);
+    await owner.query('UPDATE app.org SET second_factor = true');
+    expect(await found()).toEqual([]);
+    await owner.query('UPDATE app.org SET second_factor = false, session_idle_minutes = 5');
+    expect(await found()).toEqual(['sbx']);
+    expect(await redeemTicket(pool, ticket, conversation, 8001)).toBe(null);
+    expect(await redeemTicket(pool, ticket, conversation, 8000)).toBe('sbx');
+    expect(await redeemTicket(pool, ticket, conversation, 8000)).toBe(null);
+  });
+
+  it('does the same as slipway_app does, as which gateways of the version before come', async () => {
+    const app = createPool({ url: database.urls.app, max: 1, applicationName: 'test', onError: () => {} });
+    try {
+      expect(await liveGrants(app, ['sbx'])).toEqual(await liveGrants(pool, ['sbx']));
+      expect(await redeemTicket(app, ticket, conversation, 8000)).toBe(null);
+    } finally {
+      await app.end();
+    }
+  });
+
+  it('can do nothing else: no other table or column, no row made, changed or taken away, no other role', async () => {
+    for (const statement of [
+      'SELECT tokens FROM app.session',
+      'SELECT title FROM app.conversation',
+      'SELECT email FROM app.user_account',
+      'SELECT hash FROM app.api_key',
+      'SELECT 1 FROM app.event',
+      'SELECT 1 FROM app.secret',
+      'SELECT 1 FROM runtime.runtime',
+      'SELECT 1 FROM gateway.virtual_key',
+      "UPDATE app.membership SET role = 'owner'",
+      "UPDATE app.sandbox_grant SET expires_at = now() + interval '1 year'",
+      'DELETE FROM app.sandbox_grant',
+      "INSERT INTO app.sandbox_grant (id, org_id) VALUES ('x', 'org')",
+      'CREATE TABLE app.mine (id int)',
+      'SET ROLE slipway_app_system',
+      'SET ROLE slipway_app',
+    ])
+      await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
+    const { rows } = await owner.query<{ what: string }>(
+      `SELECT DISTINCT table_schema || '.' || table_name || ' ' || privilege_type AS what FROM information_schema.column_privileges WHERE grantee = 'slipway_sandbox' ORDER BY 1`,
+    );
+    expect(rows.map(({ what }) => what)).toEqual([
+      'app.api_key SELECT',
+      'app.conversation SELECT',
+      'app.membership SELECT',
+      'app.org SELECT',
+      'app.sandbox_grant SELECT',
+      'app.sandbox_grant UPDATE',
+      'app.service_account SELECT',
+      'app.session SELECT',
+      'app.user_account SELECT',
+    ]);
+  });
+});

@@ -31,6 +31,13 @@ export const MINIMUM: Values = {
   sandboxes: { image: { digest: DIGEST }, workspaceStore: { url: 's3://workspaces/slipway?region=eu-central-1' } },
 };
 
+const resources = { requests: { cpu: '100m', memory: '256Mi', ephemeralStorage: '256Mi' }, limits: { cpu: '2', memory: '2Gi', ephemeralStorage: '4Gi' } };
+/** Templates whose sandboxes go out through egress-proxy. */
+export const PROXIED_TEMPLATES: readonly Values[] = [
+  { name: 'standard', resources, egress: 'packages' },
+  { name: 'narrow', resources, egress: 'allow-list', allowedHosts: ['api.example.com', '*.files.example.com:8443'] },
+];
+
 /** Everything that can be switched on. */
 export const EVERYTHING: Values = {
   fullnameOverride: 'acme',
@@ -39,11 +46,12 @@ export const EVERYTHING: Values = {
     annotations: { team: 'a' }, labels: { 'example.com/team': 'a' }, nodeSelector: { pool: 'platform' }, tolerations: [{ key: 'platform', operator: 'Exists' }],
     affinity: { nodeAffinity: {} }, priorityClassName: 'high',
   },
-  ...Object.fromEntries(['appServer', 'worker', 'runtimeApi', 'llmGateway', 'web'].map((app) => [app, { autoscaling: { enabled: true }, pod: { priorityClassName: app.toLowerCase() } }])),
+  ...Object.fromEntries(['appServer', 'worker', 'runtimeApi', 'llmGateway', 'egressProxy', 'web'].map((app) => [app, { autoscaling: { enabled: true }, pod: { priorityClassName: app.toLowerCase() } }])),
   sandboxGateway: { autoscaling: { enabled: true }, publicUrl: 'https://sandboxes.example.com', image: { digest: DIGEST } },
   redis: { host: 'redis.example.com', tls: true, auth: { existingSecret: 'redis' } },
   llm: { model: 'gpt', baseUrl: 'https://models.example.com:8443/v1', existingSecret: 'llm' },
-  sandboxes: { workspaceStore: { url: '', volume: { enabled: true, storageClassName: 'nfs' } } },
+  sandboxes: { workspaceStore: { url: '', volume: { enabled: true, storageClassName: 'nfs' } }, templates: PROXIED_TEMPLATES },
+  egress: { commonHosts: ['git.example.com'], packageHosts: ['mirror.example.com'], permittedRanges: ['192.168.7.0/24'], direct: ['.example.org'] },
   ingress: { enabled: true, className: 'nginx', tls: { secretName: 'tls' }, sandboxGateway: { wildcard: true, tls: { secretName: 'wildcard' } } },
   proxy: { http: 'http://proxy:3128', https: 'http://proxy:3128', noProxy: ['.example.com'] },
   privateCa: { configMap: 'ca' },

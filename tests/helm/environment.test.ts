@@ -37,7 +37,7 @@ for (const [name, values] of [
     const workload = (kind: string, component: string): Manifest =>
       ofKind(objects, kind).find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component);
 
-    for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway'])
+    for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', ...(name === 'everything on' ? ['egress-proxy'] : [])])
       it(`is one that ${app} starts with`, async () => {
         const env = environmentOf(workload('Deployment', app), secrets);
         const { loadConfig } = await load(`apps/${app}/dist/config.js`);

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { lackForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
-import { type Manifest, MINIMUM, ofKind, podsOf, render } from './chart.ts';
+import { type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, podsOf, render } from './chart.ts';
 
 const dataOf = (objects: readonly Manifest[]): Record<string, string> => ofKind(objects, 'Secret')[0].data;
 
@@ -22,7 +22,7 @@ describe('the secrets that the chart makes', { skip: lackForHelm() ?? false }, (
   });
 
   it('have every key that a pod asks them for', async () => {
-    const { objects } = await render([MINIMUM]);
+    const { objects } = await render([MINIMUM, { sandboxes: { templates: PROXIED_TEMPLATES } }]);
     const [secret] = ofKind(objects, 'Secret');
     const asked = podsOf(objects)
       .flatMap(({ spec }) => spec.containers)

@@ -43,9 +43,9 @@ export const ConfigSchema = z
     /** Which hosts each class may reach: the JSON of `commonHosts`, `packageHosts` and `templates`, or the path of a file with it. docs/operate/egress.md. */
     EGRESS_RULES: z.string().min(1),
     /** Ports that every listed host may be reached on, with commas between them; an entry with a port of its own adds to them. 22 for git over ssh. */
-    EGRESS_PORTS: ports.default([80, 443]),
+    EGRESS_PORTS: ports.prefault('80,443'),
     /** Of these, where nothing but TLS passes, and only for the server that was asked for. */
-    EGRESS_TLS_PORTS: ports.default([443]),
+    EGRESS_TLS_PORTS: ports.prefault('443'),
     /** Whether a credential counts from its own pod's address alone. `false` only where the cluster hides that address on the way (source NAT): a copied credential then works in every sandbox. */
     EGRESS_BIND_SOURCE: z
       .enum(['true', 'false'])

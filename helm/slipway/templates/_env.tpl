@@ -146,6 +146,26 @@
 - name: REPLICA_ID
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
 {{ include "slipway.env.workspaceStore" . }}
+{{- if include "slipway.egressProxied" . }}
+- { name: EGRESS_PROXY_URL, value: {{ printf "http://%s-egress-proxy.%s.svc.%s:3128" (include "slipway.fullname" .) .Release.Namespace .Values.clusterDomain | quote }} }
+{{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_SECRET" "key" "egress") }}
+- { name: EGRESS_NO_PROXY, value: {{ join "," (prepend .Values.egress.direct (printf ".%s" .Values.clusterDomain)) | quote }} }
+{{- end }}
+{{- end -}}
+
+{{- define "slipway.env.egressProxy" -}}
+{{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_SECRET" "key" "egress") }}
+- { name: EGRESS_PORT, value: "3128" }
+- { name: EGRESS_RULES, value: /etc/slipway/egress/rules.json }
+- { name: EGRESS_CLUSTER_RANGES, value: {{ join "," (concat .Values.sandboxes.network.clusterRanges.ipv4 .Values.sandboxes.network.clusterRanges.ipv6) | quote }} }
+{{- with .Values.egress }}
+- { name: EGRESS_PORTS, value: {{ join "," .ports | quote }} }
+- { name: EGRESS_TLS_PORTS, value: {{ join "," .tlsPorts | quote }} }
+- { name: EGRESS_PERMITTED_RANGES, value: {{ join "," .permittedRanges | quote }} }
+- { name: EGRESS_BIND_SOURCE, value: {{ .bindSource | quote }} }
+- { name: EGRESS_CONNECTIONS_PER_SANDBOX, value: {{ int .connectionsPerSandbox | quote }} }
+- { name: EGRESS_REQUESTS_PER_SECOND, value: {{ int .requestsPerSecond | quote }} }
+{{- end }}
 {{- end -}}
 
 {{- define "slipway.env.workspaceStore" -}}
@@ -216,7 +236,7 @@
 {{- end -}}
 {{- if $v.oidc.existingSecret }}{{ $needed = append $needed (dict "value" "oidc.existingSecret" "name" $v.oidc.existingSecret "keys" (list $v.oidc.clientSecretKey)) }}{{ end -}}
 {{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
-{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values $v.secrets.keys | sortAlpha)) }}{{ end -}}
+{{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}
 {{- $needed = append $needed (dict "value" "sandboxes.workspaceStore.existingSecret" "name" $store.existingSecret "keys" (list $store.accessKeyIdKey $store.secretAccessKeyKey)) -}}
 {{- end -}}

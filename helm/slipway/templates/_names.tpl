@@ -16,11 +16,11 @@
 {{- end -}}
 
 {{- define "slipway.component" -}}
-{{- index (dict "appServer" "app-server" "worker" "worker" "runtimeApi" "runtime-api" "llmGateway" "llm-gateway" "sandboxGateway" "sandbox-gateway" "web" "web") . -}}
+{{- index (dict "appServer" "app-server" "worker" "worker" "runtimeApi" "runtime-api" "llmGateway" "llm-gateway" "sandboxGateway" "sandbox-gateway" "egressProxy" "egress-proxy" "web" "web") . -}}
 {{- end -}}
 
 {{- define "slipway.port" -}}
-{{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006) . -}}
+{{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006 "egressProxy" 3007) . -}}
 {{- end -}}
 
 {{- define "slipway.labels" -}}
@@ -52,6 +52,13 @@ app.kubernetes.io/component: {{ .component }}
 {{/* (dict "root" $ "app" "appServer"): as pods of this cluster reach it. */}}
 {{- define "slipway.url" -}}
 {{- printf "http://%s-%s.%s.svc.%s:%s" (include "slipway.fullname" .root) (include "slipway.component" .app) .root.Release.Namespace .root.Values.clusterDomain (include "slipway.port" .app) -}}
+{{- end -}}
+
+{{/* "true" when sandboxes of some template go out through egress-proxy, which runs only then. */}}
+{{- define "slipway.egressProxied" -}}
+{{- range .Values.sandboxes.templates -}}
+{{- if has (default "packages" .egress) (list "packages" "allow-list") -}}true{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "slipway.runtimeApiAccount" -}}

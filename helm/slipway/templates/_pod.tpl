@@ -59,7 +59,7 @@ priorityClassName: {{ . | quote }}
 {{- end -}}
 
 {{/*
-A Deployment, its Service, ServiceAccount, PDB and HPA: (dict "root" $ "app" "appServer" "volumes" YAML "mounts" YAML "annotations" dict).
+A Deployment, its Service, ServiceAccount, PDB and HPA: (dict "root" $ "app" "appServer" "volumes" YAML "mounts" YAML "annotations" dict "ports" more of its ports by name).
 The environment is the template slipway.env.<app>.
 */}}
 {{- define "slipway.app" -}}
@@ -100,6 +100,9 @@ spec:
     {{- $selector | nindent 4 }}
   ports:
     - { name: http, port: {{ $port }}, targetPort: http, protocol: TCP, appProtocol: http }
+    {{- range $name, $more := .ports }}
+    - { name: {{ $name }}, port: {{ $more }}, targetPort: {{ $name }}, protocol: TCP }
+    {{- end }}
 ---
 apiVersion: apps/v1
 kind: Deployment
@@ -172,6 +175,9 @@ spec:
             {{- include (printf "slipway.env.%s" .app) $root | nindent 12 }}
           ports:
             - { name: http, containerPort: {{ $port }}, protocol: TCP }
+            {{- range $name, $more := .ports }}
+            - { name: {{ $name }}, containerPort: {{ $more }}, protocol: TCP }
+            {{- end }}
           startupProbe:
             httpGet: { path: /alive, port: http }
             periodSeconds: 2

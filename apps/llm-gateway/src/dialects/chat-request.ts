@@ -211,7 +211,7 @@ export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObj
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,
     stop: request.stop.length === 0 ? undefined : request.stop,
-    reasoning_effort: traits.reasoning === 'none' ? undefined : effortOf(request.reasoning),
+    reasoning_effort: traits.reasoning === 'none' ? undefined : effortOf(request.reasoning, traits),
     response_format:
       format === null
         ? undefined
@@ -228,9 +228,9 @@ export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObj
 }
 
 /** An effort, as OpenAI's models take it; a budget of tokens becomes the nearest one. */
-export function effortOf(reasoning: Reasoning | null): string | undefined {
+export function effortOf(reasoning: Reasoning | null, traits: Traits): string | undefined {
   if (reasoning === null) return undefined;
-  if (!reasoning.on) return 'none';
+  if (!reasoning.on) return traits.leastEffort ?? undefined;
   if (reasoning.effort !== null) return reasoning.effort === 'max' ? 'xhigh' : reasoning.effort;
   if (reasoning.budgetTokens === null) return 'medium';
   return reasoning.budgetTokens <= 4_096 ? 'low' : reasoning.budgetTokens <= 16_384 ? 'medium' : 'high';

@@ -280,7 +280,10 @@ function writeToolChoice(request: TurnsRequest): JsonObject | undefined {
 function messagesTool(tool: Tool): JsonObject {
   // Anthropic wants the schema of an object, whatever it holds.
   const schema = tool.parameters['type'] === undefined ? { type: 'object', ...tool.parameters } : tool.parameters;
-  return { ...said({ name: tool.name, description: tool.description, input_schema: schema, strict: tool.strict }), ...cacheControl(tool.cache) };
+  return {
+    ...said({ name: tool.name, description: tool.description, input_schema: schema, strict: tool.strict === true ? true : undefined }),
+    ...cacheControl(tool.cache),
+  };
 }
 
 function message(turn: Turn): JsonObject[] {

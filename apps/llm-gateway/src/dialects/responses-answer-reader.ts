@@ -1,6 +1,7 @@
 import { FrameReader } from './frame-reader.js';
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from './json.js';
 import { argumentsText } from './openai-request.js';
+import { REDACTED } from './responses-request.js';
 import type { FinishReason } from './turns.js';
 import { readUsage } from './usage.js';
 
@@ -135,7 +136,8 @@ export class ResponsesAnswerReader extends FrameReader {
       if (!written && thought !== '') this.emit({ kind: 'thinking', text: thought });
       const encrypted = textOf(item['encrypted_content']) ?? '';
       const id = textOf(item['id']);
-      if (encrypted !== '') this.emit({ kind: 'signature', signature: encrypted, ...(id === null ? {} : { id }) });
+      if (encrypted.startsWith(REDACTED)) this.emit({ kind: 'redacted', data: encrypted.slice(REDACTED.length) });
+      else if (encrypted !== '') this.emit({ kind: 'signature', signature: encrypted, ...(id === null ? {} : { id }) });
     } else if (item['type'] === 'message' && !written) {
       for (const part of listOf(item['content']).map(objectOf)) {
         const text = textOf(part?.['text']) ?? '';

@@ -134,7 +134,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     const words = this.words as Open;
     words.pieces.push(text);
     const at = { item_id: words.id, output_index: words.outputIndex };
-    if (kind === 'thinking') return opened + this.frame('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta: text });
+    if (kind === 'thinking') {
+      const part = words.pieces.length > 1 ? '' : this.frame('response.reasoning_summary_part.added', { ...at, summary_index: 0, part: summaryPart('') });
+      return opened + part + this.frame('response.reasoning_summary_text.delta', { ...at, summary_index: 0, delta: text });
+    }
     if (kind === 'refusal') return opened + this.frame('response.refusal.delta', { ...at, content_index: 0, delta: text });
     return opened + this.frame('response.output_text.delta', { ...at, content_index: 0, delta: text, logprobs: [] });
   }
@@ -142,12 +145,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   private open(kind: 'text' | 'refusal' | 'thinking'): string {
     const words = this.place(kind);
     this.words = words;
-    const at = { item_id: words.id, output_index: words.outputIndex };
+    // A summary may have no part at all.
     if (kind === 'thinking')
-      return (
-        this.frame('response.output_item.added', { output_index: words.outputIndex, item: { id: words.id, type: 'reasoning', summary: [] } }) +
-        this.frame('response.reasoning_summary_part.added', { ...at, summary_index: 0, part: { type: 'summary_text', text: '' } })
-      );
+      return this.frame('response.output_item.added', { output_index: words.outputIndex, item: { id: words.id, type: 'reasoning', summary: [] } });
+    const at = { item_id: words.id, output_index: words.outputIndex };
     const item = { id: words.id, type: 'message', status: 'in_progress', role: 'assistant', content: [] };
     return (
       this.frame('response.output_item.added', { output_index: words.outputIndex, item }) +
@@ -161,19 +162,20 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     this.words = null;
     const text = words.pieces.join('');
     const at = { item_id: words.id, output_index: words.outputIndex };
-    let said: string;
+    let said = '';
     let item: JsonObject;
     if (words.kind === 'thinking') {
-      const part = { type: 'summary_text', text };
+      const part = summaryPart(text);
       item = {
         id: id ?? words.id,
         type: 'reasoning',
         summary: text === '' ? [] : [part],
         ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
       };
-      said =
-        this.frame('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }) +
-        this.frame('response.reasoning_summary_part.done', { ...at, summary_index: 0, part });
+      if (text !== '')
+        said =
+          this.frame('response.reasoning_summary_text.done', { ...at, summary_index: 0, text }) +
+          this.frame('response.reasoning_summary_part.done', { ...at, summary_index: 0, part });
     } else {
       const part = contentPart(words.kind, text);
       item = { id: words.id, type: 'message', status: 'completed', role: 'assistant', content: [part] };
@@ -209,6 +211,10 @@ export class ResponsesAnswerWriter implements AnswerWriter {
 
 function callItem(call: Open, status: string): JsonObject {
   return { id: call.id, type: 'function_call', status, call_id: call.callId, name: call.name, arguments: call.pieces.join('') };
+}
+
+function summaryPart(text: string): JsonObject {
+  return { type: 'summary_text', text };
 }
 
 function contentPart(kind: Open['kind'], text: string): JsonObject {

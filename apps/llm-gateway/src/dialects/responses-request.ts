@@ -23,7 +23,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'stream',
 ]);
 /** Marks what Anthropic shows to nobody where Responses has one place for both. */
-export const REDACTED = 'redacted_thinking:';
+export const REDACTED = 'slipway.redacted.';
 
 /** @throws SlipwayError `request.invalid` with the path of what is not understood. */
 export function readResponsesRequest(body: JsonObject): TurnsRequest {
@@ -172,7 +172,6 @@ export function writeResponsesRequest(request: TurnsRequest, traits: Traits): Js
     throw invalid(request.source === 'messages' ? 'stop_sequences' : 'stop', 'this model is reached in an API without stop sequences');
   const own = request.source === 'responses';
   const { sampling } = request;
-  const reasons = traits.reasoning !== 'none';
   const instructions = request.system.map(({ text }) => text).join('\n\n');
   return said({
     // Nothing is kept at the provider, so that the conversation can go on with any model; the reasoning travels encrypted instead.
@@ -187,7 +186,7 @@ export function writeResponsesRequest(request: TurnsRequest, traits: Traits): Js
     max_output_tokens: request.maxOutputTokens,
     temperature: sampling.temperature,
     top_p: sampling.topP,
-    reasoning: reasons && request.reasoning !== null ? writeReasoning(request) : undefined,
+    reasoning: writeReasoning(request, traits),
     text: responsesText(request),
     user: request.user !== null && request.user.length <= 64 ? request.user : undefined,
     metadata: Object.keys(request.metadata).length === 0 ? undefined : request.metadata,
@@ -195,13 +194,15 @@ export function writeResponsesRequest(request: TurnsRequest, traits: Traits): Js
   });
 }
 
-function writeReasoning(request: TurnsRequest): JsonObject {
-  const summary =
-    request.source === 'responses' ? request.reasoning?.summary : request.reasoning?.on === true && request.source === 'messages' ? 'auto' : undefined;
-  // A caller of Responses who gave no effort leaves it to the model.
-  const effort =
-    request.source === 'responses' && request.reasoning?.on === true && request.reasoning.effort === null ? undefined : effortOf(request.reasoning);
-  return said({ effort, summary });
+function writeReasoning(request: TurnsRequest, traits: Traits): JsonObject | undefined {
+  const { reasoning } = request;
+  if (reasoning === null || traits.reasoning === 'none') return undefined;
+  const own = request.source === 'responses';
+  // A summary needs more rights at OpenAI than an answer does: only who asked for one gets it. Who gave no effort here leaves it to the model.
+  const summary = own ? reasoning.summary : reasoning.on && reasoning.summary === 'summarized' ? 'auto' : undefined;
+  const effort = own && reasoning.on && reasoning.effort === null ? undefined : effortOf(reasoning, traits);
+  const written = said({ effort, summary });
+  return Object.keys(written).length === 0 && !own ? undefined : written;
 }
 
 export function responsesText(request: TurnsRequest): JsonObject | undefined {

@@ -9,6 +9,11 @@ const TAG = 'slipway.';
 const NATIVE: Readonly<Record<Dialect, SignatureOrigin>> = { chat: 'anthropic', messages: 'anthropic', responses: 'openai', embeddings: 'openai' };
 const TAGGED = /^slipway\.(anthropic|openai|gemini)\./;
 
+/** It was made by a provider of another dialect than the caller's. */
+export function isForeign(signature: unknown): boolean {
+  return typeof signature === 'string' && signature.startsWith(TAG);
+}
+
 /** Signatures of another origin than the dialect's own, as a cheap look at a whole body finds them. */
 export function mayHoldForeignSignatures(body: Buffer): boolean {
   return body.includes(`"${TAG}`);

@@ -8,6 +8,8 @@ export interface Traits {
   /** Name of the limit in chat: OpenAI's newer models refuse the old one, and servers of others do not know the new one. */
   readonly chatLimit: 'max_tokens' | 'max_completion_tokens';
   readonly reasoning: 'none' | 'effort' | 'budget' | 'adaptive';
+  /** What comes nearest to no reasoning where an effort is said; `null`: nothing is to be said. */
+  readonly leastEffort: string | null;
   /** `false`: temperature and its like are refused. */
   readonly sampling: boolean;
   /** It gives its reasoning encrypted, to be sent back. Responses only. */
@@ -22,6 +24,11 @@ const DEFAULT_MAX_OUTPUT = 8_192;
 const STRICT_HOSTS = /(^|\.)(api\.openai\.com|openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com|api\.groq\.com|api\.mistral\.ai)$/;
 const OPENAI_HOSTS = /(^|\.)(api\.openai\.com|azure\.com)$/;
 const OPENAI_REASONING = /(^|[/.])(o\d|gpt-[5-9]|codex)/;
+const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
+  [/(^|[/.])gpt-(5\.[1-9](?!\d*-codex)|[6-9])/, 'none'],
+  [/(^|[/.])gpt-5(?!.*codex)/, 'minimal'],
+  [/(^|[/.])(o\d|gpt-5|codex)/, 'low'],
+];
 /** `claude-opus-4-7`, `anthropic.claude-sonnet-4-5-20250929-v1:0`, `claude-3-7-sonnet`, `claude-fable-5`: major, minor. */
 const CLAUDE = /claude-(?:[a-z]+-)?(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)/;
 
@@ -36,6 +43,7 @@ export function traitsOf(target: Pick<Target, 'baseUrl' | 'model' | 'maxOutputTo
     chatAdditions: target.chatAdditions ?? !STRICT_HOSTS.test(host),
     chatLimit: OPENAI_HOSTS.test(host) || openAiReasoning ? 'max_completion_tokens' : 'max_tokens',
     reasoning: target.reasoning ?? reasoningOf(version),
+    leastEffort: LEAST_EFFORTS.find(([name]) => name.test(model))?.[1] ?? null,
     sampling: version === null || version < 4.07,
     encryptedReasoning: target.reasoning !== 'none' && openAiReasoning,
     maxOutputTokens: target.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,

@@ -44,11 +44,14 @@ function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null 
   const cacheWriteTokens = told('cache_creation_input_tokens', last.cacheWriteTokens);
   const fresh = told('input_tokens', last.promptTokens - last.cachedTokens - last.cacheWriteTokens);
   const reasoning = objectOf(usage['output_tokens_details'])?.['thinking_tokens'];
+  const forHour = objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens'];
+  const cacheWriteHourTokens = forHour === undefined ? (last.cacheWriteHourTokens ?? 0) : count(forHour);
   return consistent({
     promptTokens: Math.min(MAX_TOKENS, fresh + cachedTokens + cacheWriteTokens),
     completionTokens: told('output_tokens', last.completionTokens),
     cachedTokens,
     cacheWriteTokens,
+    ...(cacheWriteHourTokens === 0 ? {} : { cacheWriteHourTokens: Math.min(cacheWriteHourTokens, cacheWriteTokens) }),
     reasoningTokens: reasoning === undefined ? last.reasoningTokens : count(reasoning),
   });
 }
@@ -83,10 +86,12 @@ export function responsesUsage(usage: Usage): JsonObject {
 }
 
 export function messagesUsage(usage: Usage): JsonObject {
+  const forHour = usage.cacheWriteHourTokens ?? 0;
   return {
     input_tokens: usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedTokens,
+    ...(forHour === 0 ? {} : { cache_creation: { ephemeral_5m_input_tokens: usage.cacheWriteTokens - forHour, ephemeral_1h_input_tokens: forHour } }),
     output_tokens: usage.completionTokens,
     ...(usage.reasoningTokens === 0 ? {} : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
   };

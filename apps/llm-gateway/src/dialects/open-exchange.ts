@@ -1,0 +1,94 @@
+import { SlipwayError } from '@slipway/errors';
+import { type Address, anthropicAddress, openAiAddress, plainHeaders } from './address.js';
+import type { Asked, Dialect, Exchange, OpenExchange, ProviderKind, Target } from './exchange.js';
+import { PassThroughAnswer } from './pass-through-answer.js';
+import { bodyFor, withoutForeignReasoning } from './pass-through-body.js';
+import type { ProviderFormat } from './providers/format.js';
+import { OWN_MANNERS } from './providers/providers.js';
+import { readRoutingFields } from './routing-fields.js';
+import { withSignaturesOf } from './signatures.js';
+import { traitsOf } from './traits.js';
+import { TranslatedAnswer } from './translated-answer.js';
+import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
+
+/** A provider of our dialects has an address; one with a format of its own is written to and read in that. */
+const PROVIDERS: Partial<Record<ProviderKind, Address | ProviderFormat>> = {
+  openai: openAiAddress,
+  anthropic: anthropicAddress,
+  ...OWN_MANNERS,
+};
+
+/** The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of those that it does speak. */
+export const openExchange: OpenExchange = (asked, target) => {
+  const provider = PROVIDERS[target.provider];
+  if (provider === undefined) throw notOffered(asked.dialect);
+  if (typeof provider !== 'function') return inOwnFormat(asked, target, provider);
+  if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, provider);
+  const spoken = target.speaks.find((dialect): dialect is Spoken => dialect !== 'embeddings');
+  if (asked.dialect === 'embeddings' || spoken === undefined) throw notOffered(asked.dialect);
+  return translated(asked, asked.dialect, target, spoken, provider);
+};
+
+function passThrough(asked: Asked, target: Target, address: Address): Exchange {
+  const own = withoutForeignReasoning(asked.body, asked.dialect);
+  const fields = own === asked.body ? asked.fields : readRoutingFields(own, asked.dialect);
+  return {
+    method: 'POST',
+    ...address(asked.dialect, asked, target),
+    body: bodyFor(own, fields, target.model, asked.stream && asked.dialect === 'chat'),
+    answer: new PassThroughAnswer(asked.dialect, asked.stream),
+  };
+}
+
+function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken, address: Address): Exchange {
+  const { writeRequest, answerReader, signedBy } = TRANSLATORS[spoken];
+  const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
+  const body = writeRequest(request, traitsOf(target));
+  return {
+    method: 'POST',
+    ...address(spoken, asked, target),
+    body: Buffer.from(JSON.stringify(body)),
+    answer: new TranslatedAnswer({
+      reader: answerReader(),
+      writer: TRANSLATORS[caller].answerWriter(request, seconds),
+      caller,
+      stream: asked.stream,
+      signedBy,
+      streams: EVENT_STREAM,
+    }),
+  };
+}
+
+function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exchange {
+  const caller = asked.dialect;
+  if (caller === 'embeddings') throw notOffered(caller);
+  const request = withSignaturesOf(readRequest(caller, asked.body), format.signedBy);
+  const written = format.write(request, target);
+  return {
+    method: 'POST',
+    ...written,
+    headers: { ...plainHeaders(asked), ...written.headers },
+    answer: new TranslatedAnswer({
+      reader: format.read(target),
+      writer: TRANSLATORS[caller].answerWriter(request, seconds),
+      caller,
+      stream: asked.stream,
+      signedBy: format.signedBy,
+      streams: format.streams,
+    }),
+  };
+}
+
+const EVENT_STREAM = /^text\/event-stream\b/i;
+
+/** Only a mark for people in an answer. */
+function seconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+function notOffered(dialect: Dialect): SlipwayError {
+  return new SlipwayError(
+    'request.invalid',
+    dialect === 'embeddings' ? 'model: this model gives no embeddings' : 'model: this model cannot be asked in this API',
+  );
+}

@@ -1,0 +1,103 @@
+import { SlipwayError } from '@slipway/errors';
+import type { Usage } from '../completions/usage.js';
+import { EventLines } from './event-lines.js';
+import type { Answer, Dialect } from './exchange.js';
+import { scanFrame } from './frame-scan.js';
+import { type JsonObject, listOf, objectOf, parseObject } from './json.js';
+import type { ProviderError } from './turns.js';
+import { readUsage } from './usage.js';
+
+/** Where each dialect has the answer itself. */
+const CONTENT: Readonly<Record<Dialect, string>> = { chat: 'choices', responses: 'output', messages: 'content', embeddings: 'data' };
+
+/** An answer that the caller gets byte for byte. It is read beside, and nothing in it can fail the call; frames that tell nothing are not even parsed. */
+export class PassThroughAnswer implements Answer {
+  readonly contentType: string;
+  readonly streams = /^text\/event-stream\b/i;
+  usage: Usage | null = null;
+  characters = 0;
+  frames = 0;
+  begun = false;
+  complete = false;
+  error: ProviderError | null = null;
+  private readonly lines = new EventLines(
+    (data) => this.frame(data),
+    () => {
+      this.frames += 1;
+    },
+  );
+
+  constructor(
+    private readonly dialect: Dialect,
+    stream: boolean,
+  ) {
+    this.contentType = stream ? 'text/event-stream' : 'application/json';
+  }
+
+  push(chunk: Buffer): Buffer {
+    this.lines.push(chunk);
+    return chunk;
+  }
+
+  end(): null {
+    this.lines.end();
+    return null;
+  }
+
+  whole(body: Buffer): Buffer {
+    const answer = parseObject(body.toString('utf8'));
+    const content = answer?.[CONTENT[this.dialect]];
+    if (answer === null || !Array.isArray(content)) {
+      this.error = objectOf(answer?.['error']);
+      throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
+    }
+    this.begun = true;
+    this.complete = true;
+    this.usage = readUsage(this.dialect, answer['usage'], null);
+    // Only an estimate needs it.
+    if (this.usage === null && this.dialect !== 'embeddings') this.characters = JSON.stringify(content).length;
+    return body;
+  }
+
+  private frame(data: Buffer): void {
+    this.frames += 1;
+    const scan = scanFrame(this.dialect, data.toString('latin1'));
+    this.characters += scan.characters;
+    this.begun ||= scan.answers;
+    if (scan.tells) this.told(parseObject(data.toString('utf8')));
+    else if (!scan.answers && this.dialect === 'chat' && data.toString('latin1', 0, 16).trim() === '[DONE]') this.complete = true;
+  }
+
+  private told(frame: JsonObject | null): void {
+    if (frame === null) return;
+    if (this.dialect === 'messages') this.messagesFrame(frame);
+    else if (this.dialect === 'responses') this.responsesFrame(frame);
+    else this.chatFrame(frame);
+  }
+
+  private chatFrame(frame: JsonObject): void {
+    this.error = objectOf(frame['error']) ?? this.error;
+    this.usage = readUsage('chat', frame['usage'], this.usage);
+    if (listOf(frame['choices']).some((choice) => typeof objectOf(choice)?.['finish_reason'] === 'string')) this.complete = true;
+  }
+
+  private messagesFrame(frame: JsonObject): void {
+    const type = frame['type'];
+    if (type === 'message_start') this.usage = readUsage('messages', objectOf(frame['message'])?.['usage'], this.usage);
+    else if (type === 'message_delta') {
+      this.usage = readUsage('messages', frame['usage'], this.usage);
+      if (typeof objectOf(frame['delta'])?.['stop_reason'] === 'string') this.complete = true;
+    } else if (type === 'message_stop') this.complete = true;
+    else if (type === 'error') this.error = objectOf(frame['error']) ?? {};
+  }
+
+  private responsesFrame(frame: JsonObject): void {
+    const type = frame['type'];
+    const response = objectOf(frame['response']);
+    if (type === 'error') this.error = objectOf(frame['error']) ?? { message: frame['message'], code: frame['code'] };
+    if (type !== 'response.completed' && type !== 'response.incomplete' && type !== 'response.failed') return;
+    this.usage = readUsage('responses', response?.['usage'], this.usage);
+    if (type === 'response.failed') this.error = objectOf(response?.['error']) ?? {};
+    else this.complete = true;
+  }
+}

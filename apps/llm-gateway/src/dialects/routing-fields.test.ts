@@ -1,0 +1,136 @@
+import { describe, it } from 'node:test';
+import type { SlipwayError } from '@slipway/errors';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import type { Dialect } from './exchange.js';
+import { askForUsage, readRoutingFields, withModel } from './routing-fields.js';
+
+const codeOf = (body: string | Buffer, dialect: Dialect = 'chat'): string => {
+  try {
+    readRoutingFields(Buffer.from(body), dialect);
+    return 'ok';
+  } catch (error) {
+    return (error as SlipwayError).code;
+  }
+};
+
+const request = fc.record({ model: fc.string({ minLength: 1, maxLength: 50 }), messages: fc.array(fc.jsonValue()) }, { requiredKeys: ['model', 'messages'] });
+const NAMES = new Set(['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n', 'tools']);
+
+describe('readRoutingFields', () => {
+  it('reads the same as JSON.parse, from any valid body', () => {
+    fc.assert(
+      fc.property(
+        request,
+        fc.record({ stream: fc.boolean(), max_tokens: fc.nat(), n: fc.integer({ min: 1, max: 8 }), tools: fc.array(fc.jsonValue()) }, { requiredKeys: [] }),
+        fc.dictionary(fc.string(), fc.jsonValue()),
+        fc.constantFrom(undefined, 1, '\t'),
+        (base, more, extra, space) => {
+          fc.pre(Object.keys(extra).every((name) => !NAMES.has(name)));
+          const body = Buffer.from(JSON.stringify({ ...extra, ...base, ...more }, null, space));
+          const fields = readRoutingFields(body, 'chat');
+          expect([fields.model, fields.stream, fields.maxOutputTokens, fields.choices, fields.tools]).toEqual([
+            base.model,
+            more.stream ?? false,
+            more.max_tokens ?? null,
+            more.n ?? 1,
+            (more.tools ?? []).length > 0,
+          ]);
+          expect(JSON.parse(withModel(body, fields, 'other').toString())).toEqual(JSON.parse(JSON.stringify({ ...extra, ...base, ...more, model: 'other' })));
+        },
+      ),
+    );
+  });
+
+  it('finds the end of a string of any length and any escapes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('\\', '"', 'a', '\\"', 'x'.repeat(60), 'ü'), { maxLength: 60 }), (pieces) => {
+        const text = pieces.join('');
+        const body = Buffer.from(JSON.stringify({ messages: [text], [`k${text}`]: text, model: 'm', stream: true }));
+        expect(readRoutingFields(body, 'chat')).toMatchObject({ model: 'm', stream: true });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('never takes a field of a nested object or of a string for its own', () => {
+    const body = '{"a":{"model":"x","b":["}","{\\"model\\":\\"y\\"}"]},"messages":[{"model":"z"}],"model":"right"}';
+    expect(readRoutingFields(Buffer.from(body), 'chat').model).toBe('right');
+  });
+
+  it('refuses a routing field that is there twice, also when its name is written with an escape', () => {
+    expect(codeOf('{"model":"a","messages":[],"model":"b"}')).toBe('request.invalid');
+    expect(codeOf('{"model":"a","messages":[],"mod\\u0065l":"b"}')).toBe('request.invalid');
+    expect(codeOf('{"model":"a","messages":[],"max_tokens":1,"max_tokens":100000}')).toBe('request.invalid');
+  });
+
+  it('takes a million levels without running out of stack', () => {
+    expect(codeOf(`{"model":"a","messages":[],"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`)).toBe('ok');
+    expect(codeOf(`{"model":"a","messages":${'['.repeat(1_000_000)}}`)).toBe('request.not-json');
+  });
+
+  it('answers any bytes with fields or a code, never with another error', () => {
+    const codes = ['ok', 'request.not-json', 'request.invalid'];
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => expect(codes).toContain(codeOf(Buffer.from(bytes)))));
+    fc.assert(
+      fc.property(request, fc.nat(), fc.nat(255), fc.constantFrom('chat', 'responses', 'messages', 'embeddings'), (base, at, byte, dialect) => {
+        const body = Buffer.from(JSON.stringify({ ...base, input: 'x', stream: true }));
+        body[at % body.length] = byte;
+        expect(codes).toContain(codeOf(body, dialect));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('says what is missing or wrong in each dialect', () => {
+    for (const [dialect, body, code] of [
+      ['chat', '', 'request.not-json'],
+      ['chat', '[]', 'request.not-json'],
+      ['chat', '{}', 'request.invalid'],
+      ['chat', '{"model":1,"messages":[]}', 'request.invalid'],
+      ['chat', '{"model":"a"}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":"x"}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":[],"stream":"yes"}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":[],"n":0}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":[],"max_tokens":-1}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":[],"max_tokens":"9"}', 'request.invalid'],
+      ['chat', '{"model":"a","messages":[],"max_tokens":null}', 'ok'],
+      ['chat', '{"model":"a","messages":[]} x', 'request.not-json'],
+      ['chat', '{"model":"a","messages":[]', 'request.not-json'],
+      ['messages', '{"model":"a"}', 'request.invalid'],
+      ['messages', '{"model":"a","messages":[],"max_tokens":5}', 'ok'],
+      ['responses', '{"model":"a","messages":[]}', 'request.invalid'],
+      ['responses', '{"model":"a","input":5}', 'request.invalid'],
+      ['responses', '{"model":"a","input":"x"}', 'ok'],
+      ['responses', '{"model":"a","input":[]}', 'ok'],
+      ['responses', '{"model":"a","input":"x","background":true}', 'request.invalid'],
+      ['embeddings', '{"model":"a"}', 'request.invalid'],
+      ['embeddings', '{"model":"a","input":[[1,2]]}', 'ok'],
+    ] as const)
+      expect([dialect, body, codeOf(body, dialect)]).toEqual([dialect, body, code]);
+  });
+
+  it('takes the longer of two limits, since the provider may', () => {
+    const body = Buffer.from('{"model":"a","messages":[],"max_completion_tokens":5,"max_tokens":9}');
+    expect(readRoutingFields(body, 'chat').maxOutputTokens).toBe(9);
+    expect(readRoutingFields(Buffer.from('{"model":"a","input":"x","max_output_tokens":7}'), 'responses').maxOutputTokens).toBe(7);
+  });
+});
+
+describe('askForUsage', () => {
+  it('changes nothing but include_usage', () => {
+    fc.assert(
+      fc.property(request, fc.option(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }), { nil: undefined }), (base, options) => {
+        const value = { ...base, stream: true, ...(options === undefined ? {} : { stream_options: options }) };
+        const body = Buffer.from(JSON.stringify(value));
+        const asked = JSON.parse(askForUsage(body, readRoutingFields(body, 'chat')).toString());
+        expect(asked).toEqual(JSON.parse(JSON.stringify({ ...value, stream_options: { ...options, include_usage: true } })));
+      }),
+    );
+  });
+
+  it('leaves a body that already asks as it is, byte for byte', () => {
+    const body = Buffer.from('{ "model":"a", "stream":true,"stream_options" : {"include_usage":true},"messages":[] }');
+    expect(askForUsage(body, readRoutingFields(body, 'chat'))).toBe(body);
+  });
+});

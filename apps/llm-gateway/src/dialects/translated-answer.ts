@@ -1,0 +1,80 @@
+import { SlipwayError } from '@slipway/errors';
+import type { Usage } from '../completions/usage.js';
+import type { Answer, Dialect } from './exchange.js';
+import { type SignatureOrigin, tagged } from './signatures.js';
+import type { AnswerEvent, AnswerReader, AnswerWriter, ProviderError } from './turns.js';
+
+export interface Translation {
+  readonly reader: AnswerReader;
+  readonly writer: AnswerWriter;
+  readonly caller: Dialect;
+  readonly stream: boolean;
+  /** Who signs what the model reasoned. */
+  readonly signedBy: SignatureOrigin;
+  /** Content types that a streamed answer of the provider has. */
+  readonly streams: RegExp;
+}
+
+/** An answer that is read in the provider's dialect and said in the caller's. An error of the provider is kept, and not said: its words are for the gateway to weigh. */
+export class TranslatedAnswer implements Answer {
+  readonly contentType: string;
+  readonly streams: RegExp;
+  usage: Usage | null = null;
+  characters = 0;
+  frames = 0;
+  begun = false;
+  complete = false;
+  error: ProviderError | null = null;
+
+  constructor(private readonly to: Translation) {
+    this.contentType = to.stream ? 'text/event-stream' : 'application/json';
+    this.streams = to.streams;
+  }
+
+  push(chunk: Buffer): Buffer | null {
+    return this.say(this.to.reader.push(chunk));
+  }
+
+  end(): Buffer | null {
+    return this.say(this.to.reader.end());
+  }
+
+  whole(body: Buffer): Buffer {
+    const events = this.to.reader.whole(body).map((event) => this.seen(event));
+    if (this.error !== null || !this.begun) throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
+    return Buffer.from(this.to.writer.whole(events));
+  }
+
+  private say(events: readonly AnswerEvent[]): Buffer | null {
+    let said = '';
+    for (const event of events) said += this.to.writer.write(this.seen(event));
+    if (said === '') return null;
+    for (let at = said.indexOf('\n\n'); at !== -1; at = said.indexOf('\n\n', at + 2)) this.frames += 1;
+    return Buffer.from(said);
+  }
+
+  private seen(event: AnswerEvent): AnswerEvent {
+    switch (event.kind) {
+      case 'start':
+        this.begun = true;
+        return event;
+      case 'text':
+      case 'refusal':
+      case 'thinking':
+      case 'tool-arguments':
+        this.characters += event.text.length;
+        return event;
+      case 'usage':
+        this.usage = event.usage;
+        return event;
+      case 'finish':
+        this.complete = true;
+        return event;
+      case 'error':
+        this.error = event.error;
+        return event;
+      default:
+        return tagged(event, this.to.signedBy, this.to.caller);
+    }
+  }
+}

@@ -44,6 +44,7 @@ export function appEnvironment(app: AppName, { urls }: TestDatabase): Readonly<R
     },
     'llm-gateway': { DATABASE_URL: urls.gateway, LLM_GATEWAY_MASTER_KEY: secret, DATA_DIR: '/tmp/gateway' },
     'sandbox-gateway': {},
+    'egress-proxy': { EGRESS_PORT: '0', EGRESS_SECRET: secret, EGRESS_RULES: '{}' },
     web: {},
   };
   return environments[app];

@@ -28,6 +28,7 @@ const LIMITS: Readonly<Record<AppName, readonly [stored: number, unpacked: numbe
   'runtime-api': [55e6, 170e6],
   'llm-gateway': [50e6, 150e6],
   'sandbox-gateway': [50e6, 150e6],
+  'egress-proxy': [50e6, 150e6],
   web: [65e6, 190e6],
 };
 const root = process.getuid?.() === 0 ? false : 'the images are run below a chroot, which needs root';

@@ -62,6 +62,8 @@ describe('the model client', () => {
     ['a model that does not exist', { fault: 'status', status: 404 }, 'model.unknown'],
     ['a rate limit', { fault: 'status', status: 429, retryAfterSeconds: 7 }, 'model.rate-limited'],
     ['a conversation that is too long', { fault: 'status', status: 400, code: 'context_length_exceeded' }, 'model.context-exceeded'],
+    ['a rate in words of a length', { fault: 'status', status: 429, message: 'Too many tokens, please wait.', retryAfterSeconds: 7 }, 'model.rate-limited'],
+    ['content that a filter found', { fault: 'status', status: 400, code: 'content_filter' }, 'model.content-policy'],
     ['a fault of the provider', { fault: 'status', status: 500 }, 'model.unavailable'],
     ['a connection that is closed', { fault: 'cut' }, 'model.unavailable'],
     ['an answer that breaks off', { fault: 'cut-mid-stream', text: 'I was' }, 'model.unavailable'],

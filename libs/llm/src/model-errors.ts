@@ -30,11 +30,17 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   'model.rate-limited': 'The model limits the rate of requests.',
   'model.unknown': 'The model does not exist at this address.',
   'model.context-exceeded': 'The conversation is longer than the model can read.',
+  'model.content-policy': 'The provider of the model refuses this content.',
 };
 
+/** Of a conversation that is too long, in the words of OpenAI, vLLM and Anthropic. */
+const LONG = /maximum context|context length|too many tokens|prompt is too long/;
+
 function codeOf(status: number, marks: string, reason: string): ErrorCode {
-  if (/context_length|context_window|model\.context-exceeded/.test(marks) || /maximum context|context length|too many tokens/.test(reason))
-    return 'model.context-exceeded';
+  // Bedrock says "too many tokens" of a rate as well.
+  if (/context_length|context_window|model\.context-exceeded/.test(marks) || (status !== 429 && LONG.test(reason))) return 'model.context-exceeded';
+  if (/content_policy|content_filter|model\.content-policy/.test(marks) || /violat\w* our usage polic/.test(reason)) return 'model.content-policy';
+  if (/bad_response|model\.bad-response/.test(marks)) return 'model.bad-response';
   // Our own gateway's word, in our own sentence: it is no failure of the model.
   if (/budget\.exhausted/.test(marks)) return 'budget.exhausted';
   if (status === 402 || /insufficient_quota|budget|credit|model\.quota/.test(marks)) return 'model.quota';

@@ -139,7 +139,7 @@ describe('what a caller of one dialect gets from a provider of another', () => {
 
 /** Without what not every dialect has: messages knows no refusal of its own, and signatures carry their origin. */
 function sayable(answer: Assembled): unknown {
-  const bare = (signature: string): string => signature.replace(/^slipway\.[a-z]+\./, '');
+  const bare = (signature: string): string => signature.replace(/^@slipway\.[a-z]+\./, '');
   return meaning({
     ...answer,
     parts: answer.parts.map((part) => {

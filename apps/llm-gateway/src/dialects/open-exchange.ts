@@ -12,7 +12,7 @@ import { TranslatedAnswer } from './translated-answer.js';
 import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
 
 /** A provider of our dialects has an address; one with a format of its own is written to and read in that. */
-const PROVIDERS: Partial<Record<ProviderKind, Address | ProviderFormat>> = {
+const PROVIDERS: Record<ProviderKind, Address | ProviderFormat> = {
   openai: openAiAddress,
   anthropic: anthropicAddress,
   ...OWN_MANNERS,
@@ -21,7 +21,6 @@ const PROVIDERS: Partial<Record<ProviderKind, Address | ProviderFormat>> = {
 /** The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of those that it does speak. */
 export const openExchange: OpenExchange = (asked, target) => {
   const provider = PROVIDERS[target.provider];
-  if (provider === undefined) throw notOffered(asked.dialect);
   if (typeof provider !== 'function') return inOwnFormat(asked, target, provider);
   if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, provider);
   const spoken = target.speaks.find((dialect): dialect is Spoken => dialect !== 'embeddings');

@@ -23,7 +23,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   'stream',
 ]);
 /** Marks what Anthropic shows to nobody where Responses has one place for both. */
-export const REDACTED = 'slipway.redacted.';
+export const REDACTED = '@slipway.redacted.';
 
 /** @throws SlipwayError `request.invalid` with the path of what is not understood. */
 export function readResponsesRequest(body: JsonObject): TurnsRequest {

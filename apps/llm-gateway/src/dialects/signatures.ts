@@ -4,10 +4,11 @@ import type { AnswerEvent, Part, TurnsRequest } from './turns.js';
 /** Who can verify a signature. Bedrock's Claude takes Anthropic's. */
 export type SignatureOrigin = 'anthropic' | 'openai' | 'gemini';
 
-const TAG = 'slipway.';
+/** Begins with what is rare in a text, so that a look for it costs little. */
+const TAG = '@slipway.';
 /** Whose signatures a caller of this dialect gets as they are, as from the provider itself. Chat's are LiteLLM's `thinking_blocks`. */
 const NATIVE: Readonly<Record<Dialect, SignatureOrigin>> = { chat: 'anthropic', messages: 'anthropic', responses: 'openai', embeddings: 'openai' };
-const TAGGED = /^slipway\.(anthropic|openai|gemini)\./;
+const TAGGED = /^@slipway\.(anthropic|openai|gemini)\./;
 
 /** It was made by a provider of another dialect than the caller's. */
 export function isForeign(signature: unknown): boolean {
@@ -16,7 +17,7 @@ export function isForeign(signature: unknown): boolean {
 
 /** Signatures of another origin than the dialect's own, as a cheap look at a whole body finds them. */
 export function mayHoldForeignSignatures(body: Buffer): boolean {
-  return body.includes(`"${TAG}`);
+  return body.includes(TAG);
 }
 
 /**

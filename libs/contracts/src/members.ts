@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Money } from './budgets.js';
 import { PageQuery, pageOf } from './conversations.js';
 import { ROLES } from './permissions.js';
 
@@ -17,6 +18,8 @@ export const Member = z.object({
   lastActiveAt: z.iso.datetime().nullable(),
   /** An operator has shut the account: nothing that it has proved is worth anything. */
   deactivated: z.boolean(),
+  /** What they have spent in the present cycle, and their own limit (`null`: none) where budgets are on. `null` for who may not read usage. */
+  spending: z.object({ spentUsd: z.string(), limitUsd: Money.nullable() }).nullable(),
 });
 export type Member = z.infer<typeof Member>;
 

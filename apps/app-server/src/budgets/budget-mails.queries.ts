@@ -1,4 +1,5 @@
 import type { PoolClient } from '@slipway/db/sql';
+import { spenderLabel } from './budgets.queries.js';
 
 /** Older ones are no news: they are of a time when no mail was sent. */
 const NEWS = `interval '1 day'`;
@@ -29,9 +30,9 @@ export async function orgsWithNotices(client: PoolClient): Promise<string[]> {
 export async function takeNotices(client: PoolClient, orgId: string): Promise<NoticeToMail[]> {
   const { rows } = await client.query<NoticeToMail>(
     `WITH taken AS (UPDATE app.budget_notice SET mailed_at = now() WHERE org_id = $1 AND mailed_at IS NULL AND created_at > now() - ${NEWS} RETURNING *)
-     SELECT t.user_id, u.name AS label, o.name AS org_name, o.slug AS org_slug, t.threshold, round(t.spent_usd, 2)::text AS spent_usd,
+     SELECT t.user_id, CASE WHEN t.user_id = '' THEN NULL ELSE ${spenderLabel('t.user_id')} END AS label, o.name AS org_name, o.slug AS org_slug, t.threshold, round(t.spent_usd, 2)::text AS spent_usd,
             round(t.limit_usd, 2)::text AS limit_usd, t.cycle_end::timestamp AT TIME ZONE 'UTC' AS cycle_end
-     FROM taken t JOIN app.org o ON o.id = t.org_id LEFT JOIN app.user_account u ON u.id = t.user_id`,
+     FROM taken t JOIN app.org o ON o.id = t.org_id`,
     [orgId],
   );
   return rows;

@@ -154,6 +154,24 @@ describe('budgets of an organization', () => {
     ]);
   });
 
+  it('a notice names who has left or never had an account as they were last called, and a limit of nothing makes one notice', async () => {
+    const ada = await app.person('Ada');
+    const bob = await member(ada, 'Bob');
+    await app.owner.query(`INSERT INTO app.usage_day VALUES ($1, now() AT TIME ZONE 'UTC', 'usr_gone', '', 'm', 'Grace, who has left', 1, 0, 0, 0, 0, 2, 0)`, [
+      ada.orgId,
+    ]);
+    await app.http(ada, 'PUT', path(ada, `/overrides/${bob.userId}`), { limitUsd: '0' });
+    await change(ada, { memberLimitUsd: '2' });
+    const { body } = await app.http<{ data: Array<{ threshold: number; user: { id: string; label: string } }> }>(ada, 'GET', path(ada, '/notices'));
+    expect(body.data.map(({ threshold, user }) => [user.label, threshold]).sort()).toEqual([
+      ['Bob', 100],
+      ['Grace, who has left', 100],
+      ['Grace, who has left', 50],
+      ['Grace, who has left', 80],
+      ['Grace, who has left', 90],
+    ]);
+  });
+
   it('400: amounts and days that are none', async () => {
     const ada = await app.person('Ada');
     for (const body of [

@@ -2,6 +2,10 @@ import { MAX_BUDGET_PEOPLE } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import { personLabel } from '../usage/usage.queries.js';
 
+/** Who is meant, as they were called when they last spent something if they have no account here any more. `$1` is the organization. */
+export const spenderLabel = (id: string): string =>
+  personLabel(id, `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = ${id})`);
+
 /** Limits of an organization. Amounts are decimals as Postgres writes them, `null` is none. */
 export interface BudgetRow {
   readonly enabled: boolean;
@@ -67,7 +71,7 @@ export interface SpendingRow {
 /** The organization, then one row more than `MAX_BUDGET_PEOPLE` at most: who spent most first. */
 export async function readSpending(client: PoolClient, orgId: string, now: Date, budget: Omit<BudgetRow, 'version'>): Promise<SpendingRow[]> {
   const { rows } = await client.query<SpendingRow>(
-    `SELECT s.user_id, ${personLabel('s.user_id', `(SELECT max(d.user_label) FROM app.usage_day d WHERE d.org_id = $1 AND d.user_id = s.user_id)`)} AS label, s.overridden,
+    `SELECT s.user_id, ${spenderLabel('s.user_id')} AS label, s.overridden,
        trim_scale(s.limit_usd)::text AS limit_usd, trim_scale(s.spent_usd)::text AS spent_usd, $6 AND coalesce(s.spent_usd >= s.limit_usd, false) AS blocked
      FROM app.budget_spending($1, $2, $3, $4, $5) s ORDER BY s.user_id = '' DESC, s.spent_usd DESC, s.user_id LIMIT $7`,
     [orgId, now, budget.reset_day, budget.org_limit_usd, budget.member_limit_usd, budget.enabled, MAX_BUDGET_PEOPLE + 2],
@@ -85,7 +89,7 @@ export async function compareBlocked(
   override: { user: string; limit: string | null; inherit: boolean } | null,
 ): Promise<Array<{ user_id: string; label: string; before: boolean; after: boolean }>> {
   const { rows } = await client.query<{ user_id: string; label: string; before: boolean; after: boolean }>(
-    `SELECT x.*, CASE WHEN x.before = x.after THEN '' ELSE ${personLabel('x.user_id', `''`)} END AS label FROM (
+    `SELECT x.*, CASE WHEN x.before = x.after THEN '' ELSE ${spenderLabel('x.user_id')} END AS label FROM (
        SELECT b.user_id, $6 AND coalesce(a.spent_usd >= a.limit_usd, false) AS before,
          $7 AND coalesce(b.spent_usd >= CASE WHEN b.user_id <> $8 THEN b.limit_usd WHEN $10 THEN $5::numeric ELSE $9::numeric END, false) AS after
        FROM app.budget_spending($1, $2, $11, $4, $5) b LEFT JOIN app.budget_spending($1, $2, $12, $13, $3) a ON a.user_id = b.user_id) x
@@ -121,7 +125,7 @@ export interface OverrideRow {
 /** `user`: of this person alone. */
 export async function readOverrides(client: PoolClient, orgId: string, user: string | null): Promise<OverrideRow[]> {
   const { rows } = await client.query<OverrideRow>(
-    `SELECT o.user_id, ${personLabel('o.user_id', `''`)} AS label, trim_scale(o.limit_usd)::text AS limit_usd, o.changed_at, o.changed_by
+    `SELECT o.user_id, ${spenderLabel('o.user_id')} AS label, trim_scale(o.limit_usd)::text AS limit_usd, o.changed_at, o.changed_by
      FROM app.budget_override o WHERE o.org_id = $1 AND ($2::text IS NULL OR o.user_id = $2) ORDER BY 2, 1 LIMIT ${MAX_BUDGET_PEOPLE}`,
     [orgId, user],
   );
@@ -164,7 +168,7 @@ export interface NoticeRow {
 /** Newest first, after `after`. */
 export async function readNotices(client: PoolClient, orgId: string, after: { createdAt: string; id: string } | null, limit: number): Promise<NoticeRow[]> {
   const { rows } = await client.query<NoticeRow>(
-    `SELECT n.id, n.user_id, ${personLabel('n.user_id', `''`)} AS label, n.threshold, trim_scale(n.spent_usd)::text AS spent_usd, trim_scale(n.limit_usd)::text AS limit_usd,
+    `SELECT n.id, n.user_id, ${spenderLabel('n.user_id')} AS label, n.threshold, trim_scale(n.spent_usd)::text AS spent_usd, trim_scale(n.limit_usd)::text AS limit_usd,
        n.cycle_start::timestamp AT TIME ZONE 'UTC' AS start, n.cycle_end::timestamp AT TIME ZONE 'UTC' AS end, n.created_at
      FROM app.budget_notice n WHERE n.org_id = $1 AND ($2::timestamptz IS NULL OR (n.created_at, n.id) < ($2, $3::uuid)) ORDER BY n.created_at DESC, n.id DESC LIMIT $4`,
     [orgId, after?.createdAt ?? null, after?.id ?? null, limit],
@@ -181,7 +185,7 @@ export async function stopOf(
 ): Promise<{ whose: string | null; limitUsd: string; until: Date } | null> {
   const { rows } = await client.query<{ whose: string | null; limit_usd: string; until: Date }>({
     name: 'budget-stop',
-    text: `SELECT CASE WHEN s.user_id = '' THEN NULL ELSE ${personLabel('s.user_id', `''`)} END AS whose, trim_scale(s.limit_usd)::text AS limit_usd, s.until
+    text: `SELECT CASE WHEN s.user_id = '' THEN NULL ELSE ${spenderLabel('s.user_id')} END AS whose, trim_scale(s.limit_usd)::text AS limit_usd, s.until
            FROM app.budget_stop s WHERE s.org_id = $1 AND s.user_id IN ('', $2) AND s.until > $3 ORDER BY s.user_id LIMIT 1`,
     values: [orgId, user, now],
   });

@@ -58,6 +58,28 @@ describe('GET /api/v1/orgs/{org}/members', () => {
     expect((await pages(company.owner, `search=${encodeURIComponent("'); DROP TABLE app.org; --")}`)).length).toBe(0);
   });
 
+  it('says to who may read usage what each has spent in this cycle, and of what limit; to others it says nothing of it', async () => {
+    const [one, two] = ['usr_l1', 'usr_l2'];
+    await app.owner.query(
+      `INSERT INTO app.usage_day SELECT $1, day, $2, '', model, '', 1, 0, 0, 0, 0, 1.25, 0
+       FROM (VALUES ((now() AT TIME ZONE 'UTC')::date), ((now() AT TIME ZONE 'UTC')::date - 40)) d(day), (VALUES ('a'), ('b')) m(model)`,
+      [company.org.id, one],
+    );
+    expect((await app.http(company.owner, 'PATCH', company.path('/budgets'), { memberLimitUsd: '10' })).status).toBe(200);
+    expect((await app.http(company.owner, 'PUT', company.path(`/budgets/overrides/${two}`), { limitUsd: null })).status).toBe(200);
+    const spending = async (person: Person) => {
+      const all = new Map((await pages(person, 'limit=200&search=person')).map((each) => [each.userId, each.spending]));
+      return [one, two, 'usr_l3'].map((id) => all.get(id));
+    };
+    expect(await spending(company.owner)).toEqual([
+      { spentUsd: '2.5', limitUsd: '10' },
+      { spentUsd: '0', limitUsd: null },
+      { spentUsd: '0', limitUsd: '10' },
+    ]);
+    expect((await app.http<Answer>(company.owner, 'GET', company.path(`/members/${one}`))).body.spending).toEqual({ spentUsd: '2.5', limitUsd: '10' });
+    expect(await spending(await company.member('member'))).toEqual([null, null, null]);
+  });
+
   it('is for viewers too, and answers 400 to a role, a page or a search that is none', async () => {
     expect((await app.http(await company.member('viewer'), 'GET', company.path('/members'))).status).toBe(200);
     for (const query of ['role=king', 'limit=0', 'limit=201', 'cursor=x', 'search=%00'])

@@ -9,7 +9,7 @@ import { wantJobAs } from '../jobs/outbox.queries.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayGrant, presentPermissions } from './granting.js';
 import { readMemberCursor, wordsOf, writeMemberCursor } from './member-cursor.js';
-import { findMember, listMembers } from './members.queries.js';
+import { findMember, listMembers, withSpending } from './members.queries.js';
 import { assertKept, countRemoval, endMembership, hasOtherOwner, lockOrg, type OrgRow, roleOf, setRole } from './membership.queries.js';
 
 /** Who belongs to an organization, and as what. Every change holds the organization's row, so that none is decided on what another has just changed. */
@@ -23,7 +23,13 @@ export class MembersService {
 
   async list(caller: Principal, query: ListMembersQuery): Promise<MemberPage> {
     const after = query.cursor === undefined ? null : readMemberCursor(query.cursor);
-    const rows = await listMembers(this.pool, caller.orgId, { role: query.role, words: wordsOf(query.search), after, limit: query.limit + 1 });
+    const rows = await listMembers(this.pool, caller.orgId, {
+      role: query.role,
+      words: wordsOf(query.search),
+      after,
+      limit: query.limit + 1,
+      spending: seesSpending(caller),
+    });
     const data = rows.slice(0, query.limit);
     const last = data.at(-1);
     return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeMemberCursor(last) : null } };
@@ -31,7 +37,7 @@ export class MembersService {
 
   /** @throws SlipwayError `resource.not-found` */
   get(caller: Principal, userId: string): Promise<Member> {
-    return inOrg(this.pool, caller.orgId, (client) => this.member(client, caller.orgId, userId));
+    return inOrg(this.pool, caller.orgId, (client) => this.member(client, caller, userId));
   }
 
   /** @throws SlipwayError `member.changed`, `org.last-owner`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
@@ -46,7 +52,7 @@ export class MembersService {
         await setRole(client, caller.orgId, userId, role);
         await client.query(auditOf(this.ids.uuid(), caller, { action: 'member.set-role', target: userId, before: { role: before }, after: { role } }));
       }
-      return this.member(client, caller.orgId, userId);
+      return this.member(client, caller, userId);
     });
   }
 
@@ -117,12 +123,14 @@ export class MembersService {
     if (!(await hasOtherOwner(client, orgId, userId))) throw new SlipwayError('org.last-owner', 'There is no other owner who could sign in.');
   }
 
-  private async member(client: PoolClient, orgId: string, userId: string): Promise<Member> {
-    const member = await findMember(client, orgId, userId);
+  private async member(client: PoolClient, caller: Principal, userId: string): Promise<Member> {
+    const member = await findMember(client, caller.orgId, userId);
     if (member === null) throw notFound();
-    return member;
+    return seesSpending(caller) ? ((await withSpending(client, caller.orgId, [member]))[0] ?? member) : member;
   }
 }
+
+const seesSpending = ({ permissions }: Principal): boolean => permissions.has('usage:read');
 
 /** One removal of one person at a time. */
 const endKey = (orgId: string, userId: string): string => `${orgId}.${userId}`;

@@ -15,7 +15,17 @@ export async function membersCsv(read: (cursor: { cursor?: string }) => Promise<
     cursor = page.page.nextCursor;
   } while (cursor !== null && members.length < MAX_EXPORTED);
   return csvOf(
-    ['name', 'email', 'role', 'source', 'joined', 'last active', 'deactivated'],
-    members.map((member) => [member.name, member.email, member.role, member.source, member.joinedAt, member.lastActiveAt, member.deactivated ? 'yes' : 'no']),
+    ['name', 'email', 'role', 'source', 'joined', 'last active', 'deactivated', 'spent this cycle (USD)', 'limit (USD)'],
+    members.map((member) => [
+      member.name,
+      member.email,
+      member.role,
+      member.source,
+      member.joinedAt,
+      member.lastActiveAt,
+      member.deactivated ? 'yes' : 'no',
+      member.spending?.spentUsd ?? '',
+      member.spending?.limitUsd ?? '',
+    ]),
   );
 }

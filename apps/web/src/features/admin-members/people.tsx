@@ -10,6 +10,7 @@ import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { Ago } from '../../browser/ago.tsx';
+import { money } from '../../browser/format.ts';
 import { isAbove, ROLE_LABELS, roleOptions, rolesToGive } from '../admin/roles.ts';
 import { saveFile } from '../list/csv.ts';
 import { ListPanel } from '../list/list-panel.tsx';
@@ -100,6 +101,8 @@ function PeopleTable({ rows, remove }: { rows: readonly Member[]; remove: (membe
         ),
     },
   ];
+  if (rows.some(({ spending }) => spending !== null))
+    columns.push({ label: 'Spent this cycle', align: 'end', cell: ({ spending }) => (spending === null ? null : <Spent spending={spending} />) });
   if (may('member:remove') && org.kind === 'company')
     columns.push({
       label: 'Actions',
@@ -125,6 +128,16 @@ function Person({ member, mine }: { member: Member; mine: boolean }) {
         {member.deactivated ? <Badge tone="warn">Deactivated</Badge> : null}
       </span>
       <span className="block text-xs break-all text-ink-muted">{member.email ?? 'No e-mail address'}</span>
+    </span>
+  );
+}
+
+/** To the cent, with the exact sum to point at. */
+function Spent({ spending: { spentUsd, limitUsd } }: { spending: NonNullable<Member['spending']> }) {
+  return (
+    <span className="whitespace-nowrap tabular-nums" title={`$${spentUsd}`}>
+      {money(Number(spentUsd))}
+      {limitUsd === null ? null : <span className="text-ink-muted"> of {money(Number(limitUsd))}</span>}
     </span>
   );
 }

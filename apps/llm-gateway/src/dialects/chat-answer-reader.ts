@@ -1,7 +1,7 @@
 import { FrameReader } from './frame-reader.js';
 import { type JsonObject, listOf, numberOf, objectOf, textOf } from './json.js';
 import { argumentsText } from './openai-request.js';
-import type { FinishReason } from './turns.js';
+import type { FinishReason, ProviderError } from './turns.js';
 import { readUsage } from './usage.js';
 
 const FINISH: Readonly<Record<string, FinishReason>> = {
@@ -24,6 +24,13 @@ interface Call {
   written: boolean;
 }
 
+/** An error where a piece of the answer should be: as OpenAI says it, as a text (Ollama), or as the frame itself (older versions of vLLM). */
+export function chatErrorOf(frame: JsonObject): ProviderError | null {
+  const { error } = frame;
+  if (typeof error === 'string') return { message: error };
+  return objectOf(error) ?? (frame['object'] === 'error' ? frame : null);
+}
+
 /** Chat completions, as OpenAI says them and as vLLM, Ollama, DeepSeek, OpenRouter and LiteLLM do: several fields for reasoning, calls in one piece, no end. */
 export class ChatAnswerReader extends FrameReader {
   private id = '';
@@ -44,7 +51,7 @@ export class ChatAnswerReader extends FrameReader {
   }
 
   protected frame(frame: JsonObject): void {
-    const error = objectOf(frame['error']);
+    const error = chatErrorOf(frame);
     if (error !== null) {
       this.fail(error);
       return;
@@ -86,7 +93,8 @@ export class ChatAnswerReader extends FrameReader {
 
   private finishOf(value: unknown): void {
     const reason = textOf(value);
-    if (reason === null) return;
+    // Some say an empty one until they end.
+    if (reason === null || reason === '') return;
     this.reason = FINISH[reason] ?? 'stop';
     this.endCalls();
   }

@@ -55,7 +55,7 @@ function scanChat(frame: string): FrameScan {
       lengthsOf(said, 'refusal":') +
       lengthsOf(said, 'arguments":'),
     answers: delta !== -1 || frame.includes('choices":'),
-    tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || opens(frame, 'error":', OPEN_BRACE),
+    tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || (delta === -1 && frame.includes('error"')),
   };
 }
 

@@ -1,9 +1,10 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Usage } from '../completions/usage.js';
+import { chatErrorOf } from './chat-answer-reader.js';
 import { EventLines } from './event-lines.js';
 import type { Answer, Dialect } from './exchange.js';
 import { scanFrame } from './frame-scan.js';
-import { type JsonObject, listOf, objectOf, parseObject } from './json.js';
+import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json.js';
 import type { ProviderError } from './turns.js';
 import { readUsage } from './usage.js';
 
@@ -76,9 +77,9 @@ export class PassThroughAnswer implements Answer {
   }
 
   private chatFrame(frame: JsonObject): void {
-    this.error = objectOf(frame['error']) ?? this.error;
+    this.error = chatErrorOf(frame) ?? this.error;
     this.usage = readUsage('chat', frame['usage'], this.usage);
-    if (listOf(frame['choices']).some((choice) => typeof objectOf(choice)?.['finish_reason'] === 'string')) this.complete = true;
+    if (listOf(frame['choices']).some((choice) => (textOf(objectOf(choice)?.['finish_reason']) ?? '') !== '')) this.complete = true;
   }
 
   private messagesFrame(frame: JsonObject): void {

@@ -44,18 +44,20 @@ export class GeminiReader extends FrameReader {
     this.count(usageOfGemini(piece['usageMetadata']));
     for (const part of listOf(objectOf(candidate?.['content'])?.['parts'])) this.part(objectOf(part) ?? {});
     const reason = textOf(candidate?.['finishReason']);
-    if (reason !== null && reason !== 'FINISH_REASON_UNSPECIFIED') this.reason = reason;
+    if (reason !== null && reason !== 'FINISH_REASON_UNSPECIFIED') this.stop(reason);
     const blocked = textOf(feedback?.['blockReason']);
     if (blocked !== null) this.block(`Gemini blocked the prompt: ${blocked}. ${textOf(feedback?.['blockReasonMessage']) ?? ''}`.trim());
     return true;
   }
 
   protected ended(): void {
-    const { reason } = this;
-    if (reason === null) return;
+    if (this.reason !== null) this.emit({ kind: 'finish', reason: this.meaningOf(this.reason), stopSequence: null });
+  }
+
+  private stop(reason: string): void {
+    this.reason = reason;
     if (FAILED.has(reason)) this.fail({ message: `Gemini ended its answer: ${reason}.`, type: 'malformed_answer' });
     else if (FILTERED.has(reason) && !this.said) this.block(`Gemini blocked its answer: ${reason}.`);
-    else this.emit({ kind: 'finish', reason: this.meaningOf(reason), stopSequence: null });
   }
 
   private part(part: JsonObject): void {

@@ -182,6 +182,7 @@ export {
   LedgerPage,
   LedgerRow,
   MAX_LEDGER_ROWS,
+  OrgLimits,
   OwnProviders,
 } from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';

@@ -84,3 +84,19 @@ export const BudgetStops = z.object({
   stops: z.array(z.object({ user: z.string().min(1).nullable(), reason: z.string().min(1).max(1_000), until: z.iso.datetime() })).max(50_000),
 });
 export type BudgetStops = z.infer<typeof BudgetStops>;
+
+const LimitUsd = z
+  .string()
+  .regex(/^[0-9]{1,7}(\.[0-9]{1,10})?$/, 'must be an amount such as 25 or 12.50')
+  .nullable();
+/**
+ * `PUT /internal/limits/{org}`, with the master key: what an organization and its people may spend in a month that begins on `resetDay` at 00:00 UTC.
+ * `memberLimitUsd` is of each who has no override; `null` is no limit. Limits of keys and conversations are left as they are.
+ */
+export const OrgLimits = z.object({
+  resetDay: z.int().min(1).max(28),
+  orgLimitUsd: LimitUsd,
+  memberLimitUsd: LimitUsd,
+  overrides: z.array(z.object({ user: z.string().min(1).max(200), limitUsd: LimitUsd })).max(50_000),
+});
+export type OrgLimits = z.infer<typeof OrgLimits>;

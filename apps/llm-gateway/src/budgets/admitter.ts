@@ -2,7 +2,8 @@ import type { Usage } from '../completions/usage.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 import { type RateLimits, type RateTaken } from '../limits/rate-limits.js';
 import type { Admission, Admitter, Claim, Draw } from './admission.js';
-import type { BudgetLeases, Reservation } from './budget-leases.js';
+import type { BudgetLeases } from './budget-leases.js';
+import type { Reservation } from './lease-book.js';
 import { toTicks, toTicksUp, toUsd } from './ticks.js';
 
 const UNDRAWN: Draw = { holder: null, accounts: [] };

@@ -1,26 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import type { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { type KeyBudget, openBudgets, type StoredKey } from '../keys/keys.queries.js';
-import {
-  type AskedCall,
-  addReplica,
-  beatReplica,
-  type CallAnswer,
-  endReplica,
-  NO_ROUND,
-  type Refusal,
-  type Round,
-  reapReplicas,
-  type Turn,
-  type TurnAnswer,
-  takeBudgets,
-} from './authority.queries.js';
+import type { StoredKey } from '../keys/keys.queries.js';
+import { addReplica, beatReplica, endReplica, reapReplicas } from './authority.queries.js';
+import { AuthorityTurns } from './authority-turns.js';
 import { GatewayLine } from './gateway-line.js';
-import { Lease } from './lease.js';
-import { away, exhausted, reserved } from './refusals.js';
+import { LeaseBook, type Reservation, UNLIMITED } from './lease-book.js';
 
 export interface BudgetLeasesOptions {
   readonly pool: SqlPool;
@@ -34,93 +19,50 @@ export interface BudgetLeasesOptions {
   readonly reservedWaitMs: number;
   /** What limits the keys of an organization has changed. */
   readonly limitsChanged: (orgId: string) => void;
-  /** A new life of this process holds money from now on. */
-  readonly began?: (replica: string) => void;
+  /** A life of this process holds money from now on. Rejecting is as if Postgres were away. */
+  readonly began?: (replica: string) => Promise<void>;
 }
 
-/** What was reserved for a call. */
-export interface Reservation {
-  readonly ticks: number;
-  readonly holder: string | null;
-  readonly leases: readonly Lease[];
-}
-const UNLIMITED: Reservation = { ticks: -1, holder: null, leases: [] };
-
-/** A turn that waits for an answer of Postgres longer than this counts as without one, for the calls in it. Milliseconds. */
-const ANSWER_MS = 2_500;
-/** Longest wait of a round for those who do not answer a recall. Milliseconds. */
-const ROUND_MS = 250;
-/** Rounds may follow each other for this long. Milliseconds. */
-const ROUNDS_MS = 3_000;
 const BEAT_MS = 2_000;
 const REAP_EVERY = 15;
-const MAX_CALLS_OF_TURN = 256;
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 1_000;
-/** A chain that is found stale again and again. */
-const MAX_STALE = 3;
-
-interface Waiting {
-  readonly key: StoredKey;
-  accounts: readonly number[];
-  readonly want: number;
-  readonly least: number;
-  readonly since: number;
-  round: Round;
-  ready: boolean;
-  stale: number;
-  over: boolean;
-  timer: NodeJS.Timeout | undefined;
-  resolve(reservation: Reservation): void;
-  reject(error: SlipwayError): void;
-}
-
-interface Chain {
-  readonly life: string;
-  readonly leases: readonly Lease[];
-  /** When the first of the cycles ends. Milliseconds since 1970. */
-  readonly until: number;
-}
 
 /**
- * Money that this process may spend of budgets without asking, and its turns with the authority, Postgres, one at a time: each gives back, answers recalls,
- * asks for calls and for refills in one commit, and is repeated until it is answered, which changes nothing the second time.
+ * Money that this process may spend of budgets without asking Postgres, which gives it out: far from a limit a call is let in by memory alone, near one it asks.
+ *
+ * What a life of this process holds covers what is free here, what its calls have reserved, and what they have spent that is not in the ledger yet; a row of the
+ * ledger moves its cost from held to spent in its own commit. A life that is not heard of for `holdSeconds` has lapsed; half that time after its last beat it lets
+ * nothing more in by itself, so that calls that end within the other half are still covered. Longer ones settle all the same, by the ledger, and may then overrun.
  */
 export class BudgetLeases {
-  private life = randomUUID() as string;
-  private registered = false;
-  private turns = 0;
-  private leases = new Map<number, Lease>();
-  private readonly due = new Set<Lease>();
-  private readonly refills = new Set<Lease>();
-  private waiting: Waiting[] = [];
-  private chains = new WeakMap<StoredKey, Chain>();
+  private readonly book: LeaseBook;
+  private readonly turns: AuthorityTurns;
   private readonly line: GatewayLine;
-  private listening = false;
-  private failing: unknown = null;
-  private running: Promise<void> | null = null;
-  private scheduled = false;
+  private registered: Promise<void> | null = null;
   private beatAt = performance.now();
   private beats = 0;
   private timer: NodeJS.Timeout | undefined;
   private closed = false;
 
   constructor(private readonly options: BudgetLeasesOptions) {
+    const book = new LeaseBook(() => this.turns.schedule());
+    this.book = book;
+    this.turns = new AuthorityTurns({ ...options, book, register: () => this.register(), lapsed: () => this.lapse() });
     this.line = new GatewayLine(
       options.pool,
       {
-        recalled: (account, round) => this.recalled(account, round),
-        freed: (account) => this.freed(account),
-        limitsChanged: options.limitsChanged,
-        listening: (on) => this.heardLine(on),
+        recalled: (account, round) => book.recalled(account, round),
+        freed: (account) => this.turns.freed(account),
+        limitsChanged: (orgId) => {
+          book.tightenAll(orgId);
+          options.limitsChanged(orgId);
+        },
+        listening: (on) => {
+          this.turns.listening = on;
+          if (!on) book.tightenAll();
+        },
       },
       options.logger,
     );
-  }
-
-  /** Names of the lives of this process that hold something. */
-  get replica(): string {
-    return this.life;
   }
 
   /** Begins to listen and to beat. A database that is away is no error. */
@@ -137,333 +79,67 @@ export class BudgetLeases {
     this.closed = true;
     clearTimeout(this.timer);
     this.line.close();
-    for (const call of this.waiting) this.end(call, away(new Error('the process ends')));
-    await this.running;
-    if (this.registered)
-      await endReplica(this.options.pool, this.life).catch((error: unknown) =>
-        this.options.logger.warn({ err: error }, 'what this replica holds stays held for a while'),
-      );
+    await this.turns.close();
+    if (this.registered === null) return;
+    await endReplica(this.options.pool, this.book.life).catch((error: unknown) =>
+      this.options.logger.warn({ err: error }, 'what this replica holds stays held until it lapses'),
+    );
   }
 
-  /** At once, or a promise near a limit. @param want ticks. @param least the least ticks that are of use. @throws (and rejects) as `Admitter.admit`. */
+  /** At once, or a promise near a limit. @param want ticks. @param least the least ticks that are of use. @throws (rejects) as `Admitter.admit`. */
   reserve(key: StoredKey, want: number, least: number, signal: AbortSignal): Reservation | Promise<Reservation> {
-    const budgets = key.budgets ?? [];
-    if (budgets.length === 0 || want === 0) return UNLIMITED;
-    const chain = this.chainOf(key, budgets);
-    if (chain.until <= this.options.clock.now().getTime()) return this.ask(key, null, want, least, signal);
-    const { leases } = chain;
+    if (key.budgets === undefined || key.budgets.length === 0 || want === 0) return UNLIMITED;
+    const { leases, until } = this.book.chainOf(key);
+    if (until <= this.options.clock.now().getTime()) return this.turns.ask(key, null, want, least, signal);
     const now = performance.now();
-    const held = now - this.beatAt < this.options.holdSeconds * 500;
-    for (const lease of leases) if (!lease.loose || lease.free < want || !held) return this.ask(key, leases, want, least, signal);
-    for (const lease of leases) {
-      lease.free -= want;
-      if (lease.free < lease.target / 2 && lease.askRefill(want, now)) this.refill(lease);
-    }
-    return { ticks: want, holder: this.life, leases };
-  }
-
-  /** What was reserved and not spent may be spent by others. */
-  release({ leases, ticks, holder }: Reservation, cost: number): void {
-    if (holder !== this.life) return;
-    for (const lease of leases) {
-      lease.free += ticks - cost;
-      if (!lease.loose) {
-        this.due.add(lease);
-        this.schedule();
-      }
-    }
-  }
-
-  private chainOf(key: StoredKey, budgets: readonly KeyBudget[]): Chain {
-    const known = this.chains.get(key);
-    if (known !== undefined && known.life === this.life) return known;
-    const chain = { life: this.life, leases: budgets.map(({ account }) => this.leaseOf(account)), until: Math.min(...budgets.map(({ until }) => until)) };
-    this.chains.set(key, chain);
-    return chain;
-  }
-
-  private leaseOf(account: number): Lease {
-    let lease = this.leases.get(account);
-    if (lease === undefined) {
-      lease = new Lease(account);
-      this.leases.set(account, lease);
-    }
-    return lease;
-  }
-
-  private ask(key: StoredKey, leases: readonly Lease[] | null, want: number, least: number, signal: AbortSignal): Promise<Reservation> {
-    if (this.failing !== null || this.closed) return this.withoutAuthority(this.failing);
-    signal.throwIfAborted();
-    return new Promise((resolve, reject) => {
-      const call: Waiting = {
+    const reservation = now - this.beatAt < this.options.holdSeconds * 500 ? this.book.reserve(leases, want, now) : null;
+    return (
+      reservation ??
+      this.turns.ask(
         key,
-        accounts: leases?.map(({ account }) => account) ?? [],
+        leases.map(({ account }) => account),
         want,
-        least: Math.min(least, want),
-        since: performance.now(),
-        round: NO_ROUND,
-        ready: leases !== null,
-        stale: 0,
-        over: false,
-        timer: undefined,
-        resolve,
-        reject,
-      };
-      signal.addEventListener('abort', () => this.end(call, reserved(null)), { once: true });
-      this.waiting.push(call);
-      if (leases === null) void this.reopen(call);
-      else this.schedule();
+        least,
+        signal,
+      )
+    );
+  }
+
+  release(reservation: Reservation, cost: number): void {
+    this.book.release(reservation, cost);
+  }
+
+  private register(): Promise<void> {
+    this.registered ??= this.begin().catch((error: unknown) => {
+      this.registered = null;
+      throw error;
     });
+    return this.registered;
   }
 
-  private withoutAuthority(cause: unknown): Promise<Reservation> {
-    return this.options.whenAway === 'open' ? Promise.resolve(UNLIMITED) : Promise.reject(away(cause));
+  private async begin(): Promise<void> {
+    const at = performance.now();
+    await this.options.began?.(this.book.life);
+    await addReplica(this.options.pool, this.book.life);
+    this.beatAt = at;
   }
 
-  private end(call: Waiting, outcome: Reservation | SlipwayError): void {
-    if (call.over) return;
-    call.over = true;
-    clearTimeout(call.timer);
-    const at = this.waiting.indexOf(call);
-    if (at >= 0) this.waiting.splice(at, 1);
-    if ('ticks' in outcome) call.resolve(outcome);
-    else call.reject(outcome);
-  }
-
-  /** A call's budgets are others by now: the cycle has ended, or a limit was set or taken away. */
-  private async reopen(call: Waiting): Promise<void> {
-    call.ready = false;
-    try {
-      const budgets = await openBudgets(this.options.pool, call.key, this.options.clock.now());
-      this.chains.set(call.key, {
-        life: this.life,
-        leases: budgets.map(({ account }) => this.leaseOf(account)),
-        until: Math.min(...budgets.map(({ until }) => until)),
-      });
-      if (budgets.length === 0) return void this.end(call, UNLIMITED);
-      call.accounts = budgets.map(({ account }) => account);
-      call.ready = true;
-      this.schedule();
-    } catch (error) {
-      void this.withoutAuthority(error).then(
-        (reservation) => this.end(call, reservation),
-        (refusal: SlipwayError) => this.end(call, refusal),
-      );
-    }
-  }
-
-  private refill(lease: Lease): void {
-    this.refills.add(lease);
-    this.schedule();
-  }
-
-  private recalled(account: number, round: number): void {
-    const lease = this.leases.get(account);
-    // Its own it need not answer. One that came before is answered all the same: it was asked for when this replica may have had something.
-    if (lease === undefined || round <= lease.answered || round === lease.ownRound) return;
-    lease.recall = Math.max(lease.recall, round);
-    lease.loose = false;
-    this.due.add(lease);
-    this.schedule();
-  }
-
-  private freed(account: number): void {
-    for (const call of this.waiting) if (call.round.r > 0 || call.timer !== undefined) if (call.accounts.includes(account)) call.ready = true;
-    this.schedule();
-  }
-
-  /** Who cannot hear a recall must not hold anything that is not used. */
-  private heardLine(on: boolean): void {
-    this.listening = on;
-    if (on) return;
-    for (const lease of this.leases.values()) {
-      lease.loose = false;
-      this.due.add(lease);
-    }
-    this.schedule();
-  }
-
-  private schedule(): void {
-    if (this.scheduled || this.running !== null || this.closed) return;
-    this.scheduled = true;
-    setImmediate(() => {
-      this.scheduled = false;
-      if (this.running !== null) return;
-      this.running = this.run().finally(() => {
-        this.running = null;
-        if (this.hasWork()) this.schedule();
-      });
-    });
-  }
-
-  private hasWork(): boolean {
-    if (this.refills.size > 0 || this.waiting.some(({ ready }) => ready)) return true;
-    for (const lease of this.due) if (lease.due) return true;
-    return false;
-  }
-
-  private async run(): Promise<void> {
-    while (!this.closed && this.hasWork()) {
-      const calls = this.waiting.filter(({ ready }) => ready).slice(0, MAX_CALLS_OF_TURN);
-      const turn = this.compose(calls);
-      const answer = await this.send(turn);
-      if (answer === null) return;
-      if ('gone' in answer) this.lapse();
-      else this.take(turn, calls, answer);
-    }
-  }
-
-  private compose(calls: readonly Waiting[]): Turn {
-    const touched = new Set<Lease>(this.due);
-    this.due.clear();
-    for (const call of calls) {
-      call.ready = false;
-      for (const account of call.accounts) touched.add(this.leaseOf(account));
-    }
-    const now = performance.now();
-    const back: Array<{ a: number; n: number; s: number }> = [];
-    for (const lease of touched) {
-      const answers = lease.recall > lease.answered ? lease.recall : 0;
-      if (lease.loose || lease.free !== 0 || answers > 0) back.push({ a: lease.account, n: lease.free, s: answers });
-      lease.free = 0;
-      lease.loose = false;
-      lease.answered = Math.max(lease.answered, answers);
-    }
-    const refill: Array<{ a: number; n: number }> = [];
-    if (this.listening) {
-      for (const call of calls)
-        for (const account of call.accounts) if (this.leaseOf(account).askRefill(call.want, now)) this.refills.add(this.leaseOf(account));
-      for (const lease of this.refills) refill.push({ a: lease.account, n: Math.round(lease.target) });
-    } else for (const lease of this.refills) lease.wantsRefill = false;
-    this.refills.clear();
-    this.turns += 1;
-    return {
-      number: this.turns,
-      at: this.options.clock.now(),
-      back,
-      calls: calls.map(({ accounts, want, least, round }): AskedCall => ({ ...round, a: accounts, w: want, m: least })),
-      refill,
-    };
-  }
-
-  /** Until it is answered; `null` when the process ends first. While it is not, calls that need the authority do without it. */
-  private async send(turn: Turn): Promise<TurnAnswer | null> {
-    for (let attempt = 0; !this.closed; attempt += 1) {
-      const late = setTimeout(() => this.fail(new Error(`no answer within ${ANSWER_MS} ms`)), ANSWER_MS);
-      try {
-        if (!this.registered) await this.register();
-        const answer = await takeBudgets(this.options.pool, this.life, turn);
-        this.failing = null;
-        return answer;
-      } catch (error) {
-        this.fail(error);
-      } finally {
-        clearTimeout(late);
-      }
-      await new Promise((resolve) => setTimeout(resolve, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt)));
-    }
-    return null;
-  }
-
-  private fail(error: unknown): void {
-    if (this.failing === null) this.options.logger.warn({ err: error }, 'the budgets cannot be asked: calls go by what this replica holds');
-    this.failing = error;
-    for (const call of [...this.waiting]) {
-      void this.withoutAuthority(error).then(
-        (reservation) => this.end(call, reservation),
-        (refusal: SlipwayError) => this.end(call, refusal),
-      );
-    }
-  }
-
-  private take(turn: Turn, calls: readonly Waiting[], answer: Extract<TurnAnswer, { calls: unknown }>): void {
-    const now = performance.now();
-    const asked = new Set(turn.refill.map(({ a }) => a));
-    for (const { a, n } of answer.refill) {
-      this.leaseOf(a).refilled(n, now);
-      asked.delete(a);
-    }
-    for (const account of asked) this.leaseOf(account).refilled(0, now);
-    calls.forEach((call, index) => {
-      const each = answer.calls[index];
-      if (each !== undefined) this.answer(call, each);
-    });
-  }
-
-  private answer(call: Waiting, answer: CallAnswer): void {
-    const leases = call.accounts.map((account) => this.leaseOf(account));
-    if ('g' in answer) {
-      const reservation = { ticks: answer.g, holder: this.life, leases };
-      // Whoever asked has gone: nothing of it is spent.
-      if (call.over) this.release(reservation, 0);
-      else this.end(call, reservation);
-      return;
-    }
-    if (call.over) return;
-    if ('stale' in answer) {
-      call.stale += 1;
-      if (call.stale > MAX_STALE) return void this.end(call, away(new Error('the budgets change faster than they can be looked at')));
-      return void this.reopen(call);
-    }
-    const waited = performance.now() - call.since;
-    if ('wait' in answer) {
-      if (waited > ROUNDS_MS + this.options.reservedWaitMs) return void this.end(call, reserved(null));
-      call.round = { r: answer.r, f: answer.f, t: answer.t, c: answer.c, b: answer.a };
-      this.leaseOf(answer.a).ownRound = answer.r;
-      if (answer.alone !== true) return void this.wakeLater(call);
-      call.ready = true;
-      return;
-    }
-    this.refused(call, answer, waited);
-  }
-
-  private refused(call: Waiting, refusal: Refusal, waited: number): void {
-    if (refusal.spent + call.least > refusal.limit) return void this.end(call, exhausted(call.key, refusal));
-    if (waited >= this.options.reservedWaitMs) return void this.end(call, reserved(refusal));
-    call.round = NO_ROUND;
-    this.wakeLater(call);
-  }
-
-  private wakeLater(call: Waiting): void {
-    clearTimeout(call.timer);
-    call.timer = setTimeout(() => {
-      call.timer = undefined;
-      // Whoever has not answered by now does not: the next answer is by what is known.
-      call.ready = true;
-      this.schedule();
-    }, ROUND_MS);
-  }
-
-  private async register(): Promise<void> {
-    this.options.began?.(this.life);
-    await addReplica(this.options.pool, this.life);
-    this.registered = true;
-    this.beatAt = performance.now();
-  }
-
-  /** What was held belongs to others by now: calls under way settle in the ledger alone. */
   private lapse(): void {
-    this.options.logger.error({ replica: this.life }, 'what this replica held has lapsed: it was not heard of for too long');
-    this.life = randomUUID();
-    this.registered = false;
-    this.leases = new Map();
-    this.due.clear();
-    this.refills.clear();
-    this.chains = new WeakMap();
-    for (const call of this.waiting) {
-      call.round = NO_ROUND;
-      call.ready = true;
-    }
+    this.options.logger.error({ replica: this.book.life }, 'what this replica held has lapsed: it was not heard of for too long');
+    this.book.lapse();
+    this.registered = null;
   }
 
   private async beat(): Promise<void> {
     const at = performance.now();
     try {
-      if (!this.registered) await this.register();
-      else if (!(await beatReplica(this.options.pool, this.life))) this.lapse();
-      this.beatAt = at;
+      if (this.registered === null) await this.register();
+      else if (await beatReplica(this.options.pool, this.book.life)) this.beatAt = at;
+      else this.lapse();
       this.beats += 1;
-      if (this.beats % REAP_EVERY === 1) await reapReplicas(this.options.pool, this.options.holdSeconds);
+      if (this.beats % REAP_EVERY !== 1) return;
+      this.book.sweep(at);
+      await reapReplicas(this.options.pool, this.options.holdSeconds);
     } catch (error) {
       if (!this.closed) this.options.logger.debug({ err: error }, 'no beat');
     }

@@ -13,6 +13,8 @@ export class Lease {
   free = 0;
   /** Calls may be let in from it at once. When not, all that comes free goes back to Postgres. */
   loose = false;
+  /** Postgres still believes that it is loose. */
+  returns = false;
   /** The last recall that was heard, and the last that was answered. */
   recall = 0;
   answered = 0;
@@ -21,15 +23,24 @@ export class Lease {
   /** What it would like to have free. */
   target = 0;
   wantsRefill = false;
+  /** When a call was let in from it last. Milliseconds of a clock that only goes on. */
+  usedAt = performance.now();
   private refilledAt = Number.NEGATIVE_INFINITY;
   private deniedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(readonly account: number) {}
+  constructor(
+    readonly account: number,
+    readonly orgId: string,
+  ) {}
+
+  /** Something is to be told to Postgres. */
+  get due(): boolean {
+    return this.recall > this.answered || this.returns || (!this.loose && this.free !== 0);
+  }
 
   /** Says whether there is something to ask for now. @param want of a call. @param now milliseconds of a clock that only goes on. */
   askRefill(want: number, now: number): boolean {
-    if (this.wantsRefill) return false;
-    if (now - this.deniedAt < ASKS_AGAIN_MS) return false;
+    if (this.wantsRefill || now - this.deniedAt < ASKS_AGAIN_MS) return false;
     this.target = Math.min(LARGEST_LEASE, Math.max(CALLS_OF_A_LEASE * want, this.target));
     this.wantsRefill = true;
     return true;
@@ -48,9 +59,17 @@ export class Lease {
     this.free += amount;
     // Recalled meanwhile: it goes back in the next turn.
     this.loose = this.recall <= this.answered;
+    this.returns = !this.loose;
   }
 
-  get due(): boolean {
-    return this.recall > this.answered || (!this.loose && this.free !== 0);
+  /** All that is free, and the recall that this answers (0: none): from now on Postgres has it. `null`: there is nothing to tell. */
+  giveBack(): { a: number; n: number; s: number } | null {
+    const answers = this.recall > this.answered ? this.recall : 0;
+    const back = this.loose || this.returns || this.free !== 0 || answers > 0 ? { a: this.account, n: this.free, s: answers } : null;
+    this.free = 0;
+    this.loose = false;
+    this.returns = false;
+    this.answered = Math.max(this.answered, answers);
+    return back;
   }
 }

@@ -1,4 +1,4 @@
-import { BudgetStops, type LedgerPage, MAX_LEDGER_ROWS } from '@slipway/contracts';
+import { BudgetStops, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -6,13 +6,14 @@ import { z } from 'zod';
 import { bearerToken } from '../keys/master-key.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
 import { replaceBudgetStops } from './budget-stops.queries.js';
+import { replaceOrgLimits } from './limits.queries.js';
 
 export interface PlatformRoutesOptions {
   readonly pool: SqlPool;
   readonly isMasterKey: (given: string | null) => boolean;
 }
 
-/** Stops of 50,000 people. Bytes. */
+/** Stops or limits of 50,000 people. Bytes. */
 const STOPS_BODY = 16 * 1024 * 1024;
 
 const LedgerQuery = z.object({
@@ -20,7 +21,7 @@ const LedgerQuery = z.object({
   limit: z.coerce.number().int().min(1).max(MAX_LEDGER_ROWS).default(MAX_LEDGER_ROWS),
 });
 
-/** What the worker asks and tells, with the master key: the ledger for its roll-up, and who has nothing left to spend. */
+/** What the worker asks and tells, with the master key: the ledger for its roll-up, what may be spent, and who has nothing left to spend. */
 export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey }: PlatformRoutesOptions): void {
   const requireMasterKey = (request: FastifyRequest): void => {
     if (!isMasterKey(bearerToken(request.headers.authorization))) throw new SlipwayError('auth.missing', 'This route wants the master key.');
@@ -34,6 +35,12 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey 
     requireMasterKey(request);
     const { stops } = parseOrThrow(BudgetStops, request.body);
     await available(replaceBudgetStops(pool, (request.params as { org: string }).org, stops));
+    return reply.code(204).send();
+  });
+  fastify.put('/internal/limits/:org', { bodyLimit: STOPS_BODY }, async (request, reply): Promise<void> => {
+    requireMasterKey(request);
+    const limits = parseOrThrow(OrgLimits, request.body);
+    await available(replaceOrgLimits(pool, (request.params as { org: string }).org, limits));
     return reply.code(204).send();
   });
 }

@@ -26,6 +26,7 @@ export interface ConversationRow {
   readonly id: string;
   readonly orgId: string;
   readonly createdBy: string;
+  readonly createdByLabel: string;
   readonly repository: string | null;
   readonly branch: string | null;
   readonly environment: string | null;
@@ -56,7 +57,7 @@ export interface InboxRow {
   readonly createdByLabel: string;
 }
 
-const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
+const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", created_by_label AS "createdByLabel", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
   start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
   runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
 

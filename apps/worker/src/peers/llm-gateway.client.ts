@@ -1,4 +1,4 @@
-import { type BudgetStops, GeneratedKey, LedgerPage } from '@slipway/contracts';
+import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits } from '@slipway/contracts';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
@@ -10,7 +10,10 @@ export class LlmGatewayClient {
   constructor(private readonly options: { url: string; masterKey: string }) {}
 
   /** A new key for one conversation; its older ones end. */
-  async generateKey(conversation: { orgId: string; id: string; createdBy: string }, signal: AbortSignal): Promise<string> {
+  async generateKey(
+    conversation: { orgId: string; id: string; createdBy: string; createdByLabel: string; repository: string | null },
+    signal: AbortSignal,
+  ): Promise<string> {
     const { key } = await callJson(
       {
         method: 'POST',
@@ -19,7 +22,13 @@ export class LlmGatewayClient {
         body: {
           key_alias: `conversation ${conversation.id}`,
           duration_seconds: KEY_SECONDS,
-          metadata: { org_id: conversation.orgId, conversation_id: conversation.id, user_id: conversation.createdBy },
+          metadata: {
+            org_id: conversation.orgId,
+            conversation_id: conversation.id,
+            user_id: conversation.createdBy,
+            user_label: conversation.createdByLabel,
+            ...(conversation.repository === null ? {} : { repository: conversation.repository }),
+          },
         },
         timeoutMs: CALL_TIMEOUT_MS,
         signal,
@@ -53,6 +62,11 @@ export class LlmGatewayClient {
   /** Whom of an organization the gateway refuses from now on, for everybody else it lets through. */
   async replaceBudgetStops(orgId: string, stops: BudgetStops['stops'], signal: AbortSignal): Promise<void> {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/budget-stops/${encodeURIComponent(orgId)}`, body: { stops }, signal });
+  }
+
+  /** What an organization and its people may spend from now on: the gateway reserves each call's cost of it. */
+  async replaceLimits(orgId: string, limits: OrgLimits, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/limits/${encodeURIComponent(orgId)}`, body: limits, signal });
   }
 
   private get internal(): Pick<PeerCall, 'headers' | 'timeoutMs' | 'peer' | 'unreachable'> {

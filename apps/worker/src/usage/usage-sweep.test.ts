@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { BudgetStops, LedgerPage } from '@slipway/contracts';
+import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
@@ -11,10 +11,11 @@ import { UsageSweep } from './usage-sweep.js';
 
 type Row = LedgerPage['rows'][number];
 
-/** The gateway's two routes over a ledger in memory; `pageSize` rows at a time. */
+/** The gateway's routes over a ledger in memory; `pageSize` rows at a time. */
 class Ledger {
   readonly rows: Row[] = [];
   readonly told = new Map<string, BudgetStops['stops']>();
+  readonly limits = new Map<string, OrgLimits>();
   away = false;
   constructor(private readonly pageSize = 3) {}
 
@@ -27,6 +28,11 @@ class Ledger {
   async replaceBudgetStops(orgId: string, stops: BudgetStops['stops']): Promise<void> {
     if (this.away) throw new Error('away');
     this.told.set(orgId, stops);
+  }
+
+  async replaceLimits(orgId: string, limits: OrgLimits): Promise<void> {
+    if (this.away) throw new Error('away');
+    this.limits.set(orgId, limits);
   }
 }
 
@@ -134,6 +140,37 @@ describe('counting what is spent', () => {
     await owner.query('UPDATE app.budget SET member_limit_usd = 6 WHERE org_id = $1', [org]);
     await sweep().run(never);
     expect(ledger.told.get(org)).toEqual([]);
+  });
+
+  it('tells the gateway what may be spent after each change of it, again until it has heard it, and before it counts anything', async () => {
+    const org = await fresh();
+    await owner.query(`INSERT INTO app.budget (org_id, org_limit_usd, member_limit_usd, reset_day) VALUES ($1, 100, 12.5, 7)`, [org]);
+    await owner.query(`INSERT INTO app.budget_override (org_id, user_id, limit_usd, changed_by) VALUES ($1, 'usr_a', 3, 'x'), ($1, 'usr_b', NULL, 'x')`, [org]);
+    ledger.away = true;
+    await expect(sweep().run(never)).rejects.toThrow('away');
+    ledger.away = false;
+    ledger.ledger = async () => Promise.reject(new Error('no ledger'));
+    await expect(sweep().run(never)).rejects.toThrow('no ledger');
+    ledger.ledger = Ledger.prototype.ledger.bind(ledger);
+    const told = {
+      resetDay: 7,
+      orgLimitUsd: '100',
+      memberLimitUsd: '12.5',
+      overrides: [
+        { user: 'usr_a', limitUsd: '3' },
+        { user: 'usr_b', limitUsd: null },
+      ],
+    };
+    expect(ledger.limits.get(org)).toEqual(told);
+    ledger.limits.clear();
+    await sweep().run(never);
+    expect(ledger.limits.get(org)).toBeUndefined();
+    await owner.query(`DELETE FROM app.budget_override WHERE org_id = $1 AND user_id = 'usr_a'`, [org]);
+    await sweep().run(never);
+    expect(ledger.limits.get(org)).toEqual({ ...told, overrides: [{ user: 'usr_b', limitUsd: null }] });
+    await owner.query('UPDATE app.budget SET enabled = false WHERE org_id = $1', [org]);
+    await sweep().run(never);
+    expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [] });
   });
 
   it('whatever is spent, changed and reset: a notice comes once a cycle and threshold, none is missed, and blocked is who has spent the limit', async () => {

@@ -3,7 +3,19 @@ import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { foldLedger, ledgerPosition, noteRead, noteTold, orgsWithBudget, settleBudget, stopsOf, untoldOrgs } from './usage.queries.js';
+import {
+  foldLedger,
+  ledgerPosition,
+  limitsOf,
+  noteLimitsTold,
+  noteRead,
+  noteTold,
+  orgsWithBudget,
+  settleBudget,
+  stopsOf,
+  untoldLimits,
+  untoldOrgs,
+} from './usage.queries.js';
 
 /** Between two rounds. What is spent is counted, and stopped, this much later. Milliseconds. */
 const ROUND_MS = 2_000;
@@ -13,7 +25,7 @@ const PAGES_AT_ONCE = 20;
 const SETTLE_ALL_MS = 60_000;
 
 /**
- * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway whom to refuse.
+ * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway what may be spent and whom to refuse.
  *
  * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts, `app.settle_budget` goes by what is there, and what the gateway was not told
  * stays untold in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
@@ -27,7 +39,7 @@ export class UsageSweep {
 
   constructor(
     private readonly pool: SqlPool,
-    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops'>,
+    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops' | 'replaceLimits'>,
     private readonly clock: Clock,
     private readonly locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
@@ -60,6 +72,8 @@ export class UsageSweep {
 
   /** One round. Rejects when the database or the gateway does not answer; what it had done by then stays done. */
   async run(signal: AbortSignal): Promise<void> {
+    // First of all: from then on nothing more than that can be spent, whatever is counted late.
+    for (const orgId of await untoldLimits(this.pool)) await this.tellLimits(orgId, signal);
     const spent = await this.rollUp(signal);
     const now = this.clock.now();
     const all = now.getTime() - this.settledAllAt >= SETTLE_ALL_MS;
@@ -90,6 +104,13 @@ export class UsageSweep {
       }
     }
     return spent;
+  }
+
+  private async tellLimits(orgId: string, signal: AbortSignal): Promise<void> {
+    const { version, limits } = await limitsOf(this.pool, orgId);
+    await this.gateway.replaceLimits(orgId, limits, signal);
+    await noteLimitsTold(this.pool, orgId, version);
+    this.logger.info({ org_id: orgId, overrides: limits.overrides.length }, 'the gateway knows what may be spent');
   }
 
   private async tell(orgId: string, signal: AbortSignal): Promise<void> {

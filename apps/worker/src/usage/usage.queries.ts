@@ -1,4 +1,4 @@
-import type { BudgetStops, LedgerPage } from '@slipway/contracts';
+import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import { budgetReason } from '@slipway/domain';
@@ -74,5 +74,45 @@ export function stopsOf(pool: SqlPool, orgId: string): Promise<{ version: number
 export function noteTold(pool: SqlPool, orgId: string, version: number): Promise<void> {
   return inOrg(pool, orgId, async (client) => {
     await client.query('UPDATE app.budget SET told_version = $2 WHERE org_id = $1', [orgId, version]);
+  });
+}
+
+/** Organizations whose limits the gateway does not have as they are now, at most 100. */
+export function untoldLimits(pool: SqlPool): Promise<string[]> {
+  return system(pool, 'budgets', async (client) => {
+    const { rows } = await client.query<{ org_id: string }>('SELECT org_id FROM app.budget WHERE told_limits_version <> limits_version LIMIT 100');
+    return rows.map((row) => row.org_id);
+  });
+}
+
+/** What an organization and its people may spend, and which version of it that is. Switched off is no limit for anybody. */
+export function limitsOf(pool: SqlPool, orgId: string): Promise<{ version: number; limits: OrgLimits }> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rows } = await client.query<{
+      version: number;
+      enabled: boolean;
+      reset_day: number;
+      org_limit: string | null;
+      member_limit: string | null;
+      overrides: Array<{ user: string; limitUsd: string | null }>;
+    }>(
+      `SELECT b.limits_version AS version, b.enabled, b.reset_day, trim_scale(b.org_limit_usd)::text AS org_limit, trim_scale(b.member_limit_usd)::text AS member_limit,
+         (SELECT coalesce(json_agg(json_build_object('user', o.user_id, 'limitUsd', trim_scale(o.limit_usd)::text) ORDER BY o.user_id), '[]') FROM app.budget_override o WHERE o.org_id = b.org_id) AS overrides
+       FROM app.budget b WHERE b.org_id = $1`,
+      [orgId],
+    );
+    const [row] = rows;
+    if (row === undefined || !row.enabled)
+      return { version: row?.version ?? 0, limits: { resetDay: row?.reset_day ?? 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [] } };
+    return {
+      version: row.version,
+      limits: { resetDay: row.reset_day, orgLimitUsd: row.org_limit, memberLimitUsd: row.member_limit, overrides: row.overrides },
+    };
+  });
+}
+
+export function noteLimitsTold(pool: SqlPool, orgId: string, version: number): Promise<void> {
+  return inOrg(pool, orgId, async (client) => {
+    await client.query('UPDATE app.budget SET told_limits_version = $2 WHERE org_id = $1', [orgId, version]);
   });
 }

@@ -102,10 +102,30 @@ CREATE UNLOGGED TABLE gateway.rate_bucket (
   PRIMARY KEY (org_id, name)
 );
 
+-- An organization and its people as LiteLLM's routes name them: team and user. What is not told of them is not there.
+CREATE TABLE gateway.team (
+  org_id text PRIMARY KEY,
+  alias text,
+  -- Empty means every model.
+  models text[] NOT NULL DEFAULT '{}',
+  metadata jsonb NOT NULL DEFAULT '{}',
+  blocked boolean NOT NULL DEFAULT false,
+  created_at timestamptz(3) NOT NULL DEFAULT now()
+);
+CREATE TABLE gateway.person (
+  org_id text NOT NULL,
+  user_id text NOT NULL,
+  alias text,
+  email text,
+  metadata jsonb NOT NULL DEFAULT '{}',
+  created_at timestamptz(3) NOT NULL DEFAULT now(),
+  PRIMARY KEY (org_id, user_id)
+);
+
 DO $$
 DECLARE t text;
 BEGIN
-  FOREACH t IN ARRAY ARRAY['budget', 'budget_account', 'budget_lease', 'rate_limit', 'rate_bucket'] LOOP
+  FOREACH t IN ARRAY ARRAY['team', 'person', 'budget', 'budget_account', 'budget_lease', 'rate_limit', 'rate_bucket'] LOOP
     EXECUTE format('ALTER TABLE gateway.%I ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE gateway.%I FORCE ROW LEVEL SECURITY', t);
     EXECUTE format('CREATE POLICY tenant ON gateway.%I USING (org_id = current_setting(''app.org'', true)) WITH CHECK (org_id = current_setting(''app.org'', true))', t);
@@ -342,9 +362,11 @@ BEGIN
     v_refill := v_refill || jsonb_build_object('a', r->'a', 'n', v_grant);
   END LOOP;
 
-  INSERT INTO gateway.budget_lease AS l (account, replica, org_id, held, loose)
-    SELECT x.id, p_replica, x.org_id, t.taken, t.loose FROM unnest(v_ids, v_taken, v_loose) t(id, taken, loose) JOIN gateway.budget_account x ON x.id = t.id WHERE t.taken <> 0
-  ON CONFLICT (account, replica) DO UPDATE SET held = l.held + excluded.held, loose = l.loose OR excluded.loose;
+  -- Who held nothing has nothing to answer to what was asked until now, and may not have heard it.
+  INSERT INTO gateway.budget_lease AS l (account, replica, org_id, held, loose, answered)
+    SELECT x.id, p_replica, x.org_id, t.taken, t.loose, x.recalls FROM unnest(v_ids, v_taken, v_loose) t(id, taken, loose) JOIN gateway.budget_account x ON x.id = t.id WHERE t.taken <> 0
+  ON CONFLICT (account, replica) DO UPDATE SET held = l.held + excluded.held, loose = l.loose OR excluded.loose,
+    answered = CASE WHEN l.held <= 0 THEN greatest(l.answered, excluded.answered) ELSE l.answered END;
   PERFORM pg_notify('slipway_gateway', 'recall ' || x.id || ' ' || t.round) FROM unnest(v_ids, v_round) t(id, round) JOIN gateway.budget_account x ON x.id = t.id WHERE t.round > x.recalls;
   UPDATE gateway.budget_account x SET recalls = t.round FROM unnest(v_ids, v_round) t(id, round) WHERE x.id = t.id AND t.round > x.recalls;
   v_answer := jsonb_build_object('calls', v_calls, 'refill', v_refill);
@@ -411,6 +433,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   k gateway.virtual_key;
   s gateway.budget_stop;
+  g gateway.team;
   v_budgets jsonb;
   v_rates jsonb;
 BEGIN
@@ -419,12 +442,17 @@ BEGIN
   IF NOT FOUND THEN RETURN; END IF;
   PERFORM set_config('app.org', k.org_id, true);
   SELECT * INTO s FROM gateway.budget_stop b WHERE b.org_id = k.org_id AND b.user_id IN ('', coalesce(k.user_id, '')) AND b.until > now() ORDER BY b.user_id LIMIT 1;
+  SELECT * INTO g FROM gateway.team t WHERE t.org_id = k.org_id;
+  IF cardinality(g.models) > 0 THEN
+    -- What a key of its own list may not use of its organization's is a model without a name.
+    k.models := CASE WHEN cardinality(k.models) = 0 THEN g.models ELSE coalesce((SELECT array_agg(m) FROM unnest(k.models) m WHERE m = ANY (g.models)), '{""}') END;
+  END IF;
   SELECT jsonb_agg(jsonb_build_object('account', o.account, 'kind', o.kind, 'until', extract(epoch FROM o.cycle_end) * 1000))
   INTO v_budgets FROM gateway.open_budgets(k.org_id, k.user_id, k.id, k.conversation_id::text, p_at) o;
   SELECT jsonb_agg(jsonb_build_object('kind', r.kind, 'subject', r.subject, 'rpm', r.rpm, 'tpm', r.tpm))
   INTO v_rates FROM gateway.rate_limit r
   WHERE r.org_id = k.org_id AND (r.kind IN ('org', 'model') OR (r.kind = 'member' AND r.subject = k.user_id) OR (r.kind = 'key' AND r.subject = k.id));
-  RETURN QUERY SELECT k.org_id, k.conversation_id, k.user_id, k.models, k.hash, k.expires_at::timestamptz, k.revoked_at::timestamptz, k.blocked, k.metadata, k.sealed_providers, s.reason, s.until::timestamptz,
+  RETURN QUERY SELECT k.org_id, k.conversation_id, k.user_id, k.models, k.hash, k.expires_at::timestamptz, k.revoked_at::timestamptz, k.blocked OR coalesce(g.blocked, false), k.metadata, k.sealed_providers, s.reason, s.until::timestamptz,
     coalesce(v_budgets, '[]'), coalesce(v_rates, '[]');
 END $$;
 
@@ -436,4 +464,5 @@ BEGIN
   RETURN NULL;
 END $$;
 CREATE TRIGGER tell_limits AFTER INSERT OR UPDATE OR DELETE ON gateway.budget FOR EACH ROW EXECUTE FUNCTION gateway.tell_limits();
+CREATE TRIGGER tell_limits AFTER INSERT OR UPDATE OR DELETE ON gateway.team FOR EACH ROW EXECUTE FUNCTION gateway.tell_limits();
 CREATE TRIGGER tell_limits AFTER INSERT OR UPDATE OR DELETE ON gateway.rate_limit FOR EACH ROW EXECUTE FUNCTION gateway.tell_limits();

@@ -3355,7 +3355,9 @@ export const BudgetScalarFieldEnum = {
   memberLimitUsd: 'memberLimitUsd',
   version: 'version',
   stopsVersion: 'stopsVersion',
-  toldVersion: 'toldVersion'
+  toldVersion: 'toldVersion',
+  limitsVersion: 'limitsVersion',
+  toldLimitsVersion: 'toldLimitsVersion'
 } as const
 
 export type BudgetScalarFieldEnum = (typeof BudgetScalarFieldEnum)[keyof typeof BudgetScalarFieldEnum]

@@ -33,6 +33,8 @@ export type BudgetAvgAggregateOutputType = {
   version: number | null
   stopsVersion: number | null
   toldVersion: number | null
+  limitsVersion: number | null
+  toldLimitsVersion: number | null
 }
 
 export type BudgetSumAggregateOutputType = {
@@ -42,6 +44,8 @@ export type BudgetSumAggregateOutputType = {
   version: number | null
   stopsVersion: bigint | null
   toldVersion: bigint | null
+  limitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
 }
 
 export type BudgetMinAggregateOutputType = {
@@ -53,6 +57,8 @@ export type BudgetMinAggregateOutputType = {
   version: number | null
   stopsVersion: bigint | null
   toldVersion: bigint | null
+  limitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
 }
 
 export type BudgetMaxAggregateOutputType = {
@@ -64,6 +70,8 @@ export type BudgetMaxAggregateOutputType = {
   version: number | null
   stopsVersion: bigint | null
   toldVersion: bigint | null
+  limitsVersion: bigint | null
+  toldLimitsVersion: bigint | null
 }
 
 export type BudgetCountAggregateOutputType = {
@@ -75,6 +83,8 @@ export type BudgetCountAggregateOutputType = {
   version: number
   stopsVersion: number
   toldVersion: number
+  limitsVersion: number
+  toldLimitsVersion: number
   _all: number
 }
 
@@ -86,6 +96,8 @@ export type BudgetAvgAggregateInputType = {
   version?: true
   stopsVersion?: true
   toldVersion?: true
+  limitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetSumAggregateInputType = {
@@ -95,6 +107,8 @@ export type BudgetSumAggregateInputType = {
   version?: true
   stopsVersion?: true
   toldVersion?: true
+  limitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetMinAggregateInputType = {
@@ -106,6 +120,8 @@ export type BudgetMinAggregateInputType = {
   version?: true
   stopsVersion?: true
   toldVersion?: true
+  limitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetMaxAggregateInputType = {
@@ -117,6 +133,8 @@ export type BudgetMaxAggregateInputType = {
   version?: true
   stopsVersion?: true
   toldVersion?: true
+  limitsVersion?: true
+  toldLimitsVersion?: true
 }
 
 export type BudgetCountAggregateInputType = {
@@ -128,6 +146,8 @@ export type BudgetCountAggregateInputType = {
   version?: true
   stopsVersion?: true
   toldVersion?: true
+  limitsVersion?: true
+  toldLimitsVersion?: true
   _all?: true
 }
 
@@ -226,6 +246,8 @@ export type BudgetGroupByOutputType = {
   version: number
   stopsVersion: bigint
   toldVersion: bigint
+  limitsVersion: bigint
+  toldLimitsVersion: bigint
   _count: BudgetCountAggregateOutputType | null
   _avg: BudgetAvgAggregateOutputType | null
   _sum: BudgetSumAggregateOutputType | null
@@ -260,6 +282,8 @@ export type BudgetWhereInput = {
   version?: Prisma.IntFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
 }
 
 export type BudgetOrderByWithRelationInput = {
@@ -271,6 +295,8 @@ export type BudgetOrderByWithRelationInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetWhereUniqueInput = Prisma.AtLeast<{
@@ -285,6 +311,8 @@ export type BudgetWhereUniqueInput = Prisma.AtLeast<{
   version?: Prisma.IntFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
 }, "orgId">
 
 export type BudgetOrderByWithAggregationInput = {
@@ -296,6 +324,8 @@ export type BudgetOrderByWithAggregationInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
   _count?: Prisma.BudgetCountOrderByAggregateInput
   _avg?: Prisma.BudgetAvgOrderByAggregateInput
   _max?: Prisma.BudgetMaxOrderByAggregateInput
@@ -315,6 +345,8 @@ export type BudgetScalarWhereWithAggregatesInput = {
   version?: Prisma.IntWithAggregatesFilter<"Budget"> | number
   stopsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
   toldVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
+  limitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
+  toldLimitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
 }
 
 export type BudgetCreateInput = {
@@ -326,6 +358,8 @@ export type BudgetCreateInput = {
   version?: number
   stopsVersion?: bigint | number
   toldVersion?: bigint | number
+  limitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
 }
 
 export type BudgetUncheckedCreateInput = {
@@ -337,6 +371,8 @@ export type BudgetUncheckedCreateInput = {
   version?: number
   stopsVersion?: bigint | number
   toldVersion?: bigint | number
+  limitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
 }
 
 export type BudgetUpdateInput = {
@@ -348,6 +384,8 @@ export type BudgetUpdateInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type BudgetUncheckedUpdateInput = {
@@ -359,6 +397,8 @@ export type BudgetUncheckedUpdateInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type BudgetCreateManyInput = {
@@ -370,6 +410,8 @@ export type BudgetCreateManyInput = {
   version?: number
   stopsVersion?: bigint | number
   toldVersion?: bigint | number
+  limitsVersion?: bigint | number
+  toldLimitsVersion?: bigint | number
 }
 
 export type BudgetUpdateManyMutationInput = {
@@ -381,6 +423,8 @@ export type BudgetUpdateManyMutationInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type BudgetUncheckedUpdateManyInput = {
@@ -392,6 +436,8 @@ export type BudgetUncheckedUpdateManyInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number
   stopsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
 }
 
 export type BudgetCountOrderByAggregateInput = {
@@ -403,6 +449,8 @@ export type BudgetCountOrderByAggregateInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetAvgOrderByAggregateInput = {
@@ -412,6 +460,8 @@ export type BudgetAvgOrderByAggregateInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetMaxOrderByAggregateInput = {
@@ -423,6 +473,8 @@ export type BudgetMaxOrderByAggregateInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetMinOrderByAggregateInput = {
@@ -434,6 +486,8 @@ export type BudgetMinOrderByAggregateInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type BudgetSumOrderByAggregateInput = {
@@ -443,6 +497,8 @@ export type BudgetSumOrderByAggregateInput = {
   version?: Prisma.SortOrder
   stopsVersion?: Prisma.SortOrder
   toldVersion?: Prisma.SortOrder
+  limitsVersion?: Prisma.SortOrder
+  toldLimitsVersion?: Prisma.SortOrder
 }
 
 export type NullableDecimalFieldUpdateOperationsInput = {
@@ -464,6 +520,8 @@ export type BudgetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   version?: boolean
   stopsVersion?: boolean
   toldVersion?: boolean
+  limitsVersion?: boolean
+  toldLimitsVersion?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -475,6 +533,8 @@ export type BudgetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   version?: boolean
   stopsVersion?: boolean
   toldVersion?: boolean
+  limitsVersion?: boolean
+  toldLimitsVersion?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -486,6 +546,8 @@ export type BudgetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   version?: boolean
   stopsVersion?: boolean
   toldVersion?: boolean
+  limitsVersion?: boolean
+  toldLimitsVersion?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectScalar = {
@@ -497,9 +559,11 @@ export type BudgetSelectScalar = {
   version?: boolean
   stopsVersion?: boolean
   toldVersion?: boolean
+  limitsVersion?: boolean
+  toldLimitsVersion?: boolean
 }
 
-export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "toldVersion", ExtArgs["result"]["budget"]>
+export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "toldVersion" | "limitsVersion" | "toldLimitsVersion", ExtArgs["result"]["budget"]>
 
 export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Budget"
@@ -513,6 +577,8 @@ export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     version: number
     stopsVersion: bigint
     toldVersion: bigint
+    limitsVersion: bigint
+    toldLimitsVersion: bigint
   }, ExtArgs["result"]["budget"]>
   composites: {}
 }
@@ -944,6 +1010,8 @@ export interface BudgetFieldRefs {
   readonly version: Prisma.FieldRef<"Budget", 'Int'>
   readonly stopsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
   readonly toldVersion: Prisma.FieldRef<"Budget", 'BigInt'>
+  readonly limitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
+  readonly toldLimitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
 }
     
 

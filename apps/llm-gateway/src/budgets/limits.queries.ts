@@ -1,0 +1,27 @@
+import type { OrgLimits } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+
+/** From now on these limits of an organization and its people hold, by the month, and no others. One commit; repeating it changes nothing. What is not changed is told to nobody. */
+export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLimitUsd, memberLimitUsd, overrides }: OrgLimits): Promise<void> {
+  const rows = [
+    ...(orgLimitUsd === null ? [] : [{ kind: 'org', subject: '', limit: orgLimitUsd }]),
+    ...(memberLimitUsd === null ? [] : [{ kind: 'member', subject: '', limit: memberLimitUsd }]),
+    ...overrides.map(({ user, limitUsd }) => ({ kind: 'member', subject: user, limit: limitUsd })),
+  ];
+  const kinds = rows.map(({ kind }) => kind);
+  const subjects = rows.map(({ subject }) => subject);
+  return inOrg(pool, orgId, async (client) => {
+    await client.query(
+      `DELETE FROM gateway.budget b WHERE b.org_id = $1 AND b.kind IN ('org', 'member')
+         AND NOT EXISTS (SELECT 1 FROM unnest($2::text[], $3::text[]) n(kind, subject) WHERE n.kind = b.kind AND n.subject = b.subject)`,
+      [orgId, kinds, subjects],
+    );
+    await client.query(
+      `INSERT INTO gateway.budget AS b (org_id, kind, subject, limit_usd, period, reset_day)
+         SELECT $1, n.kind, n.subject, n.amount, 'month', $5 FROM unnest($2::text[], $3::text[], $4::numeric[]) n(kind, subject, amount) ORDER BY n.kind, n.subject
+       ON CONFLICT (org_id, kind, subject) DO UPDATE SET limit_usd = excluded.limit_usd, period = 'month', reset_day = excluded.reset_day
+         WHERE (b.limit_usd, b.period, b.reset_day) IS DISTINCT FROM (excluded.limit_usd, 'month', excluded.reset_day)`,
+      [orgId, kinds, subjects, rows.map(({ limit }) => limit), resetDay],
+    );
+  });
+}

@@ -22,8 +22,18 @@ export const ConfigSchema = z
     LLM_API_KEY: optional(z.string().trim()),
     /** The model as the provider names it. */
     LLM_MODEL: optional(z.string().trim().max(200)),
+    /** A JSON file of models, each with the places that answer to it (docs/operate/models.md). Keys stand in variables that it names. */
+    LLM_MODELS_FILE: optional(z.string()),
+    /** Whether keys of people's own may lead to addresses inside of the network. For development. */
+    ALLOW_PRIVATE_URLS: z.stringbool().default(false),
     /** Folder of this replica alone: calls that are not yet in Postgres are kept there, so that they survive a kill. Without it they are in memory only. */
     DATA_DIR: optional(z.string()),
+    /** Calls while Postgres is away and what this replica holds of their budgets and limits is used up: refused (closed), or let in and counted when it is back (open). */
+    BUDGETS_WHEN_AWAY: z.enum(['closed', 'open']).default('closed'),
+    /** What a replica that died holds of budgets is free again after this; twice the longest call, or more. Seconds. */
+    BUDGET_HOLD_SECONDS: z.coerce.number().int().min(60).max(86_400).default(1_800),
+    /** Longest wait for calls under way when they hold all that is left of a budget. Seconds. */
+    BUDGET_WAIT_SECONDS: z.coerce.number().min(0).max(60).default(5),
     /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */
     LLM_FIRST_BYTE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(300),
     /** Longest silence in the middle of an answer. Seconds. */
@@ -44,7 +54,9 @@ export const ConfigSchema = z
   });
 
 export type Config = z.infer<typeof ConfigSchema> & {
-  /** `null`: only the demo model. */
+  /** The variables that LLM_MODELS_FILE may name are in here. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** `null`: the models of the file, and the demo model. */
   readonly upstream: { readonly baseUrl: string; readonly apiKey: string | null; readonly model: string } | null;
 };
 
@@ -55,5 +67,5 @@ export function loadConfig(source: Readonly<Record<string, string | undefined>>)
     env.LLM_MODEL === undefined
       ? null
       : { baseUrl: (env.LLM_BASE_URL ?? OPENAI_URL).replace(/\/+$/, ''), apiKey: env.LLM_API_KEY ?? null, model: env.LLM_MODEL };
-  return { ...env, upstream };
+  return { ...env, environment: source, upstream };
 }

@@ -2,8 +2,7 @@ import path from 'node:path';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import type { GracefulStop, Logger } from '@slipway/telemetry';
-import { Models } from './completions/models.js';
-import { createUpstream } from './completions/upstream.js';
+import { createAdmitter } from './budgets/create-admitter.js';
 import type { Config } from './config.js';
 import { KeyCache } from './keys/key-cache.js';
 import { findKey } from './keys/keys.queries.js';
@@ -12,6 +11,11 @@ import { insertLedgerEntries } from './ledger/ledger.queries.js';
 import { LedgerSpool } from './ledger/ledger-spool.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { createGatewayMetrics } from './metrics.js';
+import { buildGroups, type OfferedModel, simplestModel } from './routing/build-groups.js';
+import { Dispatchers } from './routing/dispatchers.js';
+import { ModelDirectory } from './routing/model-directory.js';
+import { readModelsFile } from './routing/models-file.js';
+import { RetryBudget } from './routing/retry-budget.js';
 import { createGatewayServer } from './server.js';
 
 export interface Gateway {
@@ -31,24 +35,37 @@ const LEDGER_CLOSE_MS = 5_000;
 export async function startGateway(config: Config, logger: Logger, stop: GracefulStop): Promise<Gateway> {
   const url = new URL(config.DATABASE_URL);
   url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
-  const pool = createPool({ url: url.href, max: 8, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
+  const pool = createPool({ url: url.href, max: 10, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
   const clock = systemClock;
   const ids = createIds(clock);
   const spool = config.DATA_DIR === undefined ? null : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'ledger spool'));
   const ledger = new LedgerWriter({ store: (entries) => insertLedgerEntries(pool, entries), spool, logger });
   const metrics = createGatewayMetrics(() => ledger.size);
   const keys = new KeyCache(async (keyId) => {
-    const key = await findKey(pool, keyId);
+    const key = await findKey(pool, keyId, clock.now());
     metrics.keyLookups.inc({ result: key === null ? 'unknown' : 'known' });
     return key;
   }, clock);
-  const upstream = createUpstream(config);
+  const admitter = createAdmitter({
+    pool,
+    clock,
+    logger,
+    whenAway: config.BUDGETS_WHEN_AWAY,
+    holdSeconds: config.BUDGET_HOLD_SECONDS,
+    reservedWaitMs: config.BUDGET_WAIT_SECONDS * 1000,
+    limitsChanged: (orgId) => keys.forgetOrg(orgId),
+  });
+  const models = new ModelDirectory(offeredModels(config), clock.now());
+  const dispatchers = new Dispatchers(config);
   const shutdown = new AbortController();
   const app = createGatewayServer({
     completions: {
       keys,
-      models: new Models(upstream?.model ?? null, clock.now()),
-      upstream,
+      models,
+      admitter,
+      dispatchers,
+      retries: new RetryBudget(),
+      random: Math.random,
       ledger,
       metrics,
       logger,
@@ -63,21 +80,29 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     stopping: stop.stopping,
     // Shows that Postgres answers and that the schema is there; the provider's health is its own affair.
     ready: async () => {
-      await findKey(pool, '');
+      await findKey(pool, '', clock.now());
     },
   });
   stop.serve(app.server);
-  await ledger.recover();
+  await Promise.all([ledger.recover(), admitter.start()]);
   const address = await app.listen({ host: config.HOST, port: config.PORT });
-  if (upstream === null) logger.warn('no LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
+  if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
   return {
     url: address,
     breakOff: () => shutdown.abort(),
     close: async () => {
       await app.close();
       await ledger.close(LEDGER_CLOSE_MS);
-      await upstream?.close();
+      await admitter.close();
+      await dispatchers.close();
       await pool.end();
     },
   };
+}
+
+/** The model of LLM_MODEL first, and then the file's, which may say more of it. */
+function offeredModels(config: Config): OfferedModel[] {
+  const listed = config.LLM_MODELS_FILE === undefined ? [] : buildGroups(readModelsFile(config.LLM_MODELS_FILE), config.environment);
+  const { upstream } = config;
+  return upstream === null || listed.some(({ group }) => group.name === upstream.model) ? listed : [simplestModel(upstream), ...listed];
 }

@@ -5,6 +5,8 @@ export interface GatewayMetrics {
   readonly calls: Counter<'model' | 'outcome'>;
   readonly seconds: Histogram<'model'>;
   readonly firstByteSeconds: Histogram<'model'>;
+  readonly tokensPerSecond: Histogram<'model'>;
+  readonly attempts: Counter<'deployment' | 'outcome'>;
   readonly tokens: Counter<'model' | 'kind'>;
   readonly costUsd: Counter<'model'>;
   readonly refused: Counter<'code'>;
@@ -45,6 +47,19 @@ export function createGatewayMetrics(pending: () => number): GatewayMetrics {
       help: 'From the request to the first byte of the answer',
       labelNames: ['model'],
       buckets: SECONDS,
+      registers,
+    }),
+    tokensPerSecond: new Histogram({
+      name: 'llm_call_tokens_per_second',
+      help: 'Completion tokens a second of a whole stream, from its first byte on',
+      labelNames: ['model'],
+      buckets: [5, 10, 20, 40, 60, 80, 100, 150, 200, 400, 1000],
+      registers,
+    }),
+    attempts: new Counter({
+      name: 'llm_attempts_total',
+      help: 'How often a deployment was asked; outcome is ok, aborted or the code of the failure. One call is up to three attempts',
+      labelNames: ['deployment', 'outcome'],
       registers,
     }),
     tokens: new Counter({

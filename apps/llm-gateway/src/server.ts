@@ -4,13 +4,13 @@ import type { Logger } from '@slipway/telemetry';
 import { installTelemetry, type Registry } from '@slipway/telemetry/http';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPlatformRoutes } from './budgets/platform-routes.js';
-import { type CompletionsOptions, createCompletionsRoute } from './completions/completions-route.js';
+import { createEntrance, type EntranceOptions } from './completions/entrance.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
-import { bearerToken } from './keys/master-key.js';
+import { callerToken } from './keys/master-key.js';
 import { toOpenAiError } from './openai-error.js';
 
 export interface GatewayServerOptions {
-  readonly completions: CompletionsOptions;
+  readonly completions: EntranceOptions;
   readonly keys: KeyRoutesOptions;
   readonly registry: Registry;
   readonly logger: Logger;
@@ -24,7 +24,7 @@ const CONTROL_BODY = 64 * 1024;
 
 /** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's. */
 export function createGatewayServer(options: GatewayServerOptions): FastifyInstance {
-  const completions = createCompletionsRoute(options.completions);
+  const completions = createEntrance(options.completions);
   const app = fastify({
     bodyLimit: CONTROL_BODY,
     serverFactory: (handler): Server => {
@@ -47,9 +47,9 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
     return reply.code(status).send(body);
   });
   app.get('/v1/models', async (request) => {
-    const token = bearerToken(request.headers.authorization);
-    if (!options.keys.isMasterKey(token)) await options.completions.keys.authenticate(token);
-    return options.completions.models.list();
+    const token = callerToken(request.headers);
+    const { keys, models } = options.completions;
+    return models.list(options.keys.isMasterKey(token) ? null : await keys.authenticate(token));
   });
   addKeyRoutes(app, options.keys);
   addPlatformRoutes(app, options.keys);

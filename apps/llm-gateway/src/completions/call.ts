@@ -1,10 +1,12 @@
 import type { ErrorCode } from '@slipway/contracts';
 import type { Clock, Ids } from '@slipway/domain';
-import { costUsd, type ModelPrice, priceOf } from '@slipway/llm';
+import { costUsd, type ModelPrice } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
+import type { Admission } from '../budgets/admission.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 import type { LedgerWriter } from '../ledger/ledger-writer.js';
 import type { GatewayMetrics } from '../metrics.js';
+import type { Deployment } from '../routing/deployment.js';
 import { NO_USAGE, type Usage } from './usage.js';
 
 /** What every call writes to when it is over. */
@@ -20,8 +22,11 @@ export interface CallIdentity {
   readonly key: StoredKey;
   readonly requestId: string;
   readonly traceId: string;
+  /** As the caller named it. */
   readonly model: string;
   readonly streamed: boolean;
+  /** What it is for: see `purposeOf`. */
+  readonly purpose: string;
 }
 
 export type Outcome =
@@ -33,16 +38,35 @@ export type Outcome =
 export class Call {
   private readonly startedAt: Date;
   private readonly began = performance.now();
-  private readonly price: ModelPrice | null;
+  private price: ModelPrice | null = null;
+  private deployment: string | null = null;
+  private attempts = 0;
   private firstByteMs: number | null = null;
   private settled = false;
 
   constructor(
     readonly identity: CallIdentity,
+    private readonly admission: Admission,
     private readonly sinks: CallSinks,
   ) {
     this.startedAt = sinks.clock.now();
-    this.price = priceOf(identity.model);
+  }
+
+  /** USD that it may come to; `null`: no limit. */
+  get ceilingUsd(): number | null {
+    return this.admission.ceilingUsd;
+  }
+
+  /** The deployment that is asked now: from here on its price counts. */
+  asks(deployment: Pick<Deployment, 'id' | 'price'>): void {
+    this.attempts += 1;
+    this.deployment = deployment.id;
+    this.price = deployment.price;
+  }
+
+  /** How asking a deployment ended: `ok`, `aborted` or the code of the failure. */
+  attempted(deployment: Pick<Deployment, 'id'>, outcome: string): void {
+    this.sinks.metrics.attempts.inc({ deployment: deployment.id, outcome });
   }
 
   firstByte(): void {
@@ -58,22 +82,34 @@ export class Call {
   settle(outcome: Outcome): void {
     if (this.settled) return;
     this.settled = true;
-    const { key, model, requestId, traceId, streamed } = this.identity;
+    const { key, model, requestId, traceId, streamed, purpose } = this.identity;
     const { ledger, metrics, logger, ids } = this.sinks;
     const latencyMs = performance.now() - this.began;
     const usage = outcome.source === 'none' ? NO_USAGE : outcome.usage;
     const cost = this.costOf(usage);
     const errorCode = outcome.status === 'failed' ? outcome.code : null;
+    this.admission.settle(usage, cost);
     ledger.add({
       id: ids.uuid(),
       orgId: key.orgId,
       conversationId: key.conversationId,
       keyId: key.id,
       userId: key.userId,
+      repository: key.tags?.repository ?? null,
+      pullRequest: key.tags?.pullRequest ?? null,
+      integration: key.tags?.integration ?? null,
+      purpose,
       requestId,
       traceId,
       model,
-      ...usage,
+      deployment: this.deployment,
+      attempts: this.attempts,
+      promptTokens: usage.promptTokens,
+      completionTokens: usage.completionTokens,
+      cachedTokens: usage.cachedTokens,
+      cacheWriteTokens: usage.cacheWriteTokens,
+      reasoningTokens: usage.reasoningTokens,
+      fromCache: false,
       usageSource: outcome.source,
       costUsd: cost,
       costKnown: this.price !== null,
@@ -83,6 +119,8 @@ export class Call {
       startedAt: this.startedAt.toISOString(),
       firstByteMs: this.firstByteMs,
       latencyMs,
+      holder: this.admission.draw.holder,
+      accounts: [...this.admission.draw.accounts],
     });
     metrics.calls.inc({ model, outcome: errorCode ?? outcome.status });
     metrics.seconds.observe({ model }, latencyMs / 1000);
@@ -91,6 +129,9 @@ export class Call {
     metrics.tokens.inc({ model, kind: 'cached' }, usage.cachedTokens);
     metrics.tokens.inc({ model, kind: 'completion' }, usage.completionTokens);
     metrics.costUsd.inc({ model }, cost);
+    const writingMs = this.firstByteMs === null ? 0 : latencyMs - this.firstByteMs;
+    if (streamed && outcome.status === 'ok' && usage.completionTokens > 1 && writingMs > 0)
+      metrics.tokensPerSecond.observe({ model }, usage.completionTokens / (writingMs / 1000));
     // No word of what was asked or answered.
     const line = {
       request_id: requestId,
@@ -100,6 +141,8 @@ export class Call {
       conversation_id: key.conversationId,
       key_id: key.id,
       model,
+      deployment: this.deployment,
+      attempts: this.attempts,
       streamed,
       outcome: errorCode ?? outcome.status,
       prompt_tokens: usage.promptTokens,

@@ -1,15 +1,20 @@
 import { SlipwayError } from '@slipway/errors';
 import { modelErrorOf } from '@slipway/llm';
+import type { Target } from '../dialects/exchange.js';
+import { plainRefusal, type Refusal } from '../dialects/providers/refusals.js';
 
 /** What looks like a key in a provider's own words. */
 const KEY_LIKE = /\b(sk|pk|key|gsk|xai|AIza|slp)[-_][A-Za-z0-9_*.-]{6,}/g;
 
 /** A provider's refusal in our codes. Its own words go with it, without anything that is or looks like a key. */
-export function refusalOf(status: number, body: string, retryAfter: string | undefined, apiKey: string | null): SlipwayError {
+export function refusalOf({ provider, apiKey }: Pick<Target, 'provider' | 'apiKey'>, refusal: Refusal): SlipwayError {
+  const plain = plainRefusal(provider, refusal);
+  const status = plain?.status ?? refusal.status;
+  const retryAfter = plain?.retryAfter ?? refusal.headers['retry-after'];
   if (status >= 300 && status < 400)
     return new SlipwayError('model.bad-response', `The model's address answers with a redirect (${status}); correct LLM_BASE_URL.`);
   if (status === 413) return new SlipwayError('request.too-large', 'The model takes no request of this size.');
-  const known = modelErrorOf(status, errorObjectOf(body), retryAfter ?? null);
+  const known = modelErrorOf(status, plain?.error ?? errorObjectOf(refusal.body), typeof retryAfter === 'string' ? retryAfter : null);
   const detail = known.code === 'model.auth' ? 'The model refused the key that the gateway is set up with.' : withoutKeys(known.detail, apiKey);
   return new SlipwayError(known.code, detail, known.more.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: Math.ceil(known.more.retryAfterSeconds) });
 }

@@ -14,7 +14,7 @@ export interface Usage {
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /** Characters or bytes of text a token, where nobody has counted: OpenAI's own rule of thumb for English. */
-const CHARACTERS_PER_TOKEN = 4;
+export const CHARACTERS_PER_TOKEN = 4;
 /** What an `integer` column holds. */
 const MAX_TOKENS = 2_147_483_647;
 

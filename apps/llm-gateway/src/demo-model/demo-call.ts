@@ -1,47 +1,62 @@
 import type { ServerResponse } from 'node:http';
+import { DEMO_MODEL } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Call } from '../completions/call.js';
+import type { CallerAnswer } from '../completions/caller-answer.js';
 import { estimateTokens } from '../completions/usage.js';
-import { errorFrame } from '../openai-error.js';
+import type { Answer, Asked, Target } from '../dialects/exchange.js';
+import { openExchange } from '../dialects/open-exchange.js';
 import { DemoAnswer } from './demo-wire.js';
 import { demoTurn } from './script.js';
 import { readTranscript } from './transcript.js';
 
+/** It costs nothing. */
+const DEMO_DEPLOYMENT = { id: DEMO_MODEL, price: { input: 0, cachedInput: 0, output: 0 } };
+/** It speaks chat; callers of the other dialects have it translated as from any other. */
+const DEMO_TARGET: Target = { provider: 'openai', baseUrl: 'http://demo.invalid/v1', apiKey: null, model: DEMO_MODEL, speaks: ['chat'] };
+
 /** Sends one answer of the demo model. Ends at once when the caller goes away; what had been sent is what it used. */
 export class DemoCall {
-  private readonly answer: DemoAnswer;
+  private readonly demo: DemoAnswer;
+  /** `null`: the caller speaks chat, too. */
+  private readonly answer: Answer | null;
   private timer: NodeJS.Timeout | undefined;
   private sent = 0;
   private over = false;
 
-  /** @throws SlipwayError `request.not-json`. */
+  /** @throws SlipwayError `request.not-json`, or `request.invalid` for what the demo model cannot be asked. */
   constructor(
     private readonly call: Call,
     private readonly response: ServerResponse,
-    private readonly request: { readonly body: Buffer; readonly stream: boolean; readonly delayMs: number; readonly signal: AbortSignal },
+    private readonly caller: CallerAnswer,
+    private readonly asked: Asked,
+    private readonly options: { readonly delayMs: number; readonly signal: AbortSignal },
   ) {
-    let body: unknown;
+    const exchange = asked.dialect === 'chat' ? null : openExchange(asked, DEMO_TARGET);
+    this.answer = exchange?.answer ?? null;
+    const body = exchange?.body ?? asked.body;
+    let value: unknown;
     try {
-      body = JSON.parse(request.body.toString('utf8'));
+      value = JSON.parse(body.toString('utf8'));
     } catch (error) {
       throw new SlipwayError('request.not-json', 'The body is not JSON.', { cause: error });
     }
-    this.answer = new DemoAnswer(demoTurn(readTranscript(body)), request.body);
+    this.demo = new DemoAnswer(demoTurn(readTranscript(value)), body);
   }
 
   start(): void {
+    this.call.asks(DEMO_DEPLOYMENT);
     this.call.firstByte();
-    if (!this.request.stream) {
-      const body = JSON.stringify(this.answer.completion());
-      this.response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), 'x-litellm-response-cost': '0' });
-      this.response.end(body);
-      this.call.settle({ status: 'ok', usage: this.answer.usage, source: 'reported' });
+    if (!this.asked.stream) {
+      const body = Buffer.from(JSON.stringify(this.demo.completion()));
+      this.caller.whole(this.answer === null ? body : this.answer.whole(body), 0);
+      this.call.settle({ status: 'ok', usage: this.demo.usage, source: 'reported' });
       return;
     }
-    this.response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' });
+    this.caller.open(this.answer?.contentType ?? 'text/event-stream');
     this.response.once('close', this.onCallerGone);
-    this.request.signal.addEventListener('abort', this.onShutdown, { once: true });
-    this.pump(this.answer.frames());
+    this.options.signal.addEventListener('abort', this.onShutdown, { once: true });
+    this.pump(this.demo.frames());
   }
 
   private readonly pump = (frames: Iterator<{ readonly frame: string; readonly characters: number }>): void => {
@@ -50,34 +65,39 @@ export class DemoCall {
       const next = frames.next();
       if (next.done === true) break;
       this.sent += next.value.characters;
-      this.response.write(next.value.frame);
-      if (this.request.delayMs === 0) continue;
-      this.timer = setTimeout(this.pump, this.request.delayMs, frames);
+      this.say(this.answer === null ? next.value.frame : this.answer.push(Buffer.from(next.value.frame)));
+      if (this.options.delayMs === 0) continue;
+      this.timer = setTimeout(this.pump, this.options.delayMs, frames);
       return;
     }
     this.finish();
+    this.say(this.answer?.end() ?? null);
     this.response.end();
-    this.call.settle({ status: 'ok', usage: this.answer.usage, source: 'reported' });
+    this.call.settle({ status: 'ok', usage: this.demo.usage, source: 'reported' });
   };
+
+  private say(piece: Buffer | string | null): void {
+    if (piece !== null) this.caller.piece(piece);
+  }
 
   private readonly onCallerGone = (): void => {
     if (this.over) return;
     this.finish();
-    this.call.settle({ status: 'aborted', usage: { ...this.answer.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
+    this.call.settle({ status: 'aborted', usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
   };
 
   private readonly onShutdown = (): void => {
     if (this.over) return;
     this.finish();
     const error = new SlipwayError('service.unavailable', 'The gateway is restarting.', { retryAfterSeconds: 1 });
-    this.response.write(errorFrame(error), () => this.response.destroy());
-    this.call.settle({ status: 'failed', code: error.code, usage: { ...this.answer.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
+    this.caller.breakOff(error, this.answer, null);
+    this.call.settle({ status: 'failed', code: error.code, usage: { ...this.demo.usage, completionTokens: estimateTokens(this.sent) }, source: 'estimated' });
   };
 
   private finish(): void {
     this.over = true;
     clearTimeout(this.timer);
     this.response.off('close', this.onCallerGone);
-    this.request.signal.removeEventListener('abort', this.onShutdown);
+    this.options.signal.removeEventListener('abort', this.onShutdown);
   }
 }

@@ -1,5 +1,5 @@
-import type { RoutingFields } from '../completions/routing-fields.js';
 import type { Usage } from '../completions/usage.js';
+import type { RoutingFields } from './routing-fields.js';
 
 /** How callers speak to us. `embeddings` is passed through only. */
 export type Dialect = 'chat' | 'responses' | 'messages' | 'embeddings';
@@ -79,6 +79,8 @@ export interface Answer {
   readonly begun: boolean;
   /** The provider said that the answer is whole. */
   readonly complete: boolean;
+  /** The caller gets the provider's own bytes, so that an error in them has reached it; a translated answer says nothing of `error`: `errorFrame` must. */
+  readonly passesThrough: boolean;
   /** The provider sent an error where a piece of the answer should be. */
   readonly error: { readonly message?: unknown; readonly code?: unknown; readonly type?: unknown } | null;
 }

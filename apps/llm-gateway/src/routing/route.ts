@@ -37,7 +37,7 @@ export class Route {
   /** @param tokens what the call may come to, for limits of tokens a minute. */
   constructor(
     readonly group: ModelGroup,
-    private readonly tokens: number,
+    readonly tokens: number,
     private readonly random: () => number,
   ) {}
 

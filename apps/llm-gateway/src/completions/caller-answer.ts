@@ -1,0 +1,54 @@
+import type { ServerResponse } from 'node:http';
+import { type DialectError, errorFrame, errorOf } from '../dialects/errors.js';
+import type { Answer, Dialect } from '../dialects/exchange.js';
+import type { Usage } from './usage.js';
+
+/** What a caller is answered, in its dialect. */
+export class CallerAnswer {
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly dialect: Dialect,
+    /** Of its limits. */
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  /** The head of a stream. */
+  open(contentType: string): void {
+    this.response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...this.headers });
+  }
+
+  /** A piece of a stream. Answers whether the caller takes more at once. */
+  piece(piece: Buffer | string): boolean {
+    return this.response.write(piece);
+  }
+
+  whole(body: Buffer, costUsd: number): void {
+    this.response.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      'x-litellm-response-cost': String(costUsd),
+      ...this.headers,
+    });
+    this.response.end(body);
+  }
+
+  /** An error, before anything else was sent. */
+  refuse(thrown: unknown): void {
+    if (this.response.destroyed || this.response.headersSent) this.response.destroy();
+    else sendDialectError(this.response, this.dialect, thrown);
+  }
+
+  /** An error after the beginning of a stream: as its last frames, and then the connection breaks, so that nobody takes it for an end. */
+  breakOff(thrown: unknown, answer: Pick<Answer, 'frames'> | null, usage: Usage | null): void {
+    if (!this.response.destroyed) this.response.write(errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage }), () => this.response.destroy());
+  }
+}
+
+/** Answers with the error in the caller's dialect. Nothing may have been sent before. */
+export function sendDialectError(response: ServerResponse, dialect: Dialect, thrown: unknown): DialectError {
+  const answer = errorOf(dialect, thrown);
+  const body = JSON.stringify(answer.body);
+  response.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...answer.headers });
+  response.end(body);
+  return answer;
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DEMO_MODEL } from '@slipway/contracts';
+import { factsOf } from '@slipway/llm';
+import { makeTraceparent, traceIdOf } from '@slipway/telemetry';
+import type { Admission, Admitter } from '../budgets/admission.js';
+import { claimOf } from '../budgets/claim.js';
+import { DemoCall } from '../demo-model/demo-call.js';
+import type { Asked, Dialect } from '../dialects/exchange.js';
+import { readRoutingFields } from '../dialects/routing-fields.js';
+import type { KeyCache } from '../keys/key-cache.js';
+import { callerToken } from '../keys/master-key.js';
+import { purposeOf } from '../keys/purpose.js';
+import type { ModelDirectory } from '../routing/model-directory.js';
+import { Route } from '../routing/route.js';
+import { Call, type CallSinks } from './call.js';
+import { CallerAnswer, sendDialectError } from './caller-answer.js';
+import { Delivery, type DeliveryOptions } from './delivery.js';
+import { readBody } from './request-body.js';
+import { NO_USAGE } from './usage.js';
+
+export interface EntranceOptions extends CallSinks, DeliveryOptions {
+  readonly keys: KeyCache;
+  readonly models: ModelDirectory;
+  readonly admitter: Admitter;
+  /** Pause between two pieces of the demo model's text. Milliseconds. */
+  readonly demoDelayMs: number;
+  /** From 0 up to, not including, 1. */
+  readonly random: () => number;
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
+const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
+  ['/v1/chat/completions', 'chat'],
+  ['/chat/completions', 'chat'],
+  ['/v1/responses', 'responses'],
+  ['/responses', 'responses'],
+  ['/v1/messages', 'messages'],
+  ['/messages', 'messages'],
+  ['/v1/embeddings', 'embeddings'],
+  ['/embeddings', 'embeddings'],
+]);
+/** Headers that belong to a dialect and go on with the request. */
+const DIALECT_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] as const;
+
+/** The hot path. Answers `true` for a request that is for a model and takes it over; the others are for the control routes. */
+export function createEntrance(options: EntranceOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
+  return (request, response) => {
+    if (request.method !== 'POST') return false;
+    const url = request.url ?? '';
+    const query = url.indexOf('?');
+    const dialect = DIALECTS.get(query === -1 ? url : url.slice(0, query));
+    if (dialect === undefined) return false;
+    void answer(options, dialect, request, response);
+    return true;
+  };
+}
+
+async function answer(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const givenId = request.headers['x-request-id'];
+  const requestId = typeof givenId === 'string' && REQUEST_ID.test(givenId) ? givenId : `req_${randomUUID()}`;
+  response.setHeader('x-request-id', requestId);
+  try {
+    await carry(options, dialect, request, response, requestId);
+  } catch (thrown) {
+    if (response.headersSent || response.destroyed) return void response.destroy();
+    // What is left of the body is not read: the connection cannot be used again.
+    if (!request.complete) response.setHeader('connection', 'close');
+    const { error, status } = sendDialectError(response, dialect, thrown);
+    options.metrics.refused.inc({ code: error.code });
+    const line = { request_id: requestId, code: error.code, status, reason: error.message, err: error.more.cause };
+    if (status >= 500) options.logger.error(line, 'completion refused');
+    else options.logger.debug(line, 'completion refused');
+  }
+}
+
+async function carry(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+  const token = callerToken(request.headers);
+  const known = options.keys.authenticate(token);
+  const key = known instanceof Promise ? await known : known;
+  const body = await readBody(request);
+  const fields = readRoutingFields(body, dialect);
+  const destination = options.models.destination(fields.model, key, token ?? '');
+  if (response.destroyed) return;
+  const traceparent = request.headers['traceparent'];
+  const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
+  const asked: Asked = { dialect, body, fields, stream: fields.stream, headers: dialectHeadersOf(request), traceparent: makeTraceparent(traceId) };
+  const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
+  const claim = claimOf({
+    model,
+    bytes: body.length,
+    maxOutput: fields.maxOutputTokens === null ? null : fields.maxOutputTokens * fields.choices,
+    facts: destination.kind === 'demo' ? factsOf(DEMO_MODEL) : destination.dearest,
+  });
+  const admitting = options.admitter.admit(key, claim, options.shutdown);
+  const admission = admitting instanceof Promise ? await admitting : admitting;
+  try {
+    const identity = { key, requestId, traceId, model, streamed: fields.stream, purpose: purposeOf(request.headers['x-slipway-purpose']) };
+    const call = new Call(identity, admission, options);
+    if (response.destroyed) return release(admission);
+    const caller = new CallerAnswer(response, dialect, admission.headers());
+    if (destination.kind === 'demo') new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
+    else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), options).start();
+  } catch (error) {
+    release(admission);
+    throw error;
+  }
+}
+
+/** Nothing was sent: what was held for the call is free again. */
+function release(admission: Admission): void {
+  admission.settle(NO_USAGE, 0);
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+function dialectHeadersOf(request: IncomingMessage): Readonly<Record<string, string>> {
+  let found: Record<string, string> | null = null;
+  for (const name of DIALECT_HEADERS) {
+    const value = request.headers[name];
+    if (typeof value !== 'string') continue;
+    found ??= {};
+    found[name] = value;
+  }
+  return found ?? NO_HEADERS;
+}

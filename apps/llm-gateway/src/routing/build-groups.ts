@@ -1,0 +1,156 @@
+import { SlipwayError } from '@slipway/errors';
+import { factsOf, type ModelFacts, priceOf } from '@slipway/llm';
+import type { Dialect, ProviderKind } from '../dialects/exchange.js';
+import { Deployment } from './deployment.js';
+import { FALLBACK_CLASSES, type FallbackClass } from './failure-class.js';
+import type { DeploymentEntry, GroupEntry, ModelsFile } from './models-file.js';
+import { MAX_ATTEMPTS, type ModelGroup } from './route.js';
+
+const BASE_URLS: Readonly<Record<ProviderKind, (region: string | undefined) => string>> = {
+  openai: () => 'https://api.openai.com/v1',
+  anthropic: () => 'https://api.anthropic.com/v1',
+  gemini: () => 'https://generativelanguage.googleapis.com/v1beta',
+  bedrock: (region) => `https://bedrock-runtime.${region}.amazonaws.com`,
+  azure: () => '',
+};
+
+export function baseUrlOf(provider: ProviderKind, given: string | undefined, region: string | undefined): string {
+  return (given ?? BASE_URLS[provider](region)).replace(/\/+$/, '');
+}
+
+/** Servers that only call themselves compatible with OpenAI know its older dialect for sure. */
+export function dialectsOf(provider: ProviderKind, baseUrl: string): readonly Dialect[] {
+  if (provider === 'anthropic') return ['messages'];
+  if (provider === 'azure') return ['chat', 'embeddings'];
+  if (provider !== 'openai') return [];
+  return new URL(baseUrl).hostname === 'api.openai.com' ? ['chat', 'responses', 'embeddings'] : ['chat', 'embeddings'];
+}
+
+/** A model as it is offered. */
+export interface OfferedModel {
+  readonly group: ModelGroup;
+  readonly facts: ModelFacts;
+  /** The same with the highest price and the longest answer that a place of it or of its fallbacks has. */
+  readonly dearest: ModelFacts;
+  readonly verified: boolean;
+}
+
+/** The groups of a file, linked by their fallbacks. @throws SlipwayError `config.invalid` for a key whose variable is not set. */
+export function buildGroups(file: ModelsFile, environment: Readonly<Record<string, string | undefined>>): OfferedModel[] {
+  const missing: string[] = [];
+  const keyOf = (name: string | undefined): string | null => {
+    if (name === undefined) return null;
+    const key = environment[name]?.trim();
+    if (key === undefined || key === '') missing.push(name);
+    return key ?? null;
+  };
+  const built = file.models.map((entry) => ({ entry, model: offered(entry, keyOf) }));
+  if (missing.length > 0)
+    throw new SlipwayError('config.invalid', `LLM_MODELS_FILE wants keys in variables that are not set: ${[...new Set(missing)].join(', ')}`);
+  const byName = new Map(built.map(({ model }) => [model.group.name, model.group]));
+  for (const { entry, model } of built) {
+    const fallbacks = model.group.fallbacks as Record<FallbackClass, ModelGroup[]>;
+    for (const kind of FALLBACK_CLASSES) fallbacks[kind].push(...entry.fallbacks[kind].flatMap((name) => byName.get(name) ?? []));
+  }
+  const factsByName = new Map(built.map(({ model }) => [model.group.name, model.facts]));
+  return built.map(({ model }) => ({ ...model, dearest: dearestOf(model, (name) => factsByName.get(name)) }));
+}
+
+function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, factsOfGroup: (name: string) => ModelFacts | undefined): ModelFacts {
+  const groups = [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])];
+  const prices = groups.flatMap(({ deployments }) => deployments.flatMap(({ price }) => price ?? []));
+  const all = groups.map(({ name }) => factsOfGroup(name) ?? facts);
+  // A model of which nobody knows it may be the longest.
+  const longest = (of: (one: ModelFacts) => number | null): number | null =>
+    all.some((one) => of(one) === null) ? null : Math.max(...all.map((one) => of(one) ?? 0));
+  return {
+    ...facts,
+    price: prices.length === 0 ? null : prices.reduce((one, other) => (other.input + other.output > one.input + one.output ? other : one)),
+    contextWindow: longest((one) => one.contextWindow),
+    maxOutput: longest((one) => one.maxOutput),
+  };
+}
+
+function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string | null): Omit<OfferedModel, 'dearest'> {
+  const known = factsOf(entry.deployments[0]?.model ?? '') ?? factsOf(entry.name);
+  const facts: ModelFacts = {
+    price: entry.facts.price ?? known?.price ?? null,
+    contextWindow: entry.facts.contextWindow ?? known?.contextWindow ?? null,
+    maxOutput: entry.facts.maxOutput ?? known?.maxOutput ?? null,
+    capabilities: entry.facts.capabilities ?? known?.capabilities ?? null,
+  };
+  const places = entry.deployments.length + FALLBACK_CLASSES.reduce((sum, kind) => sum + entry.fallbacks[kind].length, 0);
+  return {
+    group: {
+      name: entry.name,
+      strategy: entry.strategy,
+      attempts: entry.attempts ?? Math.min(MAX_ATTEMPTS, places),
+      deployments: entry.deployments.map((deployment, index) => toDeployment(deployment, index, entry, facts, keyOf(deployment.apiKeyEnv))),
+      fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] },
+    },
+    facts,
+    verified: entry.verified,
+  };
+}
+
+function toDeployment(entry: DeploymentEntry, index: number, group: GroupEntry, facts: ModelFacts, apiKey: string | null): Deployment {
+  const baseUrl = baseUrlOf(entry.provider, entry.baseUrl, entry.region);
+  return new Deployment({
+    id: entry.id ?? `${group.name}/${index + 1}`,
+    target: {
+      provider: entry.provider,
+      baseUrl,
+      apiKey,
+      model: entry.model,
+      speaks: entry.speaks ?? dialectsOf(entry.provider, baseUrl),
+      ...(entry.apiVersion === undefined ? {} : { apiVersion: entry.apiVersion }),
+      ...(entry.region === undefined ? {} : { region: entry.region }),
+      ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+      ...(entry.reasoning === undefined ? {} : { reasoning: entry.reasoning }),
+      ...(entry.chatAdditions === undefined ? {} : { chatAdditions: entry.chatAdditions }),
+    },
+    weight: entry.weight,
+    rpm: entry.rpm ?? null,
+    tpm: entry.tpm ?? null,
+    price: entry.price ?? group.facts.price ?? priceOf(entry.model) ?? facts.price,
+    firstByteTimeoutMs: entry.firstByteTimeoutSeconds === undefined ? null : entry.firstByteTimeoutSeconds * 1000,
+    silenceTimeoutMs: entry.silenceTimeoutSeconds === undefined ? null : entry.silenceTimeoutSeconds * 1000,
+    guarded: false,
+  });
+}
+
+/** The one model of LLM_BASE_URL, LLM_API_KEY and LLM_MODEL. It is asked once a call: who calls knows what may be repeated. */
+export function simplestModel(upstream: { readonly baseUrl: string; readonly apiKey: string | null; readonly model: string }): OfferedModel {
+  const known = factsOf(upstream.model);
+  const facts: ModelFacts = known ?? { price: null, contextWindow: null, maxOutput: null, capabilities: null };
+  const deployment = new Deployment({
+    id: upstream.model,
+    target: {
+      provider: 'openai',
+      baseUrl: upstream.baseUrl,
+      apiKey: upstream.apiKey,
+      model: upstream.model,
+      speaks: dialectsOf('openai', upstream.baseUrl),
+      ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+    },
+    weight: 1,
+    rpm: null,
+    tpm: null,
+    price: facts.price,
+    firstByteTimeoutMs: null,
+    silenceTimeoutMs: null,
+    guarded: false,
+  });
+  return {
+    group: {
+      name: upstream.model,
+      strategy: 'weighted',
+      attempts: 1,
+      deployments: [deployment],
+      fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] },
+    },
+    facts,
+    dearest: facts,
+    verified: known !== null,
+  };
+}

@@ -1,0 +1,90 @@
+import { lookup } from 'node:dns';
+import { isPublicAddress } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
+import type { Config } from '../config.js';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Calls under way at once at one address; more wait for a connection. */
+const MAX_CONNECTIONS = 1_024;
+/** Addresses of callers' own that connections are kept to. */
+const MAX_OWN_ORIGINS = 1_000;
+
+type ProxyConfig = Pick<
+  Config,
+  'HTTP_PROXY' | 'HTTPS_PROXY' | 'NO_PROXY' | 'LLM_FIRST_BYTE_TIMEOUT_SECONDS' | 'LLM_SILENCE_TIMEOUT_SECONDS' | 'ALLOW_PRIVATE_URLS'
+>;
+
+/** Connections to providers: HTTP/1.1 and kept; through a proxy when the environment names one. */
+export class Dispatchers {
+  private readonly pools = new Map<string, Dispatcher>();
+  private readonly options;
+  private readonly proxy: Dispatcher | null;
+  private guarded: Dispatcher | null = null;
+
+  constructor(private readonly config: ProxyConfig) {
+    this.options = {
+      headersTimeout: config.LLM_FIRST_BYTE_TIMEOUT_SECONDS * 1000,
+      bodyTimeout: config.LLM_SILENCE_TIMEOUT_SECONDS * 1000,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      connections: MAX_CONNECTIONS,
+      pipelining: 1,
+      allowH2: false,
+    };
+    const { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpsProxy, NO_PROXY: noProxy } = config;
+    this.proxy =
+      httpProxy === undefined && httpsProxy === undefined
+        ? null
+        : new EnvHttpProxyAgent({
+            ...this.options,
+            ...(httpProxy === undefined ? {} : { httpProxy }),
+            ...(httpsProxy === undefined ? {} : { httpsProxy }),
+            ...(noProxy === undefined ? {} : { noProxy }),
+          });
+  }
+
+  /**
+   * @param guarded the address was typed by a caller: what is connected to must be on the internet, whatever its name resolves to at that moment. A proxy
+   * resolves names by itself, and what it lets through is its to say.
+   * @throws SlipwayError `settings.url-refused` for an address that is none of the internet.
+   */
+  for(origin: string, guarded: boolean): Dispatcher {
+    if (guarded && !this.config.ALLOW_PRIVATE_URLS) return this.outside(origin);
+    if (this.proxy !== null) return this.proxy;
+    let pool = this.pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, this.options);
+      this.pools.set(origin, pool);
+    }
+    return pool;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.pools.values(), this.proxy, this.guarded].map((one) => one?.destroy()));
+  }
+
+  private outside(origin: string): Dispatcher {
+    const { protocol, hostname } = new URL(origin);
+    const host = hostname.replace(/^\[|\]$/g, '');
+    // An address is connected to without a lookup.
+    if (protocol !== 'https:' || (/^[\d.]+$|:/.test(host) && !isPublicAddress(host))) throw refused();
+    if (this.proxy !== null) return this.proxy;
+    this.guarded ??= new Agent({ ...this.options, maxOrigins: MAX_OWN_ORIGINS, connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicOnly } });
+    return this.guarded;
+  }
+}
+
+/** A name's addresses, if all of them are the internet's. */
+const publicOnly: typeof lookup = ((host: string, options: object, done: (error: Error | null, address?: unknown, family?: number) => void) => {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return done(error);
+    const [first] = addresses;
+    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) return done(refused());
+    if ((options as { all?: boolean }).all === true) return done(null, addresses);
+    done(null, first.address, first.family);
+  });
+}) as typeof lookup;
+
+function refused(): SlipwayError {
+  return new SlipwayError('settings.url-refused', "The address that goes with this key is none of the internet's.");
+}

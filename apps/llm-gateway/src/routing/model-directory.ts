@@ -1,0 +1,144 @@
+import { DEMO_MODEL, DIRECT_PREFIXES, type DirectPrefix, type GatewayModelList, type OwnProviders } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { factsOf, type ModelFacts } from '@slipway/llm';
+import type { z } from 'zod';
+import type { StoredKey } from '../keys/keys.queries.js';
+import { baseUrlOf, dialectsOf, type OfferedModel } from './build-groups.js';
+import { Deployment } from './deployment.js';
+import { openOwnProviders } from './own-keys.js';
+import type { ModelGroup } from './route.js';
+
+/** Names of our own in front of a model: it is one of the managed ones. */
+const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
+const UNKNOWN: ModelFacts = { price: null, contextWindow: null, maxOutput: null, capabilities: null };
+
+/** Where a call goes. */
+export type Destination =
+  | { readonly kind: 'demo' }
+  | {
+      readonly kind: 'group';
+      readonly group: ModelGroup;
+      /** Of the place that could cost most. */
+      readonly dearest: ModelFacts;
+    };
+
+/**
+ * Models by the names that callers use. `openhands/…` and `litellm_proxy/…` are the managed ones without the prefix; a name with a provider's prefix goes to that
+ * provider with the caller's own key, when the virtual key brings one, and else to the managed model of exactly that name.
+ */
+export class ModelDirectory {
+  private readonly byName: ReadonlyMap<string, OfferedModel>;
+  /** Opened keys of providers, as long as the row of the virtual key is in memory. */
+  private readonly opened = new WeakMap<StoredKey, OwnProviders>();
+
+  constructor(
+    private readonly models: readonly OfferedModel[],
+    /** When the gateway started: providers do not say when a model was made. */
+    private readonly startedAt: Date,
+  ) {
+    this.byName = new Map(models.map((model) => [model.group.name, model]));
+  }
+
+  get offered(): readonly OfferedModel[] {
+    return this.models;
+  }
+
+  /** @param token of the virtual key. @throws SlipwayError `model.unknown`, or `permission.denied` when the key is for other models. */
+  destination(name: string, key: StoredKey, token: string): Destination {
+    const direct = this.direct(name, key, token);
+    if (direct !== null) {
+      this.permit(name, name, key);
+      return direct;
+    }
+    const managed = withoutManagedPrefix(name);
+    const offered = this.byName.get(managed);
+    if (offered === undefined && managed !== DEMO_MODEL) throw this.unknown(name);
+    this.permit(name, managed, key);
+    return offered === undefined ? { kind: 'demo' } : { kind: 'group', group: offered.group, dearest: offered.dearest };
+  }
+
+  list(key: StoredKey | null): z.infer<typeof GatewayModelList> {
+    const created = Math.floor(this.startedAt.getTime() / 1000);
+    const [first] = this.models;
+    const data = this.models.map(({ group: { name }, facts, verified }) => ({
+      id: name,
+      object: 'model' as const,
+      created,
+      owned_by: 'upstream',
+      demo: false,
+      default: name === first?.group.name,
+      verified,
+      context_window: facts.contextWindow,
+      max_output_tokens: facts.maxOutput,
+      capabilities: facts.capabilities,
+    }));
+    const demo = { id: DEMO_MODEL, object: 'model' as const, created, owned_by: 'slipway', demo: true, default: first === undefined };
+    const allowed = (id: string): boolean => key === null || key.models.length === 0 || key.models.some((name) => withoutManagedPrefix(name) === id);
+    return { object: 'list', data: [...data, ...(this.byName.has(DEMO_MODEL) ? [] : [demo])].filter(({ id }) => allowed(id)) };
+  }
+
+  private permit(asked: string, name: string, key: StoredKey): void {
+    if (key.models.length === 0 || key.models.includes(asked) || key.models.includes(name)) return;
+    if (asked !== name || !key.models.some((allowed) => withoutManagedPrefix(allowed) === name))
+      throw new SlipwayError('permission.denied', `This key is not for the model "${asked}".`);
+  }
+
+  private direct(name: string, key: StoredKey, token: string): Destination | null {
+    const slash = name.indexOf('/');
+    const prefix = DIRECT_PREFIXES.find((one) => slash === one.length && name.startsWith(one));
+    if (prefix === undefined || key.sealedProviders === undefined || key.sealedProviders === null) return null;
+    const own = this.providersOf(key, token, key.sealedProviders)[prefix];
+    if (own === undefined) return null;
+    const model = name.slice(slash + 1);
+    const facts = factsOf(model) ?? UNKNOWN;
+    return { kind: 'group', group: directGroup(name, prefix, model, own, facts), dearest: facts };
+  }
+
+  private providersOf(key: StoredKey, token: string, sealed: Uint8Array): OwnProviders {
+    const known = this.opened.get(key);
+    if (known !== undefined) return known;
+    const providers = openOwnProviders(token, sealed);
+    this.opened.set(key, providers);
+    return providers;
+  }
+
+  private unknown(name: string): SlipwayError {
+    const prefix = DIRECT_PREFIXES.find((one) => name.startsWith(`${one}/`));
+    const names = [...this.byName.keys(), ...(this.byName.has(DEMO_MODEL) ? [] : [DEMO_MODEL])];
+    const hint = prefix === undefined ? '' : ` Models of ${prefix}/… are asked with a key of your own, and there is none.`;
+    return new SlipwayError('model.unknown', `There is no model "${name.slice(0, 100)}" here.${hint} There is: ${names.slice(0, 50).join(', ')}.`);
+  }
+}
+
+function withoutManagedPrefix(name: string): string {
+  const prefix = MANAGED_PREFIXES.find((one) => name.startsWith(one));
+  return prefix === undefined ? name : name.slice(prefix.length);
+}
+
+/** One place, asked once; how it fares with one person's key says nothing to anybody else, so its health is not kept. */
+function directGroup(name: string, prefix: DirectPrefix, model: string, own: NonNullable<OwnProviders[DirectPrefix]>, facts: ModelFacts): ModelGroup {
+  const region = own.region ?? 'us-east-1';
+  const baseUrl = baseUrlOf(prefix, own.baseUrl, region);
+  if (baseUrl === '') throw new SlipwayError('model.unknown', `The key for ${prefix} has no address; correct its profile.`);
+  const deployment = new Deployment({
+    id: `own:${prefix}`,
+    target: {
+      provider: prefix,
+      baseUrl,
+      apiKey: own.apiKey,
+      model,
+      speaks: dialectsOf(prefix, baseUrl),
+      region,
+      ...(own.apiVersion === undefined ? {} : { apiVersion: own.apiVersion }),
+      ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+    },
+    weight: 1,
+    rpm: null,
+    tpm: null,
+    price: facts.price,
+    firstByteTimeoutMs: null,
+    silenceTimeoutMs: null,
+    guarded: true,
+  });
+  return { name, strategy: 'weighted', attempts: 1, deployments: [deployment], fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] } };
+}

@@ -33,6 +33,15 @@ export function parseObject(text: string): JsonObject | null {
   }
 }
 
+/** The value in JSON; `null` when it is nested deeper than the stack allows. Reading has no such limit, so a peer can send what cannot be written. */
+export function jsonText(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** Without the members that are `undefined` or `null`: what was not said is not sent. */
 export function said(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));

@@ -1,5 +1,5 @@
 import { FrameReader } from './frame-reader.js';
-import { type JsonObject, listOf, numberOf, objectOf, textOf } from './json.js';
+import { type JsonObject, jsonText, listOf, numberOf, objectOf, textOf } from './json.js';
 import type { FinishReason } from './turns.js';
 import { readUsage } from './usage.js';
 
@@ -90,7 +90,7 @@ export class MessagesAnswerReader extends FrameReader {
         const call = this.calls;
         this.calls += 1;
         // In a stream it begins empty and its arguments follow.
-        this.open.set(index, { kind: 'call', call, input: JSON.stringify(objectOf(block['input']) ?? {}), written: false });
+        this.open.set(index, { kind: 'call', call, input: jsonText(objectOf(block['input']) ?? {}) ?? '{}', written: false });
         this.emit({ kind: 'tool-begin', call, id: textOf(block['id']) ?? '', name: textOf(block['name']) ?? '' });
         return;
       }

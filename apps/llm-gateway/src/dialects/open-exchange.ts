@@ -20,13 +20,22 @@ const PROVIDERS: Record<ProviderKind, Address | ProviderFormat> = {
 
 /** The same call for one target: the caller's own bytes where the target speaks its dialect, else said in the first of those that it does speak. */
 export const openExchange: OpenExchange = (asked, target) => {
+  try {
+    return open(asked, target);
+  } catch (error) {
+    // JSON is read to any depth, and walked and written to that of the stack.
+    throw error instanceof RangeError ? new SlipwayError('request.invalid', 'The request is nested too deeply to be said to this model.') : error;
+  }
+};
+
+function open(asked: Asked, target: Target): Exchange {
   const provider = PROVIDERS[target.provider];
   if (typeof provider !== 'function') return inOwnFormat(asked, target, provider);
   if (target.speaks.includes(asked.dialect)) return passThrough(asked, target, provider);
   const spoken = target.speaks.find((dialect): dialect is Spoken => dialect !== 'embeddings');
   if (asked.dialect === 'embeddings' || spoken === undefined) throw notOffered(asked.dialect);
   return translated(asked, asked.dialect, target, spoken, provider);
-};
+}
 
 function passThrough(asked: Asked, target: Target, address: Address): Exchange {
   const own = withoutForeignReasoning(asked.body, asked.dialect);

@@ -1,4 +1,4 @@
-import { booleanOf, type JsonObject, listOf, numberOf, objectOf, textOf } from './json.js';
+import { booleanOf, type JsonObject, jsonText, listOf, numberOf, objectOf, textOf } from './json.js';
 import type { ResponseFormat, Sampling } from './turns.js';
 
 /** What chat and responses say alike. */
@@ -45,5 +45,5 @@ export function readResponseFormat(format: JsonObject | null, schemaOf: (format:
 /** Some servers give arguments as an object instead of its text. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
-  return value === undefined || value === null ? '' : JSON.stringify(value);
+  return value === undefined || value === null ? '' : (jsonText(value) ?? '');
 }

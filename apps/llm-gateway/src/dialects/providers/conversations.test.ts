@@ -77,6 +77,23 @@ describe('a conversation with calls of tools', () => {
     }
   }
 
+  it('that is nested deeper than can be said is said without what nobody reads, or refused as the fault of its caller', () => {
+    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const outcomes = CALLERS.flatMap((caller) =>
+      KINDS.map((kind) => {
+        const body = Buffer.from(JSON.stringify(TEST_CALLERS[caller].first(false)).replaceAll('{"type":"string"}', deep));
+        const fields = readRoutingFields(body, caller);
+        try {
+          openExchange({ dialect: caller, body, fields, stream: false, headers: {}, traceparent: '' }, targetOf(kind));
+          return 'said';
+        } catch (error) {
+          return (error as { code?: string }).code;
+        }
+      }),
+    );
+    expect(new Set(outcomes)).toEqual(new Set(['said', 'request.invalid']));
+  });
+
   it('is let in nowhere with another key, another body than was signed, or the key in the path', async () => {
     const body = Buffer.from(JSON.stringify(TEST_CALLERS.chat.first(false)));
     const asked = { dialect: 'chat', body, fields: readRoutingFields(body, 'chat'), stream: false, headers: {}, traceparent: '' } as const;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonObject, listOf, numberOf, objectOf, parseObject, textOf } from '../../json.js';
+import { type JsonObject, jsonText, listOf, numberOf, objectOf, parseObject, textOf } from '../../json.js';
 import type { AnswerEvent, AnswerReader, FinishReason, ProviderError } from '../../turns.js';
 import { usageOfBedrock } from '../usage.js';
 import { EventStreamReader, type StreamMessage } from './event-stream.js';
@@ -137,7 +137,7 @@ export class BedrockReader implements AnswerReader {
     const call = objectOf(block['toolUse']);
     if (call !== null) {
       const begin = this.begin(index, call);
-      return [...begin, ...this.delta(index, { toolUse: { input: JSON.stringify(call['input'] ?? {}) } }), ...this.close(index)];
+      return [...begin, ...this.delta(index, { toolUse: { input: jsonText(call['input'] ?? {}) } }), ...this.close(index)];
     }
     const reasoning = objectOf(block['reasoningContent']);
     if (reasoning === null) return this.text(block['text']);

@@ -99,6 +99,10 @@ describe('GeminiReader', () => {
       }),
     );
     fc.assert(fc.property(fc.uint8Array(), (bytes) => void new GeminiReader().whole(Buffer.from(bytes))));
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(
+      eventsOf(new GeminiReader(), Buffer.from(`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":${deep}}}}]}}]}\n\n`)),
+    ).toMatchObject([{ kind: 'start' }, { kind: 'tool-begin' }, { kind: 'tool-arguments', text: '{}' }, { kind: 'tool-end' }]);
     const reader = new GeminiReader();
     const events = Array.from({ length: 10 }, () => reader.push(Buffer.alloc(1024 * 1024, 0x61))).flat();
     expect(events).toMatchObject([{ kind: 'error' }]);

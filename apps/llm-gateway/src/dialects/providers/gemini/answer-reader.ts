@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { FrameReader } from '../../frame-reader.js';
-import { type JsonObject, listOf, objectOf, textOf } from '../../json.js';
+import { type JsonObject, jsonText, listOf, objectOf, textOf } from '../../json.js';
 import type { FinishReason } from '../../turns.js';
 import { usageOfGemini } from '../usage.js';
 
@@ -82,7 +82,7 @@ export class GeminiReader extends FrameReader {
     // Models before the third generation give their calls no ids.
     const id = textOf(call['id']) || `call_${this.id ?? ''}_${number}`;
     this.emit({ kind: 'tool-begin', call: number, id, name: textOf(call['name']) ?? '', ...(signature === null ? {} : { signature }) });
-    this.emit({ kind: 'tool-arguments', call: number, text: JSON.stringify(call['args'] ?? {}) });
+    this.emit({ kind: 'tool-arguments', call: number, text: jsonText(call['args'] ?? {}) ?? '{}' });
     this.emit({ kind: 'tool-end', call: number });
   }
 

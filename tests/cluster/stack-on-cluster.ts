@@ -7,6 +7,7 @@ import type { TestCluster } from '@slipway/testing/cluster';
 import { OpenStack } from '../stack/open-stack.ts';
 import type { Talk } from '../stack/talk.ts';
 import { SANDBOXES } from './contract-pod.ts';
+import type { EgressOnHost } from './egress-on-host.ts';
 import { type BackendCluster, openBackendCluster, type TestTemplate } from './open-backend.ts';
 
 /** A sandbox's pod, as far as these tests look at it. */
@@ -34,6 +35,8 @@ export interface StackOnClusterOptions {
   /** Changes of the template that every sandbox is made of. */
   readonly template?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** The way out of its sandboxes, which is not started here. */
+  readonly egress?: EgressOnHost;
 }
 
 /** The whole of Slipway on this machine, its sandboxes in pods of a cluster under the platform's manifests, runtime-api with its service account's rights only. */
@@ -67,6 +70,7 @@ export class StackOnCluster {
           SANDBOX_NAMESPACE: SANDBOXES,
           SANDBOX_TEMPLATES: templatesFile(folder),
           WORKSPACE_STORE: `file://${path.join(folder, 'store')}`,
+          ...options.egress?.env(backend.platform.cluster.hostAddress),
           ...options.env,
         },
       });

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { EgressClaims, EgressRules } from '@slipway/contracts';
 import { lackForHelm } from '@slipway/testing/helm';
 import { expect } from 'expect';
-import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render } from './chart.ts';
+import { DIGEST, EVERYTHING, type Manifest, MINIMUM, ofKind, PROXIED_TEMPLATES, ROOT, render, type Values } from './chart.ts';
 
 interface HostRulesModule {
   readonly HostRules: new (
@@ -89,7 +89,7 @@ describe('the way out of sandboxes by name', { skip: lackForHelm() ?? false }, (
 
   it('is refused in words when an allow-list is empty, hosts belong to another class, or a host is none', async () => {
     const [, narrow] = PROXIED_TEMPLATES as readonly [unknown, Record<string, unknown>];
-    const said = async (template: object, values: object = {}): Promise<string> => {
+    const said = async (template: object, values: Values = {}): Promise<string> => {
       const { code, said } = await render([MINIMUM, { sandboxes: { image: { digest: DIGEST }, templates: [template] } }, values]);
       expect(code).not.toBe(0);
       return said;

@@ -1,6 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { expect } from 'expect';
+import { loadConfig as loadEgressConfig } from '../../apps/egress-proxy/dist/config.js';
+import { startEgressProxy } from '../../apps/egress-proxy/dist/egress-proxy.js';
 import { PORT_OFFSETS } from '../../deploy/local/settings.ts';
 import { OpenStack } from '../stack/open-stack.ts';
 import { finish } from '../stack/script-book.ts';
@@ -21,6 +24,7 @@ describe('docs/operate/metrics.md', { timeout: 120_000 }, () => {
         expect([app, answer.status]).toEqual([app, 200]);
         apps.set(app, familiesOf(await answer.text()));
       }
+      apps.set('egress-proxy', familiesOf(await metricsOfEgressProxy()));
       apps.set('web', familiesOf(await metricsOfWeb()));
       const page = pageWith(metricTables(apps));
       if (process.env['WRITE'] === '1') writeFileSync(METRICS_PAGE, page);
@@ -30,6 +34,18 @@ describe('docs/operate/metrics.md', { timeout: 120_000 }, () => {
     }
   });
 });
+
+/** It has no place in the local stack, whose sandboxes have no egress classes. */
+async function metricsOfEgressProxy(): Promise<string> {
+  const logger = createLogger('egress-proxy', 'silent');
+  const config = loadEgressConfig({ EGRESS_SECRET: 'x'.repeat(32), EGRESS_RULES: '{}', EGRESS_PORT: '0', PORT: '0' });
+  const proxy = await startEgressProxy(config, logger, new GracefulStop({ logger, drainSeconds: 0 }));
+  try {
+    return await (await fetch(`${proxy.healthUrl}/metrics`)).text();
+  } finally {
+    await proxy.close();
+  }
+}
 
 /** The route of the pages' server as it is, without Next around it, which takes longer to start than all others together. */
 async function metricsOfWeb(): Promise<string> {

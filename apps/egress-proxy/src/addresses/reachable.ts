@@ -9,10 +9,12 @@ export interface AddressRules {
   readonly permitted: AddressRanges;
 }
 
-/** Those of a host's addresses to which a connection may be made; the others are left out. */
+/** Those of a host's addresses to which a connection may be made; the others are left out. An address of this machine itself has to be permitted by its own number: on one machine a mirror may stand there. */
 export function reachableOf(addresses: readonly string[], { cluster, permitted }: AddressRules): string[] {
   const own = ownAddresses();
-  return addresses.filter((address) => !cluster.has(address) && !own.has(address) && (isPublicAddress(address) || permitted.has(address)));
+  return addresses.filter(
+    (address) => !cluster.has(address) && (!own.has(address) || permitted.names(address)) && (isPublicAddress(address) || permitted.has(address)),
+  );
 }
 
 /** Of this pod; loopback is in no range that is public. */

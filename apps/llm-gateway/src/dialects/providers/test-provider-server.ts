@@ -12,9 +12,17 @@ export interface VendorRequest {
   readonly body: Record<string, unknown>;
 }
 
+export interface VendorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
 export interface VendorServer {
   readonly url: string;
   readonly requests: readonly VendorRequest[];
+  /** The next answer is this, whatever is asked. */
+  next(answer: VendorAnswer): void;
   close(): Promise<void>;
 }
 
@@ -35,6 +43,7 @@ const PATHS: Readonly<Record<VendorKind, readonly [whole: string, streamed: stri
  */
 export async function startVendorServer(kind: VendorKind): Promise<VendorServer> {
   const requests: VendorRequest[] = [];
+  const answers: VendorAnswer[] = [];
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error as Error));
   });
@@ -50,6 +59,11 @@ export async function startVendorServer(kind: VendorKind): Promise<VendorServer>
     }
     const body = JSON.parse(raw.toString('utf8')) as Record<string, unknown>;
     requests.push({ path, headers: request.headers, body });
+    const told = answers.shift();
+    if (told !== undefined) {
+      response.writeHead(told.status, told.headers).end(told.body);
+      return;
+    }
     const streamed = kind === 'azure' ? body['stream'] === true : path === PATHS[kind][1];
     const name = /functionResponse|toolResult|"role":"tool"/.test(raw.toString('utf8')) ? 'answers' : 'thinks-and-calls';
     if (!streamed) {
@@ -69,6 +83,7 @@ export async function startVendorServer(kind: VendorKind): Promise<VendorServer>
   return {
     url: kind === 'gemini' ? `${origin}/v1beta` : origin,
     requests,
+    next: (told) => answers.push(told),
     close: () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

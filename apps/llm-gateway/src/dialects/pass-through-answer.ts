@@ -4,7 +4,7 @@ import { chatErrorOf } from './chat-answer-reader.js';
 import { EventLines } from './event-lines.js';
 import type { Answer, Dialect } from './exchange.js';
 import { scanFrame } from './frame-scan.js';
-import { type JsonObject, listOf, objectOf, parseObject, textOf } from './json.js';
+import { type JsonObject, jsonText, listOf, objectOf, parseObject, textOf } from './json.js';
 import type { ProviderError } from './turns.js';
 import { readUsage } from './usage.js';
 
@@ -14,6 +14,7 @@ const CONTENT: Readonly<Record<Dialect, string>> = { chat: 'choices', responses:
 /** An answer that the caller gets byte for byte. It is read beside, and nothing in it can fail the call; frames that tell nothing are not even parsed. */
 export class PassThroughAnswer implements Answer {
   readonly contentType: string;
+  readonly passesThrough = true;
   readonly streams = /^text\/event-stream\b/i;
   usage: Usage | null = null;
   characters = 0;
@@ -56,7 +57,7 @@ export class PassThroughAnswer implements Answer {
     this.complete = true;
     this.usage = readUsage(this.dialect, answer['usage'], null);
     // Only an estimate needs it.
-    if (this.usage === null && this.dialect !== 'embeddings') this.characters = JSON.stringify(content).length;
+    if (this.usage === null && this.dialect !== 'embeddings') this.characters = jsonText(content)?.length ?? body.length;
     return body;
   }
 

@@ -18,6 +18,7 @@ export interface Translation {
 /** An answer that is read in the provider's dialect and said in the caller's. An error of the provider is kept, and not said: its words are for the gateway to weigh. */
 export class TranslatedAnswer implements Answer {
   readonly contentType: string;
+  readonly passesThrough = false;
   readonly streams: RegExp;
   usage: Usage | null = null;
   characters = 0;
@@ -42,7 +43,12 @@ export class TranslatedAnswer implements Answer {
   whole(body: Buffer): Buffer {
     const events = this.to.reader.whole(body).map((event) => this.seen(event));
     if (this.error !== null || !this.begun) throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
-    return Buffer.from(this.to.writer.whole(events));
+    try {
+      return Buffer.from(this.to.writer.whole(events));
+    } catch (cause) {
+      // Arguments of a call that are nested deeper than can be written.
+      throw new SlipwayError('model.bad-response', "The answer of the model cannot be said in the caller's API.", { cause });
+    }
   }
 
   private say(events: readonly AnswerEvent[]): Buffer | null {

@@ -239,9 +239,7 @@ export class Delivery {
     this.finish();
     const answer = attempt?.answer ?? null;
     // What the provider itself has ended has passed through, an error in its stream too.
-    if (this.opened && answer !== null && attempt?.ended === true) {
-      const tail = answer.end();
-      if (tail !== null) this.pass(tail);
+    if (this.opened && answer?.passesThrough === true && attempt?.ended === true) {
       this.response.end();
     } else if (this.opened) this.caller.breakOff(error, answer, null);
     else this.caller.refuse(error);

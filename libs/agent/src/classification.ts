@@ -11,6 +11,7 @@ const KINDS: Partial<Record<ErrorCode, Classification['kind']>> = {
   'model.unknown': 'config',
   'model.unavailable': 'transient',
   'model.timeout': 'transient',
+  'model.content-policy': 'agent_action',
   'model.bad-response': 'transient',
   'model.context-exceeded': 'agent_action',
   'request.invalid': 'config',

@@ -47,7 +47,7 @@ export interface AgentPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What a run needs to know of its conversation. */
+/** What a run needs to know of its conversation. `model` and `modelRetries` are read at each step: they may change meanwhile. */
 export interface RunSettings {
   readonly model: string;
   /** Steps of one run; a run ends when the agent has nothing more to do, and a message begins a new one. */

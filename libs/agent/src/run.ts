@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import type { Completion } from '@slipway/llm';
+import { type Completion, llmStatusOf } from '@slipway/llm';
 import { classify } from './classification.js';
 import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
@@ -116,7 +116,7 @@ async function nudge(ports: AgentPorts, reason: string): Promise<void> {
 
 async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 'error' | 'stuck'): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code) }),
+    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code), ...runtimeStatusOf(code) }),
     statusUpdate(ports, status),
   ]);
 }
@@ -124,7 +124,14 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
 /** Nothing is broken: the log says why, and the run halts where it is. A message or a resume goes on from there. */
 async function outOfBudget(ports: AgentPorts, detail: string): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code: 'budget.exhausted', detail, classification: classify('budget.exhausted') }),
+    stamp(ports, {
+      kind: 'ConversationErrorEvent',
+      source: 'environment',
+      code: 'budget.exhausted',
+      detail,
+      classification: classify('budget.exhausted'),
+      ...runtimeStatusOf('budget.exhausted'),
+    }),
     stamp(ports, { kind: 'PauseEvent', source: 'environment' }),
     statusUpdate(ports, 'paused'),
   ]);
@@ -132,4 +139,10 @@ async function outOfBudget(ports: AgentPorts, detail: string): Promise<void> {
 
 function isFenced(error: unknown): boolean {
   return error instanceof SlipwayError && error.code === 'ingest.stale-epoch';
+}
+
+/** The seeds' RuntimeStatus of a failure of the model. */
+function runtimeStatusOf(code: ErrorCode): { runtime_status?: string } {
+  const status = llmStatusOf(code);
+  return status === null ? {} : { runtime_status: status };
 }

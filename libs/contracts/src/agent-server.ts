@@ -3,18 +3,28 @@ import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent }
 
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
 
+/** A model as OpenHands' `LLM` describes it. */
+const LlmSettings = z.looseObject({
+  model: z.string(),
+  api_key: z.string().nullish(),
+  base_url: z.string().nullish(),
+  temperature: z.number().nullish(),
+  max_output_tokens: z.number().nullish(),
+  num_retries: z.int().nullish(),
+  /** Seconds. */
+  timeout: z.number().nullish(),
+  /** `false`: tools are described, called and answered in words [true]. */
+  native_tool_calling: z.boolean().nullish(),
+});
+export type LlmSettings = z.infer<typeof LlmSettings>;
+
+/** `POST /api/conversations/{id}/switch_llm`: another model from the next step on. */
+export const SwitchLlmRequest = z.looseObject({ llm: LlmSettings });
+
 export const StartConversationRequest = z.looseObject({
   conversation_id: z.uuid().optional(),
   agent: z.looseObject({
-    llm: z.looseObject({
-      model: z.string(),
-      api_key: z.string().nullish(),
-      base_url: z.string().nullish(),
-      temperature: z.number().nullish(),
-      max_output_tokens: z.number().nullish(),
-      num_retries: z.int().nullish(),
-      timeout: z.number().nullish(),
-    }),
+    llm: LlmSettings,
     system_prompt: z.string().nullish(),
   }),
   workspace: z.looseObject({ working_dir: z.string() }),

@@ -57,7 +57,14 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     observation: z.looseObject({ kind: z.string(), content: z.array(TextContent), is_error: z.boolean() }),
   }),
   base.extend({ kind: z.literal('AgentErrorEvent'), tool_name: z.string(), tool_call_id: z.string(), error: z.string() }),
-  base.extend({ kind: z.literal('ConversationErrorEvent'), code: z.string(), detail: z.string(), classification: ErrorClassification.optional() }),
+  base.extend({
+    kind: z.literal('ConversationErrorEvent'),
+    code: z.string(),
+    detail: z.string(),
+    classification: ErrorClassification.optional(),
+    /** OpenHands' RuntimeStatus, where the failure was the model's. */
+    runtime_status: z.string().optional(),
+  }),
   /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status` or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** The run was paused at a step's end. */

@@ -44,9 +44,11 @@ export {
   ExecuteBashRequest,
   GitChange,
   GitDiff,
+  type LlmSettings,
   SandboxSecrets,
   SendEventRequest,
   StartConversationRequest,
+  SwitchLlmRequest,
 } from './agent-server.js';
 export {
   API_KEY_OWNERS,
@@ -173,6 +175,8 @@ export {
   BudgetStops,
   DEMO_MODEL,
   DeleteKeys,
+  DeleteTeams,
+  DeleteUsers,
   DIRECT_PREFIXES,
   type DirectPrefix,
   GatewayModel,
@@ -184,6 +188,10 @@ export {
   MAX_LEDGER_ROWS,
   OrgLimits,
   OwnProviders,
+  PutTeam,
+  PutUser,
+  UpdateKey,
+  UpdateTeamMember,
 } from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';

@@ -4,6 +4,7 @@ import type { Agent } from 'undici';
 import { type Completion, type CompletionOptions, type CompletionRequest, type CompletionUsage, toWire } from './chat.js';
 import { asRecord, CompletionAssembler } from './completion-assembler.js';
 import { modelErrorOf } from './model-errors.js';
+import { withCallFromWords, withoutCallInDeltas, withToolsInWords } from './prompted-tools.js';
 import { readServerSentEvents } from './server-sent-events.js';
 
 export interface LlmConfig {
@@ -15,7 +16,14 @@ export interface LlmConfig {
   readonly maxOutputTokens?: number;
   /** Longest silence of the model, before its first byte or between two. Milliseconds. */
   readonly idleTimeoutMs: number;
+  /** The model makes tool calls by itself [true]. Otherwise they are described and read in words (`prompted-tools.ts`). */
+  readonly nativeToolCalling?: boolean;
+  /** What its calls are for; the gateway books them by it. */
+  readonly usage?: string;
 }
+
+/** What the calls of one LLM used so far. */
+export type LlmTotals = CompletionUsage & { readonly calls: number };
 
 /** Longest error body that is read. Bytes. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -43,41 +51,58 @@ export async function preloadLlm(): Promise<void> {
  * Fails with `model.*` codes, or with the signal's reason when it was aborted. Counts what its calls used in `total`.
  */
 export class LLM {
-  private used: CompletionUsage & { calls: number } = { promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0, costUsd: null, calls: 0 };
+  private used: LlmTotals = { promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0, costUsd: null, calls: 0 };
 
-  constructor(readonly config: LlmConfig) {}
+  constructor(private current: LlmConfig) {}
 
-  get total(): Readonly<CompletionUsage & { calls: number }> {
+  get config(): LlmConfig {
+    return this.current;
+  }
+
+  get total(): LlmTotals {
     return this.used;
   }
 
+  /** Another model from the next call on; what was counted stays. */
+  use(config: LlmConfig): void {
+    this.current = config;
+  }
+
   async complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion> {
+    if (this.config.nativeToolCalling !== false) return this.attempt(request, options);
+    const onDelta = options.onDelta === undefined ? {} : { onDelta: withoutCallInDeltas(options.onDelta) };
+    return withCallFromWords(await this.attempt(withToolsInWords(request), { ...options, ...onDelta }), request.tools);
+  }
+
+  private async attempt(request: CompletionRequest, options: CompletionOptions): Promise<Completion> {
+    const config = this.current;
     const { fetch, agent } = await loadPool();
     options.signal.throwIfAborted();
     const idle = new AbortController();
     const timer = setTimeout(
-      () => idle.abort(new SlipwayError('model.timeout', `The model said nothing for ${Math.round(this.config.idleTimeoutMs / 1000)} s.`)),
-      this.config.idleTimeoutMs,
+      () => idle.abort(new SlipwayError('model.timeout', `The model said nothing for ${Math.round(config.idleTimeoutMs / 1000)} s.`)),
+      config.idleTimeoutMs,
     );
     const signal = AbortSignal.any([options.signal, idle.signal]);
     try {
-      const response = await fetch(`${this.config.baseUrl.replace(/\/+$/, '')}/chat/completions`, {
+      const response = await fetch(`${config.baseUrl.replace(/\/+$/, '')}/chat/completions`, {
         method: 'POST',
         dispatcher: agent,
         signal,
         headers: {
           'content-type': 'application/json',
           accept: 'text/event-stream',
-          ...(this.config.apiKey === null ? {} : { authorization: `Bearer ${this.config.apiKey}` }),
+          ...(config.apiKey === null ? {} : { authorization: `Bearer ${config.apiKey}` }),
           ...(options.traceparent === undefined ? {} : { traceparent: options.traceparent }),
+          ...(config.usage === undefined ? {} : { 'x-slipway-purpose': config.usage }),
         },
         body: JSON.stringify({
-          model: this.config.model,
+          model: config.model,
           ...toWire(request),
           stream: true,
           stream_options: { include_usage: true },
-          ...(this.config.temperature === undefined ? {} : { temperature: this.config.temperature }),
-          ...(this.config.maxOutputTokens === undefined ? {} : { max_tokens: this.config.maxOutputTokens }),
+          ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+          ...(config.maxOutputTokens === undefined ? {} : { max_tokens: config.maxOutputTokens }),
         }),
       });
       timer.refresh();

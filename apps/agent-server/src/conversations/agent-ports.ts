@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentLog, AgentPorts, ModelPort, ToolPort } from '@slipway/agent';
-import type { StreamingDelta } from '@slipway/contracts';
-import { type CompletionUsage, costUsd, LLM, priceOf } from '@slipway/llm';
+import type { LlmSettings, StreamingDelta } from '@slipway/contracts';
+import { type CompletionUsage, costUsd, type LlmConfig, priceOf } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
 
 export interface AgentPortsOptions {
@@ -31,22 +31,16 @@ export function agentPorts(options: AgentPortsOptions): AgentPorts {
 /** Seconds of silence after which a model is given up, when the start does not say. */
 const DEFAULT_TIMEOUT_S = 300;
 
-export function modelOf(llm: {
-  model: string;
-  api_key?: string | null | undefined;
-  base_url?: string | null | undefined;
-  temperature?: number | null | undefined;
-  max_output_tokens?: number | null | undefined;
-  timeout?: number | null | undefined;
-}): LLM {
-  return new LLM({
+export function llmConfigOf(llm: LlmSettings): LlmConfig {
+  return {
     baseUrl: llm.base_url ?? 'https://api.openai.com/v1',
     apiKey: llm.api_key ?? null,
     model: llm.model,
     idleTimeoutMs: (llm.timeout ?? DEFAULT_TIMEOUT_S) * 1000,
     ...(llm.temperature === null || llm.temperature === undefined ? {} : { temperature: llm.temperature }),
     ...(llm.max_output_tokens === null || llm.max_output_tokens === undefined ? {} : { maxOutputTokens: llm.max_output_tokens }),
-  });
+    ...(llm.native_tool_calling === false ? { nativeToolCalling: false } : {}),
+  };
 }
 
 /** US dollars by our price list, for calls whose cost the gateway does not say; 0 for a model that it lacks. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type AgentLog, lastStatus, runAgent, stamp, statusUpdate, systemPrompt, TOOLS, unansweredActions, untakenMessages } from '@slipway/agent';
-import type { ConversationEvent, ConversationInfo, SendEventRequest, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import type { ConversationEvent, ConversationInfo, LlmSettings, SendEventRequest, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import type { LLM } from '@slipway/llm';
+import { LlmRegistry } from '@slipway/llm';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
-import { agentPorts, modelOf } from './agent-ports.js';
+import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AppLink } from './app-link.js';
 import { conversationInfo } from './conversation-info.js';
 import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversation-settings.js';
@@ -30,8 +30,8 @@ export interface ConversationDeps {
 
 /** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
 interface Started {
-  model: LLM;
-  readonly modelRetries: number;
+  readonly llms: LlmRegistry;
+  modelRetries: number;
   readonly streaming: boolean;
   readonly link: AppLink | null;
 }
@@ -107,7 +107,7 @@ export class Conversation {
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
     this.started = {
-      model: modelOf(request.agent.llm),
+      llms: new LlmRegistry({ agent: llmConfigOf(request.agent.llm) }),
       modelRetries: request.agent.llm.num_retries ?? DEFAULT_MODEL_RETRIES,
       streaming: request.agent.llm['stream'] === true,
       link,
@@ -172,6 +172,18 @@ export class Conversation {
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
   }
 
+  /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
+  switchLlm(llm: LlmSettings): void {
+    this.assertOwned();
+    const { started } = this;
+    if (started === undefined) throw notStarted();
+    this.deps.mask.add([llm.api_key ?? '']);
+    started.llms.switch('agent', llmConfigOf(llm));
+    started.modelRetries = llm.num_retries ?? DEFAULT_MODEL_RETRIES;
+    this.meta = { ...this.meta, model: llm.model, base_url: llm.base_url ?? null };
+    this.saveMeta();
+  }
+
   onDelta(listener: (delta: StreamingDelta) => void): () => void {
     this.deltaListeners.add(listener);
     return () => this.deltaListeners.delete(listener);
@@ -205,7 +217,7 @@ export class Conversation {
 
   private renew(started: Started, request: StartConversationRequest): void {
     this.deps.mask.add([request.slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
-    started.model = modelOf(request.agent.llm);
+    started.llms.switch('agent', llmConfigOf(request.agent.llm));
     if (request.slipway !== undefined) started.link?.renew(request.slipway.ingestToken);
   }
 
@@ -253,25 +265,30 @@ export class Conversation {
 
   private startRun(): void {
     const { started } = this;
-    if (started === undefined)
-      throw new SlipwayError('conversation.not-running', 'This sandbox was restarted: start the conversation again with POST /api/conversations.');
+    if (started === undefined) throw notStarted();
     const active: ActiveRun = { control: new AbortController(), pause: false, done: Promise.resolve() };
     this.active = active;
     this.runAgain = false;
     const deltas = new DeltaMask(this.deps.mask);
     const ports = agentPorts({
       log: this.logOf(active, started),
-      model: { complete: (request, options) => started.model.complete(request, options) },
+      model: { complete: (request, options) => started.llms.get('agent').complete(request, options) },
       tools: this.deps.actionServer,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,
     });
+    const meta = (): ConversationMeta => this.meta;
     const settings = {
-      model: this.meta.model,
+      // Read anew at each step: the model may be switched while a run goes on.
+      get model() {
+        return meta().model;
+      },
+      get modelRetries() {
+        return started.modelRetries;
+      },
       maxIterations: this.meta.max_iterations,
       stuckDetection: this.meta.stuck_detection,
-      modelRetries: started.modelRetries,
     };
     const control = { signal: active.control.signal, pauseRequested: () => active.pause };
     active.done = runInContext({ traceId: this.traceId, conversationId: this.id }, () =>
@@ -360,4 +377,8 @@ async function settledWithin(work: Promise<void>, ms: number): Promise<boolean> 
   const settled = await Promise.race([work.then(() => true as const), late]);
   clearTimeout(timer);
   return settled;
+}
+
+function notStarted(): SlipwayError {
+  return new SlipwayError('conversation.not-running', 'This sandbox was restarted: start the conversation again with POST /api/conversations.');
 }

@@ -1,4 +1,4 @@
-import { SendEventRequest, StartConversationRequest } from '@slipway/contracts';
+import { SendEventRequest, StartConversationRequest, SwitchLlmRequest } from '@slipway/contracts';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -69,6 +69,10 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
     }),
     on('POST', '/interrupt', async (conversation) => {
       await conversation.interrupt();
+      return SUCCESS;
+    }),
+    on('POST', '/switch_llm', async (conversation, { request }) => {
+      conversation.switchLlm(parseOrThrow(SwitchLlmRequest, await readJson(request)).llm);
       return SUCCESS;
     }),
     on('POST', '/secrets', async (_conversation, { request }) => {

@@ -1,8 +1,15 @@
 import { merged } from '../parts.js';
 import type { Part, Turn } from '../turns.js';
 
-/** The turns of two sides who speak in turn. What comes between as an instruction is said to the model by the other side, at its place; nothing is left empty. */
+/** Said where a conversation does not begin with the person: some are cut at their beginning. */
+const OPENING: Turn = { role: 'user', parts: [{ kind: 'text', text: 'Go on.' }] };
+
+/**
+ * The turns of two sides who speak in turn, the person first. What comes between as an instruction is said to the model by the person, at its place;
+ * nothing is left empty.
+ */
 export function twoSides(turns: readonly Turn[], isSaid: (part: Part) => boolean): Turn[] {
   const said = turns.map((turn): Turn => ({ role: turn.role === 'assistant' ? 'assistant' : 'user', parts: turn.parts.filter(isSaid) }));
-  return merged(said.filter(({ parts }) => parts.length > 0));
+  const turnsOfBoth = merged(said.filter(({ parts }) => parts.length > 0));
+  return turnsOfBoth[0]?.role === 'user' ? turnsOfBoth : [OPENING, ...turnsOfBoth];
 }

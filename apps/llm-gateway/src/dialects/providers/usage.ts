@@ -1,5 +1,5 @@
 import { NO_USAGE, type Usage } from '../../completions/usage.js';
-import { numberOf, objectOf } from '../json.js';
+import { listOf, numberOf, objectOf } from '../json.js';
 
 /** What an `integer` column holds. */
 const MAX_TOKENS = 2_147_483_647;
@@ -21,7 +21,19 @@ export function usageOfBedrock(value: unknown): Usage | null {
   const cachedTokens = count(counts['cacheReadInputTokens']);
   const cacheWriteTokens = Math.min(count(counts['cacheWriteInputTokens']), MAX_TOKENS - cachedTokens);
   const promptTokens = sum(count(counts['inputTokens']), cachedTokens + cacheWriteTokens);
-  return { ...NO_USAGE, promptTokens, completionTokens: count(counts['outputTokens']), cachedTokens, cacheWriteTokens };
+  const hours = listOf(counts['cacheDetails']).map((detail) => (objectOf(detail)?.['ttl'] === '1h' ? count(objectOf(detail)?.['inputTokens']) : 0));
+  const cacheWriteHourTokens = Math.min(
+    cacheWriteTokens,
+    hours.reduce((one, other) => one + other, 0),
+  );
+  return {
+    ...NO_USAGE,
+    promptTokens,
+    completionTokens: count(counts['outputTokens']),
+    cachedTokens,
+    cacheWriteTokens,
+    ...(cacheWriteHourTokens === 0 ? {} : { cacheWriteHourTokens }),
+  };
 }
 
 function count(value: unknown): number {

@@ -78,6 +78,20 @@ describe('BedrockReader', () => {
     ]);
   });
 
+  it('counts what is kept for an hour apart, never more than was written', () => {
+    const usage = (written: number): unknown => {
+      const counts = {
+        inputTokens: 1,
+        outputTokens: 2,
+        cacheWriteInputTokens: written,
+        cacheDetails: [{ ttl: '5m', inputTokens: 3 }, { ttl: '1h', inputTokens: 4 }, null],
+      };
+      return eventsOf(make(), event('metadata', { usage: counts })).find(({ kind }) => kind === 'usage');
+    };
+    expect(usage(7)).toMatchObject({ usage: { promptTokens: 8, cacheWriteTokens: 7, cacheWriteHourTokens: 4 } });
+    expect(usage(2)).toMatchObject({ usage: { cacheWriteHourTokens: 2 } });
+  });
+
   it('breaks off at a message that was changed on the way, with what came before it', () => {
     const stream = golden('bedrock/answers.events.json');
     const changed = Buffer.from(stream);

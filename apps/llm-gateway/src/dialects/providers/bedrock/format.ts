@@ -17,14 +17,15 @@ export function bedrock(now: () => Date): ProviderFormat {
       const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${request.stream ? 'converse-stream' : 'converse'}`;
       const body = Buffer.from(JSON.stringify(converseRequest(request, target)));
       const sent = { 'content-type': 'application/json', host };
+      const accept = request.stream ? 'application/vnd.amazon.eventstream' : 'application/json';
       const credentials = credentialsOf(target.apiKey);
-      const headers =
-        credentials === null
-          ? target.apiKey === null
+      const proof: Record<string, string> =
+        credentials !== null
+          ? signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now())
+          : target.apiKey === null
             ? {}
-            : { authorization: `Bearer ${target.apiKey}` }
-          : signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now());
-      return { origin, path, headers, body };
+            : { authorization: `Bearer ${target.apiKey}` };
+      return { origin, path, headers: { 'content-type': sent['content-type'], accept, ...proof }, body };
     },
     read: (target) => new BedrockReader(target.model),
   };

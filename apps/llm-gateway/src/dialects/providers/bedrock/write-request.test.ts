@@ -82,6 +82,7 @@ describe('a request to Bedrock', () => {
       });
       expect(toolConfig).toBeUndefined();
       expect(messages).toEqual([
+        { role: 'user', content: [{ text: 'Go on.' }] },
         { role: 'assistant', content: [{ text: '[called terminal with {"command":"ls"}]' }] },
         { role: 'user', content: [{ text: '[terminal answered]' }, { text: 'a b' }] },
       ]);
@@ -102,7 +103,7 @@ describe('a request to Bedrock', () => {
       { system: [{ kind: 'text', text: 's', cache: { ttl: null } }], turns: [{ role: 'assistant', parts: [{ kind: 'thinking', text: 't', signature: 's' }] }] },
       'meta.llama3',
     );
-    expect(marked).toEqual({ system: [{ text: 's' }], messages: [] });
+    expect(marked).toEqual({ system: [{ text: 's' }], messages: [{ role: 'user', content: [{ text: 'Go on.' }] }] });
   });
 
   it('asks for an answer of a schema, and takes documents by name and content', () => {

@@ -22,7 +22,8 @@ describe('a schema for Gemini', () => {
   });
 
   it('says in its words what Gemini knows by others', () => {
-    expect(geminiSchema({ const: 'one' })).toEqual({ enum: ['one'] });
+    expect(geminiSchema({ const: 'one' })).toEqual({ type: 'string', enum: ['one'] });
+    expect(geminiSchema({ const: 1 })).toEqual({ enum: [1] });
     expect(geminiSchema({ oneOf: [{ type: 'string' }, { type: 'null' }] })).toEqual({ anyOf: [{ type: 'string' }, { type: 'null' }] });
     expect(geminiSchema({ type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 })).toEqual({ type: 'integer', minimum: 1, maximum: 9 });
     expect(geminiSchema({ type: 'number', exclusiveMinimum: 0 })).toEqual({ type: 'number', minimum: 0 });
@@ -32,6 +33,7 @@ describe('a schema for Gemini', () => {
     ).toEqual({
       $defs: { node: { type: 'string', description: '(pattern: "x")' } },
       properties: { n: { $ref: '#/$defs/node' } },
+      type: 'object',
     });
     expect(
       geminiSchema({
@@ -42,6 +44,15 @@ describe('a schema for Gemini', () => {
         ],
       }),
     ).toEqual({ type: 'object', properties: { a: { type: 'string' }, b: { enum: [2] } }, required: ['a', 'b'] });
+  });
+
+  it('says a type where only its members are said, and demands no member that is not described', () => {
+    expect(geminiSchema({ properties: { a: { items: {} }, b: { enum: ['x'] } }, required: ['a', 'gone'] })).toEqual({
+      type: 'object',
+      properties: { a: { type: 'array', items: {} }, b: { type: 'string', enum: ['x'] } },
+      required: ['a'],
+    });
+    expect(geminiSchema({ type: 'object', required: ['gone'] })).toEqual({ type: 'object' });
   });
 
   it('tells in the description what else there is, and leaves out what would be refused', () => {

@@ -40,6 +40,7 @@ export function geminiSchema(schema: unknown, depth = 0): Schema {
   const choices = [given['anyOf'], given['oneOf']].find((list) => Array.isArray(list) && list.length > 0);
   if (Array.isArray(choices)) result['anyOf'] = choices.map(inner);
   tell(given, result);
+  complete(result);
   return result;
 }
 
@@ -48,6 +49,18 @@ function keepWordsAndNumbers(result: Schema): void {
   const { enum: values } = result;
   if (!Array.isArray(values)) return void delete result['enum'];
   if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) delete result['enum'];
+}
+
+/** A type where everybody guesses one, and no required member that nobody describes: Gemini refuses both. */
+function complete(result: Schema): void {
+  const { enum: values, properties, required } = result;
+  const words = Array.isArray(values) && values.every((value) => typeof value === 'string');
+  const guess = isSchema(properties) ? 'object' : result['items'] !== undefined || result['prefixItems'] !== undefined ? 'array' : words ? 'string' : undefined;
+  if (guess !== undefined && result['type'] === undefined && result['anyOf'] === undefined) result['type'] = guess;
+  if (!Array.isArray(required)) return;
+  const known = isSchema(properties) ? required.filter((name) => typeof name === 'string' && Object.hasOwn(properties, name)) : [];
+  if (known.length === 0) delete result['required'];
+  else result['required'] = known;
 }
 
 function boundsOf(given: Schema, result: Schema): void {

@@ -101,7 +101,7 @@ describe('a request to Gemini', () => {
     const signatures = (model: string, parts: readonly object[] = turns[0].parts): unknown =>
       (
         of({ turns: [{ role: 'assistant', parts: parts as never }] }, model)['contents'] as Array<{ parts: Array<{ thoughtSignature?: string }> }>
-      )[0]?.parts.map(({ thoughtSignature }) => thoughtSignature);
+      )[1]?.parts.map(({ thoughtSignature }) => thoughtSignature);
     expect(signatures('gemini-3-flash')).toEqual(['skip_thought_signature_validator', undefined]);
     expect(signatures('gemini-flash-latest')).toEqual(['skip_thought_signature_validator', undefined]);
     expect(signatures('gemini-2.5-pro')).toEqual([undefined, undefined]);
@@ -168,6 +168,7 @@ describe('a request to Gemini', () => {
       'gemini-2.5-pro',
     );
     expect(contents).toEqual([
+      { role: 'user', parts: [{ text: 'Go on.' }] },
       { role: 'model', parts: [{ functionCall: { id: 'c', name: 'look', args: { INVALID_JSON: 'not json' } } }] },
       {
         role: 'user',

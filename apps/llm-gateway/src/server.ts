@@ -7,6 +7,9 @@ import { addPlatformRoutes } from './budgets/platform-routes.js';
 import { createEntrance, type EntranceOptions } from './completions/entrance.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
 import { callerToken } from './keys/master-key.js';
+import { addSpendRoutes } from './management/spend-routes.js';
+import { addTeamRoutes } from './management/team-routes.js';
+import { addUserRoutes } from './management/user-routes.js';
 import { toOpenAiError } from './openai-error.js';
 
 export interface GatewayServerOptions {
@@ -53,6 +56,9 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
   });
   addKeyRoutes(app, options.keys);
   addPlatformRoutes(app, options.keys);
+  addTeamRoutes(app, options.keys);
+  addUserRoutes(app, options.keys);
+  addSpendRoutes(app, options.keys);
   return app;
 }
 

@@ -25,25 +25,111 @@ export const OwnProviders = z.partialRecord(
 );
 export type OwnProviders = z.infer<typeof OwnProviders>;
 
-/** `POST /key/generate`, `Authorization: Bearer <master key>`. A new key of a conversation ends the ones before it. */
+/** `30s`, `15m`, `24h`, `30d`, `1mo`: LiteLLM's way to write a time. */
+const Duration = z.string().regex(/^[1-9][0-9]{0,5}(s|m|h|d|mo)$/, 'must be a time such as 30d');
+const PerMinute = z.int().min(1).max(1_000_000_000).nullable().optional();
+
+/** What may limit a key, a user or a team. `null` takes a limit away, absent leaves it as it is. */
+const LimitFields = {
+  /** USD. */
+  max_budget: z.number().min(0).max(1_000_000).nullable().optional(),
+  /** After it the budget begins again: `1d` at midnight UTC, `1mo` on the first of the month, others counted from when they were set. Without it the budget is for good. */
+  budget_duration: Duration.nullable().optional(),
+  rpm_limit: PerMinute,
+  tpm_limit: PerMinute,
+};
+const Name = z.string().min(1).max(200);
+const Metadata = z.record(z.string(), z.unknown()).refine((metadata) => JSON.stringify(metadata).length <= 16_384, 'must have at most 16 KiB');
+
+/**
+ * `POST /key/generate`, `Authorization: Bearer <master key>`: LiteLLM's. `metadata.conversation_id` binds the key to a conversation: it ends the keys that the
+ * conversation had, and its budget is the conversation's. `team_id` (or `metadata.org_id`) is the organization.
+ */
 export const GenerateKey = z.looseObject({
-  key_alias: z.string().max(200).optional(),
+  key_alias: Name.nullish(),
   /** Empty means every model. */
-  models: z.array(z.string()).default([]),
-  /** Seconds until it ends. */
+  models: z.array(Name).max(1_000).default([]),
+  duration: Duration.nullish(),
+  /** Seconds until it ends; goes before `duration`. A key without either ends after a day when it is bound to a conversation, else never. */
   duration_seconds: z
     .int()
     .positive()
     .max(30 * 86_400)
-    .default(86_400),
-  metadata: z.object({ org_id: z.string(), conversation_id: z.uuid(), user_id: z.string().optional() }),
+    .optional(),
+  team_id: Name.nullish(),
+  user_id: Name.nullish(),
+  ...LimitFields,
+  blocked: z.boolean().nullish(),
+  metadata: z
+    .looseObject({
+      org_id: Name.optional(),
+      conversation_id: z.uuid().optional(),
+      user_id: Name.optional(),
+      /** How sentences name the user. */
+      user_label: z.string().max(200).optional(),
+      repository: z.string().max(500).optional(),
+      pull_request: z.union([z.string().max(200), z.int()]).optional(),
+      integration: z.string().max(200).optional(),
+    })
+    .default({}),
+  /** Keys of providers that are the caller's own. */
+  providers: OwnProviders.optional(),
 });
 export type GenerateKey = z.infer<typeof GenerateKey>;
 /** The key is in this answer and nowhere else: its SHA-256 is stored. */
-export const GeneratedKey = z.object({ key: z.string(), key_id: z.string(), expires: z.iso.datetime() });
+export const GeneratedKey = z.looseObject({ key: z.string(), key_id: z.string().optional(), expires: z.string().nullish() });
 export type GeneratedKey = z.infer<typeof GeneratedKey>;
-/** `POST /key/delete`. */
-export const DeleteKeys = z.object({ conversation_id: z.uuid() });
+/** `POST /key/update`. `key` here and below is the key itself, its id, or its SHA-256 in hex (LiteLLM's `token`). */
+export const UpdateKey = z.looseObject({
+  key: Name,
+  key_alias: Name.nullish(),
+  models: z.array(Name).max(1_000).optional(),
+  duration: Duration.nullish(),
+  ...LimitFields,
+  blocked: z.boolean().nullish(),
+  metadata: Metadata.optional(),
+});
+export type UpdateKey = z.infer<typeof UpdateKey>;
+/** `POST /key/delete`: keys by name, or all of a conversation. */
+export const DeleteKeys = z.union([
+  z.looseObject({ conversation_id: z.uuid() }),
+  z
+    .looseObject({ keys: z.array(Name).max(1_000).optional(), key_aliases: z.array(Name).max(1_000).optional() })
+    .refine(({ keys, key_aliases }) => (keys ?? key_aliases) !== undefined, 'name keys, key_aliases or conversation_id'),
+]);
+
+/** `POST /team/new`, `/team/update`. A team is an organization. */
+export const PutTeam = z.looseObject({
+  team_id: Name.nullish(),
+  team_alias: Name.nullish(),
+  models: z.array(Name).max(1_000).optional(),
+  ...LimitFields,
+  /** Of each member who has no budget of their own, by the month. */
+  team_member_budget: z.number().min(0).max(1_000_000).nullable().optional(),
+  blocked: z.boolean().nullish(),
+  metadata: Metadata.optional(),
+});
+export type PutTeam = z.infer<typeof PutTeam>;
+export const DeleteTeams = z.looseObject({ team_ids: z.array(Name).min(1).max(100) });
+/** `POST /team/member_update`. */
+export const UpdateTeamMember = z.looseObject({ team_id: Name, user_id: Name, max_budget_in_team: z.number().min(0).max(1_000_000).nullable() });
+
+/** `POST /user/new`, `/user/update`. A user is a member of one organization: of `team_id`, or of the one that is called `default`. */
+export const PutUser = z.looseObject({
+  user_id: Name.nullish(),
+  user_alias: Name.nullish(),
+  user_email: z.string().max(320).nullish(),
+  team_id: Name.nullish(),
+  models: z.array(Name).max(1_000).optional(),
+  ...LimitFields,
+  metadata: Metadata.optional(),
+  /** Makes a key with it, as LiteLLM does. */
+  auto_create_key: z.boolean().default(true),
+  key_alias: Name.nullish(),
+  duration: Duration.nullish(),
+});
+export type PutUser = z.infer<typeof PutUser>;
+export const DeleteUsers = z.looseObject({ user_ids: z.array(Name).min(1).max(1_000), team_id: Name.nullish() });
 
 /** The model id of the built-in scripted model. */
 export const DEMO_MODEL = 'slipway-demo';

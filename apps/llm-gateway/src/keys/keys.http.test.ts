@@ -47,7 +47,14 @@ describe('POST /key/generate', () => {
   });
 
   it('400: names the fields that are wrong', async () => {
-    for (const body of [{}, { metadata: { org_id: 'org_1', conversation_id: 'no uuid' } }, { ...metadata(), duration_seconds: 0 }, 'not json']) {
+    for (const body of [
+      { metadata: { org_id: 'org_1', conversation_id: 'no uuid' } },
+      { ...metadata(), duration_seconds: 0 },
+      { duration: 'soon' },
+      { max_budget: -1 },
+      { team_id: 'org_2', ...metadata() },
+      'not json',
+    ]) {
       expect((await generate(body)).status).toBe(400);
     }
   });

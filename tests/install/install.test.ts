@@ -86,14 +86,23 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     await bothReady();
   });
 
+  let asked: Awaited<ReturnType<Person['signIn']>> | undefined;
   step('a person signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
-    await person.signIn();
+    asked = await person.signIn();
     await person.giveTask('Look around and leave a short note', on.repositoryUrl);
     await person.sees(/^Started: 7 steps/);
     await person.sees('First I look around, with a real shell.');
     await person.statusIs('Finished');
     expect(await person.opensDiff(/SLIPWAY_DEMO\.md/)).toContain('Slipway');
     expect(await person.wholeLog()).toEqual(['Look around and leave a short note']);
+  });
+
+  it('the sign-in went through the page of a real Keycloak', (test) => {
+    if (asked === undefined || on.issuer.lack !== null) return test.skip(on.issuer.lack ?? 'nobody has signed in');
+    expect(asked).toEqual({
+      url: expect.stringMatching(/^https:\/\/id\.slipway\.test\/realms\/slipway\/protocol\/openid-connect\/auth\?/),
+      title: 'Sign in to Slipway',
+    });
   });
 
   step('the door into the sandbox lets in the browser that has a ticket, on an origin of its own, and nobody else', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { createSampleRepository, type GitServer, startGitServer, until } from '@slipway/testing';
@@ -12,15 +12,19 @@ import { buildSandboxImage } from '../../deploy/images/sandbox-image.ts';
 import { findChromium } from '../e2e/browser.ts';
 import { FrontDoor } from './front-door.ts';
 import { HelmClient } from './helm-client.ts';
-import { identityImage } from './images/identity-image.ts';
 import { postgresImage } from './images/postgres-image.ts';
 import type { TestImage } from './images/programs-image.ts';
 import { redisImage } from './images/redis-image.ts';
+import { type Issuer, openIssuer } from './issuer.ts';
+import { applyManifest, besideReady } from './manifest.ts';
+import { openPlace } from './place.ts';
 
-/** By name, the node's port of the Service behind it (beside.yaml). Every other name is a sandbox's. */
-const NODE_PORTS: Readonly<Record<string, number>> = { 'slipway.test': 30_000, 'id.slipway.test': 30_005 };
+/** Ports of the node, of the Services in place.yaml. What is for neither host is a sandbox's. */
+const HOME_HOST = 'slipway.test';
+const HOME_PORT = 30_000;
+const ISSUER_HOST = 'id.slipway.test';
+const SANDBOXES_HOST = 'sandboxes.slipway.test';
 const SANDBOXES_PORT = 30_006;
-const HOST_NAMES = [...Object.keys(NODE_PORTS), 'sandboxes.slipway.test'];
 /** Longest that images may take when nothing of them is in the cache. Milliseconds. */
 const IMAGES_MS = 600_000;
 export const REPOSITORY = 'sample.git';
@@ -53,6 +57,7 @@ export interface OpenInstall {
   /** Where a browser finds all names of the front door. */
   readonly doorAddress: string;
   readonly repositoryUrl: string;
+  readonly issuer: Issuer;
   /** The node has told the API server of the sandbox image, which it does some time after it has it: preflight asks the API server. */
   imagesKnown(): Promise<void>;
   close(): Promise<void>;
@@ -66,7 +71,7 @@ export async function openInstall(): Promise<OpenInstall> {
   try {
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-install-'));
     closing.push(() => rm(folder, { recursive: true, force: true }));
-    const opening = openBuiltCluster({ kubeProxy: true, dns: true, hostNames: [...HOST_NAMES, `*.${HOST_NAMES[2]}`] });
+    const opening = openBuiltCluster({ kubeProxy: true, dns: true, hostNames: [HOME_HOST, ISSUER_HOST, SANDBOXES_HOST, `*.${SANDBOXES_HOST}`] });
     opening.catch(() => {});
     closing.push(() =>
       opening.then(
@@ -75,14 +80,11 @@ export async function openInstall(): Promise<OpenInstall> {
       ),
     );
     const signal = AbortSignal.timeout(IMAGES_MS);
-    const besides = await inTurn([postgresImage, redisImage, identityImage], signal);
+    const besides = await inTurn([postgresImage, redisImage], signal);
     const cluster = await opening;
     for (const { archivePath } of besides) await cluster.importImage(archivePath);
-    const workspaces = path.join(folder, 'workspaces');
-    await mkdir(workspaces);
-    // The volume is a folder of this machine; who writes there is somebody of the pods.
+    // Whoever writes into the store below it is somebody of the pods.
     await chmod(folder, 0o755);
-    await chmod(workspaces, 0o777);
     const { hostCertificate } = cluster;
     if (hostCertificate === null) throw new Error('the cluster has made no certificate');
     const secret = (): string => randomBytes(24).toString('base64url');
@@ -91,28 +93,39 @@ export async function openInstall(): Promise<OpenInstall> {
       REDIS_PASSWORD: secret(),
       CLIENT_SECRET: secret(),
       CA: hostCertificate.ca,
-      WORKSPACES: workspaces,
       ...Object.fromEntries(besides.map(({ reference }) => [`${/\/(\w+):/.exec(reference)?.[1]?.toUpperCase()}_IMAGE`, reference])),
     };
-    await cluster.kubectl(['apply', '-f', '-'], await fill(variables));
-    const sandbox = await importPlatform(cluster, signal);
+    await applyManifest(cluster, 'beside.yaml', variables);
+    await openPlace(cluster, { release: 'slipway', namespace: 'slipway', postgres: 'postgres', folder, variables });
     const nodeAddress = await cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}']);
+    // Beside the import of images, which takes as long.
+    const issuing = openIssuer(cluster, { nodeAddress, variables, signal });
+    closing.push(() =>
+      issuing.then(
+        (opened) => opened.close(),
+        () => {},
+      ),
+    );
+    issuing.catch(() => {});
+    const sandbox = await importPlatform(cluster, signal);
+    const issuer = await issuing;
     const door = await FrontDoor.open({
       address: cluster.hostAddress,
       port: 443,
       tls: hostCertificate,
-      route: (host) => ({ address: nodeAddress, port: NODE_PORTS[host] ?? SANDBOXES_PORT }),
+      route: (host) => (host === ISSUER_HOST ? issuer.target : { address: nodeAddress, port: host === HOME_HOST ? HOME_PORT : SANDBOXES_PORT }),
     });
     closing.push(() => door.close());
     const git = await serveRepository(folder, cluster.hostAddress);
     closing.push(() => git.close());
-    await cluster.kubectl(['-n', 'slipway-beside', 'wait', 'deployment', '--all', '--for=condition=Available', '--timeout=50s']);
+    await besideReady(cluster);
     return {
       cluster,
       helm: await HelmClient.open(cluster.kubeconfig),
       flags: ['--set', `sandboxes.image.digest=${sandbox}`],
       doorAddress: cluster.hostAddress,
       repositoryUrl: `${git.url}/${REPOSITORY}`,
+      issuer,
       imagesKnown: async () => {
         const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
         await until('the node tells of the sandbox image', async () => (await images()).includes(sandbox), KNOWN_MS);
@@ -153,14 +166,4 @@ async function serveRepository(folder: string, address: string): Promise<GitServ
     'src/sum.js': 'export const sum = (a, b) => a + b;\n',
   });
   return startGitServer(repositories, { address });
-}
-
-/** beside.yaml with its variables: as JSON strings, which are YAML. @throws Error when it names one that is not there. */
-async function fill(variables: Readonly<Record<string, string>>): Promise<string> {
-  const text = await readFile(path.join(import.meta.dirname, 'beside.yaml'), 'utf8');
-  return text.replace(/"\$\{([A-Z_]+)\}"/g, (_, name: string) => {
-    const value = variables[name];
-    if (value === undefined) throw new Error(`beside.yaml: there is no variable ${name}`);
-    return JSON.stringify(value);
-  });
 }

@@ -6,14 +6,16 @@ import type { OpenInstall } from './open-install.ts';
 
 const HOME = 'https://slipway.test';
 
-/** The demo person at a Chromium of this machine, to whom the front door's names lead where its address is. */
+/** The issuer's person at a Chromium of this machine, to whom the front door's names lead where its address is. */
 export class Person {
   readonly page: Page;
   private readonly browser: Browser;
+  private readonly account: OpenInstall['issuer']['account'];
 
-  private constructor(browser: Browser, page: Page) {
+  private constructor(browser: Browser, page: Page, account: Person['account']) {
     this.browser = browser;
     this.page = page;
+    this.account = account;
   }
 
   static async open(install: OpenInstall): Promise<Person> {
@@ -22,18 +24,21 @@ export class Person {
     const context: BrowserContext = await browser.newContext({ viewport: { width: 1440, height: 900 }, ignoreHTTPSErrors: true, reducedMotion: 'reduce' });
     const page = await context.newPage();
     page.setDefaultTimeout(20_000);
-    return new Person(browser, page);
+    return new Person(browser, page, install.issuer.account);
   }
 
-  async signIn(): Promise<void> {
+  /** @returns what the page was on which the password was asked for. */
+  async signIn(): Promise<{ readonly url: string; readonly title: string }> {
     const { page } = this;
     await page.goto(HOME);
     await page.waitForURL('**/login**');
     await page.getByRole('link', { name: 'Sign in' }).first().click();
-    await page.getByLabel('User name or e-mail').fill('demo');
-    await page.getByLabel('Password').fill('demo');
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('input[name="username"]').fill(this.account.username);
+    await page.locator('input[name="password"]').fill(this.account.password);
+    const asked = { url: page.url(), title: await page.title() };
+    await page.getByRole('button', { name: /^sign in$/i }).click();
     await page.getByRole('heading', { name: 'New task' }).waitFor();
+    return asked;
   }
 
   /** Returns when its page is there. */

@@ -15,6 +15,8 @@ export interface OpenKeycloakOptions {
   readonly realm: Readonly<Record<string, unknown>> & { readonly realm: string };
   /** Given when other addresses of the realm hold it; a free one by default. */
   readonly port?: number;
+  /** Where browsers and apps find it, behind what ends TLS and tells so by X-Forwarded-* [itself, at localhost]. Without a path. */
+  readonly publicUrl?: string;
   readonly say?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -56,12 +58,13 @@ export class Keycloak {
     private readonly home: string,
     private readonly ports: { readonly http: number; readonly management: number },
     private readonly password: string,
-    /** `…/realms/<name>`; another host name than an app's at 127.0.0.1, so that their cookies stay apart. */
+    private readonly publicUrl: string | undefined,
+    /** `…/realms/<name>`; without a `publicUrl` another host name than an app's at 127.0.0.1, so that their cookies stay apart. */
     readonly issuerUrl: string,
     readonly admin: KeycloakAdmin,
   ) {}
 
-  static async open({ realm, port, say = () => {}, signal }: OpenKeycloakOptions): Promise<Keycloak> {
+  static async open({ realm, port, publicUrl, say = () => {}, signal }: OpenKeycloakOptions): Promise<Keycloak> {
     const built = await buildKeycloak(say, signal);
     const database = await createTestDatabase();
     const home = await mkdtemp(path.join(os.tmpdir(), 'slipway-keycloak-'));
@@ -69,7 +72,7 @@ export class Keycloak {
     const password = randomBytes(16).toString('hex');
     const url = `http://localhost:${ports.http}`;
     const admin = new KeycloakAdmin(url, realm.realm, password);
-    const keycloak = new Keycloak(built, database, home, ports, password, `${url}/realms/${realm.realm}`, admin);
+    const keycloak = new Keycloak(built, database, home, ports, password, publicUrl, `${publicUrl ?? url}/realms/${realm.realm}`, admin);
     try {
       await keycloak.layOut(realm);
       await keycloak.start();
@@ -78,6 +81,11 @@ export class Keycloak {
       await keycloak.close();
       throw error;
     }
+  }
+
+  /** Where it listens, at 127.0.0.1. */
+  get port(): number {
+    return this.ports.http;
   }
 
   /** What it printed since it was opened, the last 200,000 characters. */
@@ -154,7 +162,8 @@ export class Keycloak {
       '--http-host=127.0.0.1',
       `--http-port=${this.ports.http}`,
       `--http-management-port=${this.ports.management}`,
-      `--hostname=http://localhost:${this.ports.http}`,
+      `--hostname=${this.publicUrl ?? `http://localhost:${this.ports.http}`}`,
+      ...(this.publicUrl === undefined ? [] : ['--proxy-headers=xforwarded']),
       '--cache=local',
     ];
   }

@@ -9,6 +9,7 @@ import { DemoCall } from '../demo-model/demo-call.js';
 import type { Asked, Dialect } from '../dialects/exchange.js';
 import { readRoutingFields } from '../dialects/routing-fields.js';
 import type { KeyCache } from '../keys/key-cache.js';
+import { KeyFlood } from '../keys/key-flood.js';
 import { callerToken } from '../keys/master-key.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { ModelDirectory } from '../routing/model-directory.js';
@@ -45,13 +46,14 @@ const DIALECT_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] a
 
 /** The hot path. Answers `true` for a request that is for a model and takes it over; the others are for the control routes. */
 export function createEntrance(options: EntranceOptions): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const flood = new KeyFlood(() => options.metrics.refused.inc({ code: 'auth.missing' }));
   return (request, response) => {
     if (request.method !== 'POST') return false;
     const url = request.url ?? '';
     const query = url.indexOf('?');
     const dialect = DIALECTS.get(query === -1 ? url : url.slice(0, query));
     if (dialect === undefined) return false;
-    void answer(options, dialect, request, response);
+    if (!flood.shed(request, response, dialect)) void answer(options, dialect, request, response);
     return true;
   };
 }

@@ -1,4 +1,5 @@
 // The list of conversations over HTTP with a session: requests a core of app-server, and pages of 100,000 conversations in every order and by every filter.
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Pool } from 'undici';
 import { startAppServers } from './measure/app-server.ts';
@@ -11,6 +12,11 @@ const CONNECTIONS = 8;
 const WARM_UP = 1_000;
 const REQUESTS = 8_000;
 const CONVERSATIONS = 100_000;
+/** Open loop: requests begin by the clock, whether or not those before have been answered, and a time is counted from when the clock said so. Requests a second. */
+const RATES = [300, 400, 500, 600, 700, 800];
+const RATE_SECONDS = 4;
+/** What the slowest hundredth may take. Milliseconds. */
+const WITHIN_MS = 15;
 const PAGES = 60;
 
 /** What an admin's screen asks for. Deep pages go by the cursor of an earlier one. */
@@ -79,6 +85,8 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'answered_p50', value: percentile(times, 0.5), unit: 'ms', n: REQUESTS });
     report.figure({ figure: 'answered_p99', value: percentile(times, 0.99), unit: 'ms', n: REQUESTS });
 
+    await atRates(report, server.pid, () => get(''));
+
     for (const [name, query] of LISTS) {
       const pages: number[] = [];
       let cursor: string | null = null;
@@ -95,4 +103,31 @@ export default async function run(report: Report): Promise<void> {
     await owner.end();
     await servers.stop();
   }
+}
+
+/** The highest rate at which the slowest hundredth is quick enough, and what app-server does with a second of one processor at that rate. Callers and Postgres have the same processors. */
+async function atRates(report: Report, pid: number, ask: () => Promise<unknown>): Promise<void> {
+  let best: { rate: number; p99: number; perCpuSecond: number } | null = null;
+  for (const rate of RATES) {
+    const cpuBefore = await cpuMs(pid);
+    const times: number[] = [];
+    const asked: Array<Promise<unknown>> = [];
+    const began = performance.now();
+    for (let index = 0; index < rate * RATE_SECONDS; ) {
+      const due = began + (index * 1_000) / rate;
+      if (due > performance.now()) await delay(1);
+      else {
+        asked.push(ask().then(() => times.push(performance.now() - due)));
+        index += 1;
+      }
+    }
+    await Promise.all(asked);
+    const p99 = percentile(times, 0.99);
+    const perCpuSecond = times.length / (((await cpuMs(pid)) - cpuBefore) / 1000);
+    report.figure({ figure: `at_${rate}_a_second_p99`, value: p99, unit: 'ms', n: times.length });
+    if (p99 > WITHIN_MS) break;
+    best = { rate, p99, perCpuSecond };
+  }
+  report.figure({ figure: `highest_rate_within_${WITHIN_MS}_ms`, value: best?.rate ?? 0, unit: '1/s', n: RATES.length });
+  if (best !== null) report.figure({ figure: 'requests_per_cpu_second_at_that_rate', value: best.perCpuSecond, unit: '1/s', n: best.rate * RATE_SECONDS });
 }

@@ -404,8 +404,7 @@ describe('what an organization’s owner governs, in a browser', {
     await database.connect();
     try {
       await open(owner, 'admin/security', 'Security');
-      await owner.getByRole('combobox', { name: 'A sign-in is good for' }).click();
-      await owner.getByRole('option', { name: '1 hour' }).click();
+      await owner.getByLabel('A sign-in is good for').selectOption({ label: '1 hour' });
       await owner.getByRole('checkbox', { name: /second factor/ }).click();
       await owner.getByRole('button', { name: 'Save' }).click();
       await owner.getByText('You have not signed in with a second factor yourself').waitFor();
@@ -443,7 +442,7 @@ describe('what an organization’s owner governs, in a browser', {
       });
       await expectClean(member, 'a second factor is needed');
 
-      await owner.getByRole('button', { name: 'Sign out every browser of Grace Hopper' }).first().click();
+      await owner.getByRole('button', { name: 'All of theirs: sign out every browser of Grace Hopper' }).first().click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
       await owner.getByText('One browser of Grace Hopper is signed out.').waitFor();
       await member.reload();

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
 import { finish, terminal } from './script-book.ts';
-import type { Talk } from './talk.ts';
+import { Talk } from './talk.ts';
 
 /** What belongs to one person, by the names of the parameters in the paths. */
 interface Owned {
@@ -295,5 +295,53 @@ describe('two persons', { timeout: 180_000 }, () => {
       expect(listed.runtimes.map(({ session_id: id }) => id)).not.toContain(busy.id);
       expect((await busy.get()).status).toBe('working');
     });
+  });
+
+  it('a member who is removed while an agent works for them has nothing left of the organization within ten seconds: requests, sockets, keys, the way into the sandbox, the sandbox', async (test) => {
+    const made = await open.person.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Left behind' } });
+    const org = ((await made.json()) as { id: string }).id;
+    const root = `/api/v1/orgs/${org}`;
+    await open.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [org, other.me.id]);
+    const post = async <T>(path: string, json: object): Promise<T> => {
+      const answer = await other.fetch(`${root}${path}`, { method: 'POST', json });
+      expect([path, answer.status]).toEqual([path, 201]);
+      return answer.json() as Promise<T>;
+    };
+    const { id } = await post<Conversation>('/conversations', { prompt: open.book.write('left behind', [terminal('sleep 86452', { timeout: 3600 })]) });
+    const { token } = await post<{ token: string }>('/api-keys', { name: 'ci', scopes: ['conversation:read'] });
+    const talk = new Talk(open.url, other, org, id);
+    const socket = io(open.url, { path: '/socket.io', transports: ['websocket'], auth: { token }, reconnection: false, forceNew: true });
+    test.after(() => {
+      talk.close();
+      socket.disconnect();
+    });
+    await talk.watcher.waitFor('its command', ({ event }) => event.kind === 'ActionEvent');
+    await until('the key has its socket', () => socket.connected);
+    const { id: access } = await post<{ id: string }>(`/conversations/${id}/sandbox-access`, { port: 'agent-server' });
+    const sandbox = await open.sandboxOf(talk);
+    const alive = (): Promise<boolean> =>
+      fetch(`${sandbox.url}/alive`, { signal: AbortSignal.timeout(5_000) }).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    const byKey = (): Promise<Response> => fetch(`${open.url}${root}/conversations`, { headers: { authorization: `Bearer ${token}` } });
+    const entered = async (): Promise<boolean> => (await open.query('SELECT 1 FROM app.live_sandbox_grants($1)', [[access]])).length === 1;
+    expect([await alive(), (await byKey()).status, await entered(), (await other.fetch(root)).status]).toEqual([true, 200, true, 200]);
+
+    const began = performance.now();
+    const removed = await open.person.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
+    expect([removed.status, await removed.json()]).toEqual([200, { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 1 }]);
+    await Promise.all([
+      until('requests are refused', async () => (await other.fetch(root)).status === 404, 2_000),
+      until('the key is refused', async () => (await byKey()).status === 401, 2_000),
+      until('the socket of the key is cut', () => !socket.connected, 3_000),
+      until('the way into the sandbox is shut', async () => !(await entered()), 2_000),
+      until('the sandbox is gone', async () => !(await alive()), 10_000),
+    ]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    // Theirs elsewhere, and the organization's conversation, are as before.
+    expect((await other.fetch(`/api/v1/orgs/${own.org}`)).status).toBe(200);
+    const kept = await open.person.fetch(`${root}/conversations/${id}`);
+    expect([kept.status, ((await kept.json()) as Conversation).createdBy.id]).toEqual([200, other.me.id]);
   });
 });

@@ -28,7 +28,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
         grant_types: ['authorization_code', 'refresh_token'],
         redirect_uris: [config.REDIRECT_URI],
         // With and without the last slash: the same page to a person, two to a comparison.
-        post_logout_redirect_uris: [...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href])],
+        post_logout_redirect_uris: [...new Set([home, home.replace(/\/$/, ''), new URL('/', home).href, new URL('/oauth/switched', home).href])],
         id_token_signed_response_alg: 'RS256',
         backchannel_logout_uri: config.BACKCHANNEL_LOGOUT_URI ?? new URL('/oauth/backchannel-logout', config.REDIRECT_URI).href,
         backchannel_logout_session_required: true,

@@ -39,7 +39,7 @@ export interface Identity {
 }
 /** What the issuer's page is asked for beside a sign-in. */
 export interface SignInWish {
-  /** `login`: somebody else may sign in, though the browser has a session with the issuer. */
+  /** `login`: the person proves themself anew, though the browser has a session with the issuer. Keycloak then takes no other person than the one of that session. */
   readonly prompt?: 'login';
   /** Filled into the form. */
   readonly loginHint?: string;
@@ -167,10 +167,17 @@ export class OidcIssuer {
     }
   }
 
-  /** Where the browser ends its session with the issuer too, or `null` when the issuer cannot be asked or has no such page. */
-  async endSessionUrl(idToken: string, returnTo: string): Promise<string | null> {
+  /**
+   * Where the browser ends its session with the issuer too, or `null` when the issuer cannot be asked or has no such page.
+   * @param state brought back to `returnTo`.
+   */
+  async endSessionUrl(idToken: string, returnTo: string, state?: string): Promise<string | null> {
     try {
-      return oidc.buildEndSessionUrl(await this.configuration(), { id_token_hint: idToken, post_logout_redirect_uri: returnTo }).href;
+      return oidc.buildEndSessionUrl(await this.configuration(), {
+        id_token_hint: idToken,
+        post_logout_redirect_uri: returnTo,
+        ...(state === undefined ? {} : { state }),
+      }).href;
     } catch {
       return null;
     }

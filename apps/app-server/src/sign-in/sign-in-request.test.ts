@@ -6,8 +6,11 @@ describe('signInRequestOf', () => {
   it('heeds what it knows', () => {
     expect(signInRequestOf({ redirect: '/a', switch: '1', login_hint: 'ada@example.test', verify: '1' })).toEqual({
       redirect: '/a',
-      wish: { prompt: 'login', loginHint: 'ada@example.test', action: 'VERIFY_EMAIL' },
+      wish: { loginHint: 'ada@example.test', action: 'VERIFY_EMAIL' },
+      switching: true,
     });
+    expect(signInRequestOf({ again: 'sign-in' }).wish).toEqual({ prompt: 'login' });
+    expect(signInRequestOf({ again: 'second-factor' }).wish).toEqual({ prompt: 'login', secondFactor: true });
     expect(signInRequestOf({ redirect: '/a', invitation: 'inv_AbC-123_~.x' }).redirect).toBe('/invite/inv_AbC-123_~.x');
   });
 
@@ -25,15 +28,17 @@ describe('signInRequestOf', () => {
       'abcdefgh?x=1',
       'abcdefgh#x',
     ])
-      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([invitation, { redirect: '/a', wish: {} }]);
+      expect([invitation, signInRequestOf({ redirect: '/a', invitation })]).toEqual([invitation, { redirect: '/a', wish: {}, switching: false }]);
     for (const query of [
       undefined,
       null,
       {},
+      { again: 'yes' },
+      { again: ['sign-in'] },
       { switch: 'yes', login_hint: '', verify: 'true' },
       { switch: ['1'], login_hint: ['a'], verify: 1 },
       { login_hint: 'a'.repeat(255) },
     ])
-      expect(signInRequestOf(query)).toEqual({ redirect: undefined, wish: {} });
+      expect(signInRequestOf(query)).toEqual({ redirect: undefined, wish: {}, switching: false });
   });
 });

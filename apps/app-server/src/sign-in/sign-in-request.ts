@@ -5,6 +5,8 @@ export interface SignInRequest {
   /** Where to go afterwards, not yet looked at. */
   readonly redirect: unknown;
   readonly wish: SignInWish;
+  /** As somebody else than the browser is known as, here and with the issuer. */
+  readonly switching: boolean;
 }
 
 const INVITATION = /^[A-Za-z0-9._~-]{8,300}$/;
@@ -14,7 +16,7 @@ const MAX_HINT = 254;
 /**
  * - `redirect`: a path of ours.
  * - `invitation`: the token of one; the way then leads to its page, through a registration too.
- * - `switch=1`: as somebody else than the browser is known as.
+ * - `switch=1`: as somebody else than the browser is known as; both sessions, here and with the issuer, end first.
  * - `again=sign-in` or `again=second-factor`: as what an organization's rules ask for (`Org.needs`), with a proof of now.
  * - `login_hint`: who is expected.
  * - `verify=1`: to prove the e-mail address.
@@ -23,10 +25,10 @@ export function signInRequestOf(query: unknown): SignInRequest {
   const given = (query ?? {}) as Readonly<Record<string, unknown>>;
   const { invitation, login_hint: hint, again } = given;
   return {
+    switching: given['switch'] === '1',
     redirect: typeof invitation === 'string' && INVITATION.test(invitation) ? `/invite/${invitation}` : given['redirect'],
     wish: {
       ...(again === 'second-factor' ? { prompt: 'login', secondFactor: true } : again === 'sign-in' ? { prompt: 'login' } : {}),
-      ...(given['switch'] === '1' ? { prompt: 'login' } : {}),
       ...(typeof hint === 'string' && hint !== '' && hint.length <= MAX_HINT ? { loginHint: hint } : {}),
       ...(given['verify'] === '1' ? { action: 'VERIFY_EMAIL' } : {}),
     },

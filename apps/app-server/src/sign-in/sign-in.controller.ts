@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.js';
 import { ProvesItself } from '../http/serves.js';
 import { CONFIG } from '../platform/tokens.js';
-import { CALLBACK_PATH } from './paths.js';
+import { CALLBACK_PATH, SWITCHED_PATH } from './paths.js';
 import { SignInService } from './sign-in.service.js';
 import { signInProblemPage } from './sign-in-problem.page.js';
 import { signInRequestOf } from './sign-in-request.js';
@@ -25,7 +25,18 @@ export class SignInController {
     // Cookies belong to a host: a browser on this machine that came by another of its names goes on under the public one.
     if (request.host !== publicUrl.host && isLoopback(request.hostname) && isLoopback(publicUrl.hostname))
       return void reply.redirect(new URL(request.url, publicUrl).href, 302);
-    await this.redirect(request, reply, () => this.signIn.begin(signInRequestOf(request.query)));
+    await this.redirect(request, reply, () => {
+      const asked = signInRequestOf(request.query);
+      // Another site's link must not sign anybody out.
+      const ours = request.headers['sec-fetch-site'] !== 'cross-site' && request.headers['sec-fetch-site'] !== 'same-site';
+      return asked.switching && ours ? this.signIn.switchPerson(asked, request.headers.cookie) : this.signIn.begin(asked);
+    });
+  }
+
+  @Get(SWITCHED_PATH)
+  async switched(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const { state } = (request.query ?? {}) as { state?: unknown };
+    await this.redirect(request, reply, () => this.signIn.begin(this.signIn.switchedTo(state)));
   }
 
   @Get(CALLBACK_PATH)

@@ -151,11 +151,22 @@ describe('signing in', () => {
     expect(straight.url.href).toBe(`${server.url}/api/v1/me`);
     const asked = await browser.follow(`${server.url}/oauth/login?switch=1&login_hint=invited&redirect=/api/v1/me`);
     expect(asked.url.origin).toBe(new URL(identity.issuerUrl).origin);
-    let page = await submitForm(browser, asked, { username: 'invited', password: 'correct horse' });
-    // The issuer ends what it knew of the other person by a form that sends itself.
-    if (page.url.origin !== server.url) page = await submitForm(browser, page, {});
+    // The issuer signs the other person out by a form that sends itself, and leads back here for a new sign-in.
+    const form = await submitForm(browser, asked, {});
+    const page = await submitForm(browser, form, { username: 'invited', password: 'correct horse' });
     expect(await page.response.json()).toMatchObject({ name: 'Invited Person' });
     expect((await before.fetch('/api/v1/me')).status).toBe(401);
+  });
+
+  it('a link of another site to switch signs nobody out, and what comes back from the issuer leads nowhere that this server has not sealed', async () => {
+    const client = await signIn(server.url);
+    const away = await client.fetch('/oauth/login?switch=1&redirect=/api/v1/me', { headers: { 'sec-fetch-site': 'cross-site' }, redirect: 'manual' });
+    expect([away.status, new URL(away.headers.get('location') ?? '').pathname.endsWith('/auth')]).toEqual([302, true]);
+    expect((await client.fetch('/api/v1/me')).status).toBe(200);
+    for (const state of ['', 'nonsense', 'https://evil.example']) {
+      const back = await client.fetch(`/oauth/switched?state=${encodeURIComponent(state)}`, { redirect: 'manual' });
+      expect([state, back.status, back.headers.get('location')?.includes('evil')]).toEqual([state, 302, false]);
+    }
   });
 
   it('shows a page with a way on to a browser whose sign-in failed', async () => {

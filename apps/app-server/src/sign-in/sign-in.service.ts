@@ -5,8 +5,10 @@ import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../config.js';
 import { DomainJoin } from '../domains/domain-join.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
+import { SWITCHED_PATH } from './paths.js';
 import { returnUrl } from './return-path.js';
 import type { SignInRequest } from './sign-in-request.js';
+import { openSwitch, sealSwitch } from './switch-state.js';
 import { openTransaction, sealTransaction, TRANSACTION_SECONDS, transactionCookie } from './transaction-cookie.js';
 
 /** Longest that a sign-in waits for the tokens of other providers; what comes later is kept all the same. Milliseconds. */
@@ -40,6 +42,31 @@ export class SignInService {
     });
     const { name, attributes } = transactionCookie(transaction.state, this.config.PUBLIC_URL);
     return { location: url, cookies: [`${name}=${sealed}; ${attributes}; Max-Age=${TRANSACTION_SECONDS}; ${this.attributes}`] };
+  }
+
+  /**
+   * Ends the session of this browser and leads to the issuer's sign-out, which comes back to `switchedTo`: an issuer that still knows the person would only ask for the same
+   * password again. Without a session here, or when the issuer has no sign-out, it is asked for a new sign-in at once.
+   */
+  async switchPerson(asked: SignInRequest, cookieHeader: string | undefined): Promise<{ location: string; cookies: string[] }> {
+    const sessionId = await this.cookie.sessionOf(cookieHeader);
+    const idToken = sessionId === null ? null : await this.sessions.end(sessionId);
+    const { pathname, search, hash } = new URL(returnUrl(asked.redirect, this.config.PUBLIC_URL));
+    const state = sealSwitch(this.box, {
+      redirect: `${pathname}${search}${hash}`,
+      loginHint: asked.wish.loginHint ?? null,
+      expiresAtMs: this.clock.now().getTime() + TRANSACTION_SECONDS * 1000,
+    });
+    const back = new URL(SWITCHED_PATH, this.config.PUBLIC_URL).href;
+    const location = idToken === null ? null : await this.issuer.endSessionUrl(idToken, back, state);
+    if (location === null) return this.begin({ ...asked, wish: { ...asked.wish, prompt: 'login' } });
+    return { location, cookies: [this.cookie.clear()] };
+  }
+
+  /** What was asked for before the sign-out. @param state as the issuer brought it back; anything else leads to the start page. */
+  switchedTo(state: unknown): SignInRequest {
+    const asked = openSwitch(this.box, state, this.clock.now());
+    return { redirect: asked?.redirect, wish: asked === null || asked.loginHint === null ? {} : { loginHint: asked.loginHint }, switching: false };
   }
 
   /**

@@ -106,7 +106,12 @@ function SessionTable({
             <Button size="small" tone="danger" aria-label={`Sign out ${session.device} of ${session.userName}`} onClick={() => end({ session, all: false })}>
               Sign out
             </Button>
-            <Button size="small" tone="danger" aria-label={`Sign out every browser of ${session.userName}`} onClick={() => end({ session, all: true })}>
+            <Button
+              size="small"
+              tone="danger"
+              aria-label={`All of theirs: sign out every browser of ${session.userName}`}
+              onClick={() => end({ session, all: true })}
+            >
               All of theirs
             </Button>
           </span>

@@ -44,6 +44,23 @@ for (const [name, values] of [
         expect(loadConfig?.(env)).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0' });
       });
 
+    if (name === 'everything on')
+      it('sends calls to the outside by the proxy, and none to a service of the cluster', () => {
+        for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'web']) {
+          const env = environmentOf(workload('Deployment', app), secrets);
+          expect(env).toMatchObject({
+            NODE_USE_ENV_PROXY: '1',
+            HTTP_PROXY: 'http://proxy:3128',
+            HTTPS_PROXY: 'http://proxy:3128',
+            NODE_EXTRA_CA_CERTS: expect.any(String),
+          });
+          const direct = (env['NO_PROXY'] ?? '').split(',');
+          const called = Object.values(env).flatMap((value) => /^http:\/\/([^:/]+\.svc\.[^:/]+)/.exec(value)?.[1] ?? []);
+          if (app !== 'web' && app !== 'runtime-api' && app !== 'llm-gateway') expect(called.length).toBeGreaterThan(0);
+          for (const host of called) expect([host, direct.some((suffix) => suffix.startsWith('.') && host.endsWith(suffix))]).toEqual([host, true]);
+        }
+      });
+
     it('is one that migrations start with', async () => {
       const { loadMigrateConfig } = await load('apps/app-server/dist/migrate/config.js');
       expect(loadMigrateConfig?.(environmentOf(workload('Job', 'migrations'), secrets))).toMatchObject({

@@ -63,6 +63,8 @@
 - { name: HTTPS_PROXY, value: {{ .https | quote }} }
 {{- end }}
 {{- if or .http .https }}
+# Every fetch, and Node's own agents. What goes to databases, Redis, mail and the cluster's API does not.
+- { name: NODE_USE_ENV_PROXY, value: "1" }
 - name: NO_PROXY
   value: {{ join "," (concat (list "localhost" "127.0.0.1" ".svc" (printf ".%s" $.Values.clusterDomain)) .noProxy) | quote }}
 {{- end }}

@@ -1,3 +1,4 @@
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { GitChange } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -9,6 +10,8 @@ const CONTROL_TIMEOUT_MS = 3_000;
 const READ_TIMEOUT_MS = 5_000;
 /** Largest answer that is read. Bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Past the forward proxy that this process may have: a sandbox is at an address of the cluster's own, which no list of names could except. */
+const agent = new Agent();
 
 export interface SandboxAddress {
   readonly url: string;
@@ -53,15 +56,16 @@ export class SandboxClient {
 
   private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = []): Promise<string> {
     try {
-      const response = await fetch(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, {
+      const response = await answerOf(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, {
         method,
-        redirect: 'error',
         headers: { 'x-session-api-key': this.sandbox.sessionKey, traceparent: makeTraceparent() },
         signal: AbortSignal.timeout(timeoutMs),
+        agent,
       });
-      if (!response.ok && !alsoFine.includes(response.status)) {
-        await response.body?.cancel();
-        throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${response.status}` });
+      const { statusCode: status = 0 } = response;
+      if ((status < 200 || status > 299) && !alsoFine.includes(status)) {
+        response.destroy();
+        throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${status}` });
       }
       return await boundedText(response);
     } catch (error) {
@@ -75,11 +79,15 @@ function workspaceQuery(directory: string, base: string | null): string {
   return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
 
-async function boundedText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
+function answerOf(url: string, options: RequestOptions): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => void request(url, options).once('response', resolve).once('error', reject).end());
+}
+
+async function boundedText(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength;
+  for await (const part of response as AsyncIterable<Buffer>) {
+    bytes += part.length;
     if (bytes > MAX_ANSWER_BYTES)
       throw new SlipwayError('file.too-large', `The changes are larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB as text; ask for one file at a time.`);
     parts.push(part);

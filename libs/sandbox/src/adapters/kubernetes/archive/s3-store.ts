@@ -1,3 +1,5 @@
+import http from 'node:http';
+import https from 'node:https';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { ArchivePart } from '@slipway/contracts';
@@ -54,7 +56,14 @@ class S3Store implements WorkspaceStore {
       ...(credentials === undefined ? {} : { credentials }),
       forcePathStyle: pathStyle,
       maxAttempts: ATTEMPTS,
-      requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SILENCE_TIMEOUT_MS, throwOnRequestTimeout: true },
+      requestHandler: {
+        connectionTimeout: CONNECT_TIMEOUT_MS,
+        requestTimeout: SILENCE_TIMEOUT_MS,
+        throwOnRequestTimeout: true,
+        // By the forward proxy of the process, if it has one: Node's own agents know of it, others have to be told.
+        httpAgent: proxyOf(http.globalAgent),
+        httpsAgent: proxyOf(https.globalAgent),
+      },
       // Checksums of the newer kind are refused by many stores; the archive has one of its own.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -166,4 +175,10 @@ class S3Store implements WorkspaceStore {
       cause: error,
     });
   }
+}
+
+/** The proxy that Node was started with (NODE_USE_ENV_PROXY), as an option of another agent. */
+function proxyOf({ options }: http.Agent): Pick<https.AgentOptions, 'proxyEnv'> {
+  const { proxyEnv } = options as https.AgentOptions;
+  return proxyEnv === undefined ? {} : { proxyEnv };
 }

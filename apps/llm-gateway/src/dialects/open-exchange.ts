@@ -2,7 +2,7 @@ import { SlipwayError } from '@slipway/errors';
 import { type Address, anthropicAddress, openAiAddress, plainHeaders } from './address.js';
 import type { Asked, Dialect, Exchange, OpenExchange, ProviderKind, Target } from './exchange.js';
 import { PassThroughAnswer } from './pass-through-answer.js';
-import { bodyFor, withoutForeignReasoning } from './pass-through-body.js';
+import { bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-through-body.js';
 import type { ProviderFormat } from './providers/format.js';
 import { OWN_MANNERS } from './providers/providers.js';
 import { readRoutingFields } from './routing-fields.js';
@@ -38,7 +38,8 @@ function open(asked: Asked, target: Target): Exchange {
 }
 
 function passThrough(asked: Asked, target: Target, address: Address): Exchange {
-  const own = withoutForeignReasoning(asked.body, asked.dialect);
+  const known = withoutForeignReasoning(asked.body, asked.dialect);
+  const own = asked.dialect === 'chat' && isStrict(target) ? withoutAdditions(known) : known;
   const fields = own === asked.body ? asked.fields : readRoutingFields(own, asked.dialect);
   return {
     method: 'POST',
@@ -46,6 +47,18 @@ function passThrough(asked: Asked, target: Target, address: Address): Exchange {
     body: bodyFor(own, fields, target.model, asked.stream && asked.dialect === 'chat'),
     answer: new PassThroughAnswer(asked.dialect, asked.stream),
   };
+}
+
+/** By target, since its traits cost more than all else here. */
+const strict = new WeakMap<Target, boolean>();
+
+function isStrict(target: Target): boolean {
+  let known = strict.get(target);
+  if (known === undefined) {
+    known = !traitsOf(target).chatAdditions;
+    strict.set(target, known);
+  }
+  return known;
 }
 
 function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken, address: Address): Exchange {

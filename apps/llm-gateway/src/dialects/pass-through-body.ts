@@ -77,6 +77,21 @@ export function withoutForeignReasoning(body: Buffer, dialect: Dialect): Buffer 
   return Buffer.from(JSON.stringify({ ...request, messages }));
 }
 
+/** LiteLLM's additions to what the model said in chat. */
+const ADDITIONS: ReadonlySet<string> = new Set(['thinking_blocks', 'reasoning_content']);
+
+/** A body of chat without what was added to the answers of other models, for a provider that refuses fields which it does not know. */
+export function withoutAdditions(body: Buffer): Buffer {
+  if (!body.includes('thinking_blocks"') && !body.includes('reasoning_content"')) return body;
+  const request = parseObject(body.toString('utf8'));
+  if (request === null) return body;
+  const messages = listOf(request['messages']).map((value) => {
+    const message = objectOf(value);
+    return message === null ? value : Object.fromEntries(Object.entries(message).filter(([name]) => !ADDITIONS.has(name)));
+  });
+  return Buffer.from(JSON.stringify({ ...request, messages }));
+}
+
 function isOwn(value: unknown): boolean {
   const block = objectOf(value);
   if (block?.['type'] === 'thinking') return !isForeign(block['signature']);

@@ -35,6 +35,7 @@ const targetOf = (kind: VendorKind): Target => ({
   model: VENDOR_MODELS[kind],
   speaks: kind === 'azure' ? ['chat'] : [],
   region: 'eu-central-1',
+  chatAdditions: false,
 });
 
 /** One call over HTTP: what the caller gets, as its SDK has it, and what was counted. */
@@ -76,6 +77,20 @@ describe('a conversation with calls of tools', () => {
       }
     }
   }
+
+  it('goes on with another model in the middle, which is shown no signature but its own', async () => {
+    const signatures = { azure: 'none', gemini: 'EqQBCqEBAb4', bedrock: 'EpUCCkgIBxAB' };
+    for (const [caller, from, to] of CALLERS.flatMap((caller) => KINDS.flatMap((from) => KINDS.map((to) => [caller, from, to] as const)))) {
+      const { first, next, seen } = TEST_CALLERS[caller];
+      const begun = await ask(caller, from, first(true));
+      const ended = await ask(caller, to, next(first(true), begun.answer));
+      expect(seen(ended.answer).text).toBe('There are two files.');
+      const sent = JSON.stringify(servers.get(to)?.requests.at(-1)?.body);
+      const shown = KINDS.filter((kind) => sent.includes(signatures[kind]));
+      expect([caller, from, to, shown, sent.includes('slipway.')]).toEqual([caller, from, to, from === to && from !== 'azure' ? [from] : [], false]);
+      expect(sent).toContain('ls -la');
+    }
+  });
 
   it('that is nested deeper than can be said is said without what nobody reads, or refused as the fault of its caller', () => {
     const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;

@@ -30,8 +30,17 @@ before(async () => {
     model: VENDOR_MODELS[kind],
     ...(kind === 'bedrock' ? { region: 'eu-central-1' } : {}),
   });
+  const careful = {
+    name: 'careful',
+    deployments: [deployment('azure')],
+    fallbacks: { 'content-policy': ['by-gemini'], context: ['by-bedrock'] },
+    facts: { price },
+  };
   const file = path.join(folder, 'models.json');
-  writeFileSync(file, JSON.stringify({ models: KINDS.map((kind) => ({ name: `by-${kind}`, deployments: [deployment(kind)], facts: { price } })) }));
+  writeFileSync(
+    file,
+    JSON.stringify({ models: [...KINDS.map((kind) => ({ name: `by-${kind}`, deployments: [deployment(kind)], facts: { price } })), careful] }),
+  );
   const keys = Object.fromEntries(KINDS.map((kind) => [`KEY_OF_${kind.toUpperCase()}`, VENDOR_KEYS[kind]]));
   test = await startTestGateway({ LLM_MODELS_FILE: file, ...keys });
   key = await test.key();
@@ -76,6 +85,22 @@ describe('models of Azure, Gemini and Bedrock behind the gateway', () => {
       }
     });
   }
+
+  it('take over for each other what one refuses for its content or its length', async () => {
+    const json = { 'content-type': 'application/json' };
+    const long = Buffer.from('{"error":{"code":"context_length_exceeded","message":"too long"}}');
+    for (const [body, by] of [
+      [golden('azure/filters-the-prompt.json'), 'gemini'],
+      [long, 'bedrock'],
+    ] as const) {
+      const before = vendors.get(by)?.requests.length ?? 0;
+      vendors.get('azure')?.next({ status: 400, headers: json, body });
+      const response = await test.post(PATHS.chat, { ...TEST_CALLERS.chat.first(true), model: 'careful' }, key);
+      if (response.status !== 200) throw new Error(await response.text());
+      expect(TEST_CALLERS.chat.seen(TEST_CALLERS.chat.assemble(framesOf(await response.text()))).calls).toHaveLength(2);
+      expect(vendors.get(by)?.requests).toHaveLength(before + 1);
+    }
+  });
 
   it('say by our codes and in each dialect that content, a rate or a key was refused, and when to come back', async () => {
     const json = { 'content-type': 'application/json' };

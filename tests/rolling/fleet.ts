@@ -3,12 +3,12 @@ import path from 'node:path';
 import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
-import { until } from '@slipway/testing';
+import { signIn, until } from '@slipway/testing';
 import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { endSandboxes } from '../../deploy/local/leftovers.ts';
-import { planServices, type ServicePlan } from '../../deploy/local/services.ts';
-import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT } from '../../deploy/local/settings.ts';
+import { planServices, type ServicePlan, type StackAddresses } from '../../deploy/local/services.ts';
+import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT, type Secrets } from '../../deploy/local/settings.ts';
 import { Balancer } from './balancer.ts';
 import { DatabasePair, POSTGRES_FLAGS } from './database-pair.ts';
 import { type Exit, Replica } from './replica.ts';
@@ -17,8 +17,23 @@ import { type Exit, Replica } from './replica.ts';
 export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'worker'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
 
+/** What replicas are started from, and what brings the schemas to what they need. */
+export interface FleetVersion {
+  /** Its checkout, built. */
+  readonly root: string;
+  readonly planServices: typeof planServices;
+  readonly migrate: typeof migrate;
+  readonly migrateQueue: typeof migrateQueue;
+  /** As its clients do, who know no answers of a later one. */
+  readonly signIn: typeof signIn;
+}
+
+export const THIS_VERSION: FleetVersion = { root: ROOT, planServices, migrate, migrateQueue, signIn };
+
 export interface FleetOptions {
   readonly folder: string;
+  /** What it begins as [this one]. */
+  readonly version?: FleetVersion;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly drainSeconds: number;
   readonly redisUrl?: string | undefined;
@@ -36,10 +51,11 @@ export class Fleet {
   private readonly database: Balancer | null;
   readonly directory: string;
   private readonly options: FleetOptions;
-  private readonly plans: ReadonlyMap<LocalService, ServicePlan>;
+  private readonly addresses: StackAddresses;
+  private readonly secrets: Secrets;
+  private plans: ReadonlyMap<LocalService, ServicePlan>;
   private readonly balancers: ReadonlyMap<LocalService, Balancer>;
   private readonly replicas = new Map<LocalService, Replica[]>();
-  private readonly passwords: Parameters<typeof migrate>[0]['passwords'];
   private readonly postgres: PostgresServer;
   private started = 0;
 
@@ -47,9 +63,10 @@ export class Fleet {
     parts: Pick<Fleet, 'url' | 'ownerUrl' | 'directory'> & {
       database: Fleet['database'];
       options: FleetOptions;
+      addresses: StackAddresses;
+      secrets: Secrets;
       plans: ServicePlan[];
       balancers: Map<LocalService, Balancer>;
-      passwords: Fleet['passwords'];
       postgres: PostgresServer;
     },
   ) {
@@ -58,9 +75,10 @@ export class Fleet {
     this.database = parts.database;
     this.directory = parts.directory;
     this.options = parts.options;
-    this.plans = new Map(parts.plans.map((plan) => [plan.name, plan]));
+    this.addresses = parts.addresses;
+    this.secrets = parts.secrets;
+    this.plans = byName(parts.plans);
     this.balancers = parts.balancers;
-    this.passwords = parts.passwords;
     this.postgres = parts.postgres;
   }
 
@@ -79,8 +97,9 @@ export class Fleet {
     owner.port = String(databasePort);
     const ownerUrl = owner.href;
     const passwords = secrets.database;
-    await migrate({ ownerUrl, directory: path.join(ROOT, 'prisma'), passwords, log: () => {} });
-    await migrateQueue(ownerUrl, 'slipway_app');
+    const version = options.version ?? THIS_VERSION;
+    await version.migrate({ ownerUrl, directory: path.join(version.root, 'prisma'), passwords, log: () => {} });
+    await version.migrateQueue(ownerUrl, 'slipway_app');
     const databaseUrls = {
       app: serviceUrl(ownerUrl, 'app', passwords.app),
       runtime: serviceUrl(ownerUrl, 'runtime', passwords.runtime),
@@ -88,10 +107,10 @@ export class Fleet {
       sandbox: serviceUrl(ownerUrl, 'sandbox', passwords.sandbox),
     };
     const addresses = { port, dataDirectory: directory, databaseUrls, redisUrl: options.redisUrl ?? null, oidcIssuerUrl: null };
-    const plans = planServices(addresses, secrets, options.env).filter(({ name }) => name !== 'web');
+    const plans = version.planServices(addresses, secrets, options.env).filter(({ name }) => name !== 'web');
     const balancers = new Map<LocalService, Balancer>();
     for (const { name, readyPath } of plans) balancers.set(name, await Balancer.open(port + PORT_OFFSETS[name], readyPath));
-    const fleet = new Fleet({ url: `http://localhost:${port}`, ownerUrl, database, directory, options, plans, balancers, passwords, postgres });
+    const fleet = new Fleet({ url: `http://localhost:${port}`, ownerUrl, database, directory, options, addresses, secrets, plans, balancers, postgres });
     await fleet.start('embedded-identity');
     await Promise.all(DEPLOYMENTS.flatMap((name) => Array.from({ length: REPLICAS }, () => fleet.start(name))));
     return fleet;
@@ -128,10 +147,10 @@ export class Fleet {
     return exit;
   }
 
-  /** As a Deployment rolls with maxSurge 1 and maxUnavailable 0: a new replica, then one of the old ones goes, until all are new. */
-  async roll(name: Deployment): Promise<Exit[]> {
+  /** As a Deployment rolls with maxSurge 1 and maxUnavailable 0: a new replica, then one of the old ones goes, the eldest first. @param count of them [all]. */
+  async roll(name: Deployment, count = this.of(name).length): Promise<Exit[]> {
     const exits: Exit[] = [];
-    for (const old of this.of(name)) {
+    for (const old of this.of(name).slice(0, count)) {
       await this.start(name);
       exits.push(await this.end(name, old, 'SIGTERM'));
     }
@@ -139,8 +158,15 @@ export class Fleet {
   }
 
   /** Brings the schemas to what a `prisma/` folder holds, while everything runs. @returns what was applied. */
-  async migrate(directory: string): Promise<string[]> {
-    return (await migrate({ ownerUrl: this.ownerUrl, directory, passwords: this.passwords, log: () => {} })).applied;
+  async migrate(directory = path.join(ROOT, 'prisma'), version = THIS_VERSION): Promise<string[]> {
+    const { applied } = await version.migrate({ ownerUrl: this.ownerUrl, directory, passwords: this.secrets.database, log: () => {} });
+    await version.migrateQueue(this.ownerUrl, 'slipway_app');
+    return applied;
+  }
+
+  /** Replicas that are started from now on are of this version; those that run stay what they are. */
+  become(version: FleetVersion): void {
+    this.plans = byName(version.planServices(this.addresses, this.secrets, this.options.env));
   }
 
   /** Looks into the database as its owner. */
@@ -174,6 +200,10 @@ export class Fleet {
     await this.postgres.stop();
     for (const balancer of [...this.balancers.values(), ...(this.database === null ? [] : [this.database])]) await balancer.close();
   }
+}
+
+function byName(plans: readonly ServicePlan[]): ReadonlyMap<LocalService, ServicePlan> {
+  return new Map(plans.map((plan) => [plan.name, plan]));
 }
 
 function portOf(server: PostgresServer): number {

@@ -8,7 +8,6 @@ import {
   type ModelTurn,
   type RedisServer,
   type SignedInClient,
-  signIn,
   startModelServer,
   startRedisServer,
   until,
@@ -16,7 +15,7 @@ import {
 import { expect } from 'expect';
 import { finish, ScriptBook, terminal } from '../stack/script-book.ts';
 import { Talk } from '../stack/talk.ts';
-import { Fleet, type FleetOptions } from './fleet.ts';
+import { Fleet, type FleetOptions, THIS_VERSION } from './fleet.ts';
 import { Load } from './load.ts';
 
 export interface RollingOptions extends Partial<Omit<FleetOptions, 'folder'>> {
@@ -63,6 +62,7 @@ export class OpenRolling {
   }
 
   static async open(options: RollingOptions): Promise<OpenRolling> {
+    const { version = THIS_VERSION } = options;
     const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-rolling-'));
     const book = new ScriptBook();
     const model = await startModelServer({ script: book.script });
@@ -82,8 +82,9 @@ export class OpenRolling {
         ...options.env,
       },
       standby: options.standby ?? false,
+      version,
     });
-    const rolling = new OpenRolling({ fleet, redis, person: await signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
+    const rolling = new OpenRolling({ fleet, redis, person: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
     await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
     rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);

@@ -54,12 +54,21 @@ export async function startEgressProxy(
   });
   const server = createServer(
     { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEAD_MS, requestTimeout: 0, keepAlive: true, keepAliveInitialDelay: 15_000, noDelay: true },
-    (request, response) => void serveHttp(gate, request, response, idleMs),
+    (request, response) =>
+      void serveHttp(gate, request, response, idleMs).catch((err: unknown) => {
+        logger.error({ err }, 'a request failed');
+        response.destroy();
+      }),
   );
   server.keepAliveTimeout = 30_000;
   server.timeout = idleMs;
   server.maxConnections = config.EGRESS_MAX_CONNECTIONS;
-  server.on('connect', (request, client, head) => void serveTunnel(gate, request, client as Socket, head, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }));
+  server.on('connect', (request, client, head) => {
+    serveTunnel(gate, request, client as Socket, head, { idleMs, tlsPorts: config.EGRESS_TLS_PORTS }).catch((err: unknown) => {
+      logger.error({ err }, 'a tunnel failed');
+      client.destroy();
+    });
+  });
   // Where addresses are hidden on the way all sandboxes have the same one.
   if (config.EGRESS_BIND_SOURCE) limitByAddress(server, config.EGRESS_CONNECTIONS_PER_SANDBOX * SPARE);
   stop.serve(server);

@@ -37,7 +37,12 @@ export async function serveHttp(gate: Gate, request: IncomingMessage, response: 
   });
   response.once('close', () => outgoing.destroy());
   outgoing.once('response', (incoming) => {
-    response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, [...passedOn(incoming), 'via', VIA]);
+    try {
+      response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, [...passedOn(incoming), 'via', VIA]);
+    } catch (error) {
+      // A host may say what no answer of ours can hold.
+      return void outgoing.destroy(error as Error);
+    }
     pipeline(incoming, response, () => {});
   });
   outgoing.once('error', (error: NodeJS.ErrnoException) =>
@@ -67,6 +72,8 @@ function requestHeaders(request: IncomingMessage, host: string): string[] {
 /** Names and values in turn, without what is of one connection, by the standard or by its own word. */
 function passedOn({ rawHeaders, headers }: IncomingMessage): string[] {
   const named = new Set((headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()));
+  // Without it nobody knows where the body ends, and what follows is another request.
+  named.delete('content-length');
   const passed: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';

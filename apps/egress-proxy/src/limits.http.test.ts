@@ -4,6 +4,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { AddressRanges } from './addresses/address-ranges.js';
+import { reachableOf } from './addresses/reachable.js';
 import { HostRules } from './admission/host-rules.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';
 import { loadConfig } from './config.js';
@@ -87,6 +88,23 @@ describe('the limits of a connection', () => {
         if (pauses.every((pause) => pause >= 100)) expect(begun).toBe(pauses.length);
       }),
     );
+  });
+});
+
+describe('the addresses of a host', () => {
+  const own = new Set(['10.244.1.7', '20.30.0.7']);
+  const reached = (addresses: string[], permitted = '', cluster = ''): string[] =>
+    reachableOf(addresses, { cluster: AddressRanges.read(cluster), permitted: AddressRanges.read(permitted) }, own);
+
+  it('are reached when they are of the internet or permitted, and never when they are the cluster\u2019s', () => {
+    expect(reached(['140.82.121.4', '10.20.7.1', '2606:50c0::1', '::ffff:140.82.121.4'])).toEqual(['140.82.121.4', '2606:50c0::1']);
+    expect(reached(['10.20.7.1', '10.20.8.1'], '10.20.7.0/24')).toEqual(['10.20.7.1']);
+    expect(reached(['140.82.121.4', '10.20.7.1'], '10.20.7.0/24', '140.82.0.0/16,10.20.7.1')).toEqual([]);
+  });
+
+  it('that are this machine\u2019s own are reached only when each is permitted by its own number, public ones too', () => {
+    expect(reached(['10.244.1.7', '20.30.0.7', '10.244.1.8'], '10.244.0.0/16')).toEqual(['10.244.1.8']);
+    expect(reached(['10.244.1.7', '20.30.0.7'], '10.244.1.7,20.30.0.7/32')).toEqual(['10.244.1.7', '20.30.0.7']);
   });
 });
 

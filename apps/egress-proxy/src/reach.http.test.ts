@@ -254,6 +254,53 @@ describe('a sandbox', () => {
     await bytes.close();
   });
 
+  it('and a host that says what is no HTTP do the proxy no harm: the one request fails, the next one passes', async () => {
+    let words = '';
+    const bytes = await startBytes((socket) => void socket.end(Buffer.from(words, 'latin1')), '127.0.0.2');
+    const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2' });
+    other.names.set('mirror.example', ['127.0.0.2']);
+    const url = `http://mirror.example:${bytes.port}/`;
+    const last = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+    for (const said of [
+      '',
+      'nonsense',
+      'HTTP/1.1 999 \x01\x7f\xff\r\n\r\n',
+      'HTTP/1.1 099 x\r\n\r\n',
+      'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nX: \x00\x01\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nX\x01: y\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nless',
+      `HTTP/1.1 200 OK\r\nX: ${'y'.repeat(100_000)}\r\n\r\n`,
+      'HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\nabc',
+    ]) {
+      // biome-ignore format: a list reads better in lines
+      words = said;
+      const answer = await other.get(url);
+      expect([said, answer.slice(0, 12)]).toEqual([said, expect.stringMatching(/^(HTTP\/1\.1 (502|200|204|999)|)$/)]);
+      words = last;
+      expect(await other.get(url)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*ok$/);
+    }
+    await other.close();
+    await bytes.close();
+  });
+
+  it('cannot hide where its body ends: no second request is behind the first', async () => {
+    const hidden = 'GET /hidden HTTP/1.1\r\nHost: evil.example\r\n\r\n';
+    for (const more of [
+      `Connection: content-length, close\r\nContent-Length: ${hidden.length}\r\n`,
+      `Content-Length: 0\r\nTransfer-Encoding: chunked\r\n`,
+      `Content-Length: 0\r\nContent-Length: ${hidden.length}\r\n`,
+    ]) {
+      origin.seen.length = 0;
+      await world.raw(
+        `GET http://mirror.example:${origin.port}/shown HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic ${Buffer.from(`sandbox:${world.password()}`).toString('base64')}\r\n${more}Connection: close\r\n\r\n${hidden}`,
+      );
+      expect(origin.seen.map(({ url }) => url)).not.toContain('/hidden');
+    }
+  });
+
   it('finds nothing of the platform behind the port of the proxy: health and metrics answer on another', async () => {
     for (const path of ['/metrics', '/ready', '/alive']) expect((await world.get(path)).slice(0, 12)).toBe('HTTP/1.1 403');
     const page = await (await fetch(`${world.proxy.healthUrl}/metrics`)).text();

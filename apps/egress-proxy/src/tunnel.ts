@@ -41,7 +41,7 @@ export async function serveTunnel(gate: Gate, request: IncomingMessage, client: 
   socket.on('error', () => socket.destroy());
   socket.setTimeout(idleMs, () => socket.destroy());
   // What is on its way still arrives; a connection that broke breaks the other end too.
-  socket.once('close', (broken) => (broken || line.cut !== null ? client.destroy() : client.destroySoon()));
+  socket.once('close', (broken) => (broken || line.cut === 'bytes' || line.cut === 'age' || line.cut === 'stopping' ? client.destroy() : client.destroySoon()));
   client.once('close', (broken) => (broken ? socket.destroy() : socket.destroySoon()));
   client.once('end', () => socket.setTimeout(Math.min(idleMs, REST_MS)));
   socket.once('end', () => client.setTimeout(Math.min(idleMs, REST_MS)));

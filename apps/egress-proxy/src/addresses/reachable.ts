@@ -10,8 +10,7 @@ export interface AddressRules {
 }
 
 /** Those of a host's addresses to which a connection may be made; the others are left out. An address of this machine itself has to be permitted by its own number: on one machine a mirror may stand there. */
-export function reachableOf(addresses: readonly string[], { cluster, permitted }: AddressRules): string[] {
-  const own = ownAddresses();
+export function reachableOf(addresses: readonly string[], { cluster, permitted }: AddressRules, own = ownAddresses()): string[] {
   return addresses.filter(
     (address) => !cluster.has(address) && (!own.has(address) || permitted.names(address)) && (isPublicAddress(address) || permitted.has(address)),
   );

@@ -84,7 +84,7 @@ function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exch
   const caller = asked.dialect;
   if (caller === 'embeddings') throw notOffered(caller);
   const request = withSignaturesOf(readRequest(caller, asked.body), format.signedBy);
-  const written = format.write(request, target);
+  const written = format.write(request, target, asked.headers);
   return {
     method: 'POST',
     ...written,

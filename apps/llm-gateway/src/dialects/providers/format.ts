@@ -1,4 +1,4 @@
-import type { Exchange, Target } from '../exchange.js';
+import type { Asked, Exchange, Target } from '../exchange.js';
 import type { SignatureOrigin } from '../signatures.js';
 import type { AnswerReader, TurnsRequest } from '../turns.js';
 
@@ -8,8 +8,11 @@ export interface ProviderFormat {
   readonly signedBy: SignatureOrigin;
   /** Content types that a streamed answer has. */
   readonly streams: RegExp;
-  /** @throws SlipwayError `request.invalid` for what cannot be said to it, `config.invalid` for a target that is set up wrong. */
-  write(request: TurnsRequest, target: Target): WrittenRequest;
+  /**
+   * @param headers of the caller that belong to its dialect.
+   * @throws SlipwayError `request.invalid` for what cannot be said to it, `config.invalid` for a target that is set up wrong.
+   */
+  write(request: TurnsRequest, target: Target, headers: Asked['headers']): WrittenRequest;
   read(target: Target): AnswerReader;
 }
 

@@ -12,10 +12,10 @@ export function bedrock(now: () => Date): ProviderFormat {
   return {
     signedBy: 'anthropic',
     streams: /^application\/vnd\.amazon\.eventstream\b/i,
-    write(request, target) {
+    write(request, target, callers) {
       const { origin, host, pathname } = new URL(target.baseUrl);
       const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${request.stream ? 'converse-stream' : 'converse'}`;
-      const body = Buffer.from(JSON.stringify(converseRequest(request, target)));
+      const body = Buffer.from(JSON.stringify(converseRequest(request, target, callers['anthropic-beta'])));
       const sent = { 'content-type': 'application/json', host };
       const accept = request.stream ? 'application/vnd.amazon.eventstream' : 'application/json';
       const credentials = credentialsOf(target.apiKey);

@@ -12,32 +12,45 @@ export interface ModelSettings {
   readonly fields: JsonObject;
 }
 
-/** The target may be an inference profile (`us.anthropic.…`) or an address that ends in a name. */
-export function isClaude(target: Target): boolean {
-  return /anthropic|claude/i.test(target.model);
+/** Of Anthropic's betas those that Bedrock knows; it refuses a request with another one. */
+const BETAS: ReadonlySet<string> = new Set([
+  'interleaved-thinking-2025-05-14',
+  'context-1m-2025-08-07',
+  'output-128k-2025-02-19',
+  'token-efficient-tools-2025-02-19',
+  'fine-grained-tool-streaming-2025-05-14',
+]);
+
+/** A profile of one's own has an address that does not tell whose model it is: then the name that callers know does. */
+export function familyOf(request: TurnsRequest, target: Target): 'claude' | 'nova' | 'other' {
+  const name = target.model.startsWith('arn:') && !/anthropic|nova/i.test(target.model) ? request.model : target.model;
+  if (/anthropic|claude/i.test(name)) return 'claude';
+  return /\bnova-/i.test(name) ? 'nova' : 'other';
 }
 
-export function isNova(target: Target): boolean {
-  return /amazon\.nova|\bnova-/i.test(target.model);
-}
-
-export function modelSettings(request: TurnsRequest, target: Target): ModelSettings {
-  if (isClaude(target)) return claude(request, target);
+/** @param betas Anthropic's header of the caller. */
+export function modelSettings(request: TurnsRequest, target: Target, betas: string | undefined): ModelSettings {
+  const family = familyOf(request, target);
+  if (family === 'claude') return claude(request, target, betas);
   const { sampling, reasoning } = request;
   // OpenAI's goes to 2, and Bedrock takes none above 1.
   const temperature = sampling.temperature === undefined ? undefined : Math.min(1, sampling.temperature);
   const inference = said({ temperature, topP: sampling.topP });
-  if (isNova(target)) return nova(request, target, inference);
+  if (family === 'nova') return nova(request, target, inference);
   const effort = reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(target.model) ? undefined : effortOf(reasoning);
   return { inference, fields: said({ reasoning_effort: effort }) };
 }
 
-function claude(request: TurnsRequest, target: Target): ModelSettings {
-  const traits = traitsOf(target);
+function claude(request: TurnsRequest, target: Target, betas = ''): ModelSettings {
+  const known = betas.split(',').flatMap((beta) => (BETAS.has(beta.trim()) ? [beta.trim()] : []));
+  const traits = traitsOf(target.model.startsWith('arn:') ? { ...target, model: request.model } : target);
   const thinking = writeThinking(request, traits);
   const { temperature, top_p: topP, top_k } = writeSampling(request.sampling, traits, thinking !== undefined && thinking['type'] !== 'disabled');
   const effort = traits.reasoning === 'adaptive' && request.reasoning?.on === true ? anthropicEffort(request.reasoning) : undefined;
-  return { inference: said({ temperature, topP }), fields: said({ thinking, top_k, output_config: effort === undefined ? undefined : { effort } }) };
+  return {
+    inference: said({ temperature, topP }),
+    fields: said({ thinking, top_k, output_config: effort === undefined ? undefined : { effort }, anthropic_beta: known.length === 0 ? undefined : known }),
+  };
 }
 
 /** The first generation does not reason. With the highest effort the second takes no limits. */

@@ -106,6 +106,17 @@ describe('a request to Bedrock', () => {
     expect(marked).toEqual({ system: [{ text: 's' }], messages: [{ role: 'user', content: [{ text: 'Go on.' }] }] });
   });
 
+  it('knows a profile of ones own by the name that callers use, and hands on those betas that Bedrock knows', () => {
+    const arn = 'arn:aws:bedrock:eu-central-1:1:application-inference-profile/abc';
+    const request = { model: 'claude-sonnet-4-5', reasoning: { on: true, effort: null, budgetTokens: 2_000, summary: null }, maxOutputTokens: 8_000 };
+    const betas = 'interleaved-thinking-2025-05-14, claude-code-20250219';
+    expect(converseRequest(testRequest(request), testTarget('bedrock', arn), betas)['additionalModelRequestFields']).toEqual({
+      thinking: { type: 'enabled', budget_tokens: 2_000 },
+      anthropic_beta: ['interleaved-thinking-2025-05-14'],
+    });
+    expect(converseRequest(testRequest({ ...request, model: 'fast' }), testTarget('bedrock', arn), betas)['additionalModelRequestFields']).toBeUndefined();
+  });
+
   it('asks for an answer of a schema, and takes documents by name and content', () => {
     const { outputConfig, messages } = of({
       responseFormat: { kind: 'json-schema', name: 'weather', description: null, schema: { type: 'object' }, strict: true },

@@ -2,14 +2,18 @@ import type { Target } from '../../exchange.js';
 import { type JsonObject, said } from '../../json.js';
 import type { Part, ResponseFormat, Tool, ToolChoice, Turn, TurnsRequest } from '../../turns.js';
 import { cachePoint, messagesOf, type Takes } from './messages.js';
-import { isClaude, isNova, modelSettings } from './model-settings.js';
+import { familyOf, modelSettings } from './model-settings.js';
 
-/** The body of `Converse` and `ConverseStream`. One call at a time and a name for the person cannot be said and are left out. */
-export function converseRequest(request: TurnsRequest, target: Target): JsonObject {
-  const takes: Takes = { cachePoints: isClaude(target) || isNova(target), reasoning: isClaude(target) };
+/**
+ * The body of `Converse` and `ConverseStream`. One call at a time and a name for the person cannot be said and are left out.
+ * @param betas Anthropic's header of the caller.
+ */
+export function converseRequest(request: TurnsRequest, target: Target, betas?: string): JsonObject {
+  const family = familyOf(request, target);
+  const takes: Takes = { cachePoints: family === 'claude' || family === 'nova', reasoning: family === 'claude' };
   const mayCall = request.tools.length > 0 && request.toolChoice?.kind !== 'none';
   const { system, stop, responseFormat, serviceTier } = request;
-  const settings = modelSettings(request, target);
+  const settings = modelSettings(request, target, betas);
   const inference = said({
     maxTokens: request.maxOutputTokens ?? target.maxOutputTokens,
     stopSequences: stop.length === 0 ? undefined : stop,
@@ -21,7 +25,7 @@ export function converseRequest(request: TurnsRequest, target: Target): JsonObje
     toolConfig: mayCall ? toolConfig(request.tools, request.toolChoice, takes) : undefined,
     inferenceConfig: filled(inference),
     additionalModelRequestFields: filled(settings.fields),
-    additionalModelResponseFieldPaths: isClaude(target) && stop.length > 0 ? ['/stop_sequence'] : undefined,
+    additionalModelResponseFieldPaths: family === 'claude' && stop.length > 0 ? ['/stop_sequence'] : undefined,
     outputConfig: responseFormat?.kind === 'json-schema' ? outputConfig(responseFormat) : undefined,
     serviceTier: serviceTier === 'priority' || serviceTier === 'flex' ? { type: serviceTier } : undefined,
   });

@@ -1,5 +1,5 @@
-// Rolling restart of each deployment, two replicas one after the other: 20 running conversations, 50 requests/s; what fails, what is lost, how long sockets are away.
-import { DEPLOYMENTS } from '../tests/rolling/fleet.ts';
+// Rolling restart of each deployment, two replicas one after the other: 20 running conversations, 50 requests/s; pages and sockets into sandboxes too; what fails, what is lost, how long sockets are away.
+import { cleanExitOf, DEPLOYMENTS } from '../tests/rolling/fleet.ts';
 import { OpenRolling } from '../tests/rolling/open-rolling.ts';
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
@@ -16,12 +16,14 @@ export default async function run(report: Report): Promise<void> {
     for (const name of DEPLOYMENTS) {
       rolling.load.take();
       rolling.takeOutages();
+      rolling.takeDoorOutages();
       const began = performance.now();
       const exits = await rolling.fleet.roll(name);
       await rolling.goesOn(name, 60_000);
       const tookMs = performance.now() - began;
       const { requests, repeated, failed: problems, slowestMs } = rolling.load.take();
       const outages = rolling.takeOutages();
+      const doorOutages = rolling.takeDoorOutages();
       failed += problems.length;
       for (const problem of problems) console.error(problem);
       report.figure({ figure: `${name}-failed`, value: problems.length, unit: 'count', n: requests });
@@ -30,8 +32,10 @@ export default async function run(report: Report): Promise<void> {
       report.figure({ figure: `${name}-sockets-resumed`, value: outages.length, unit: 'count', n: CONVERSATIONS });
       report.figure({ figure: `${name}-resume-p50`, value: outages.length === 0 ? 0 : percentile(outages, 0.5), unit: 'ms', n: outages.length });
       report.figure({ figure: `${name}-resume-slowest`, value: Math.max(0, ...outages), unit: 'ms', n: outages.length });
+      report.figure({ figure: `${name}-sandbox-sockets-resumed`, value: doorOutages.length, unit: 'count', n: CONVERSATIONS });
+      report.figure({ figure: `${name}-sandbox-resume-slowest`, value: Math.max(0, ...doorOutages), unit: 'ms', n: doorOutages.length });
       report.figure({ figure: `${name}-slowest-stop`, value: Math.max(...exits.map(({ afterMs }) => afterMs)), unit: 'ms', n: exits.length });
-      report.figure({ figure: `${name}-unclean-stops`, value: exits.filter(({ code }) => code !== 0).length, unit: 'count', n: exits.length });
+      report.figure({ figure: `${name}-unclean-stops`, value: exits.filter(({ code }) => code !== cleanExitOf(name)).length, unit: 'count', n: exits.length });
       report.figure({ figure: `${name}-rolled`, value: tookMs, unit: 'ms', n: exits.length });
     }
     const wrong = await rolling.finish();

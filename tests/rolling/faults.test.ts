@@ -72,8 +72,8 @@ describe('with two replicas of everything, two conversations at work and five re
     expectNoneFailed();
   });
 
-  it('a replica of app-server and one of llm-gateway are killed: requests that are repeated are answered, sockets come back', async () => {
-    for (const name of ['app-server', 'llm-gateway'] as const) await goesOnWithout(name, rolling.fleet.of(name)[0]);
+  it('a replica of each that people and agents call is killed: requests that are repeated are answered, sockets come back', async () => {
+    for (const name of ['app-server', 'llm-gateway', 'sandbox-gateway', 'web'] as const) await goesOnWithout(name, rolling.fleet.of(name)[0]);
     expectNoneFailed();
   });
 

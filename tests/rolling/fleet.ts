@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type PostgresServer, startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
@@ -14,8 +15,10 @@ import { DatabasePair, POSTGRES_FLAGS } from './database-pair.ts';
 import { type Exit, Replica } from './replica.ts';
 
 /** What an operator rolls. embedded-identity has one replica, as on a developer's machine: elsewhere the issuer is not ours. */
-export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'worker'] as const;
+export const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'] as const;
 export type Deployment = (typeof DEPLOYMENTS)[number];
+/** What a replica that was told to end and did so well exits with. Next's server says by which signal. */
+export const cleanExitOf = (name: Deployment): number => (name === 'web' ? 143 : 0);
 
 /** What replicas are started from, and what brings the schemas to what they need. */
 export interface FleetVersion {
@@ -107,13 +110,20 @@ export class Fleet {
       sandbox: serviceUrl(ownerUrl, 'sandbox', passwords.sandbox),
     };
     const addresses = { port, dataDirectory: directory, databaseUrls, redisUrl: options.redisUrl ?? null, oidcIssuerUrl: null };
-    const plans = version.planServices(addresses, secrets, options.env).filter(({ name }) => name !== 'web');
+    const plans = version.planServices(addresses, secrets, options.env);
+    for (const { name, entry } of plans) if (!existsSync(entry)) throw new Error(`${name} is not built: npm run build (${entry} is missing)`);
     const balancers = new Map<LocalService, Balancer>();
     for (const { name, readyPath } of plans) balancers.set(name, await Balancer.open(port + PORT_OFFSETS[name], readyPath));
     const fleet = new Fleet({ url: `http://localhost:${port}`, ownerUrl, database, directory, options, addresses, secrets, plans, balancers, postgres });
-    await fleet.start('embedded-identity');
-    await Promise.all(DEPLOYMENTS.flatMap((name) => Array.from({ length: REPLICAS }, () => fleet.start(name))));
-    return fleet;
+    try {
+      await fleet.start('embedded-identity');
+      // One deployment after another: all at once take each other's processor, and longer for it.
+      for (const name of DEPLOYMENTS) await Promise.all(Array.from({ length: REPLICAS }, () => fleet.start(name)));
+      return fleet;
+    } catch (error) {
+      await fleet.close();
+      throw error;
+    }
   }
 
   /** The processes of a deployment. */
@@ -138,6 +148,11 @@ export class Fleet {
 
   /** Ends one replica. The balancer finds out by itself, as long as the process answers its probes. */
   async end(name: LocalService, replica: Replica, signal: 'SIGTERM' | 'SIGKILL'): Promise<Exit> {
+    if (name === 'web' && signal === 'SIGTERM') {
+      // Next's server ends at once, so the chart has a pause before the signal: the pod gets no new connections then, and answers on those that it has.
+      this.balancers.get(name)?.remove(replica.port);
+      await wait(this.options.drainSeconds * 1_000);
+    }
     const exit = await replica.end(signal);
     this.balancers.get(name)?.remove(replica.port);
     this.replicas.set(
@@ -194,7 +209,7 @@ export class Fleet {
     const end = (names: readonly LocalService[]): Promise<unknown> =>
       Promise.all(names.flatMap((name) => this.of(name).map((replica) => replica.end('SIGKILL'))));
     // First those that would heal what ends after them.
-    await end(['worker', 'runtime-api']);
+    await end(['web', 'sandbox-gateway', 'worker', 'runtime-api']);
     await endSandboxes(this.directory);
     await end(['app-server', 'llm-gateway', 'embedded-identity']);
     await this.postgres.stop();

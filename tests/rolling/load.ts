@@ -73,6 +73,8 @@ export class Load {
       talk.path,
       `${talk.path}/events?limit=50&after=${Math.max(0, talk.watcher.lastSeq - 50)}`,
       `/api/v1/orgs/${talk.orgId}/conversations`,
+      // A page, which web makes.
+      '/login',
     ];
     await this.tried(reads[index % reads.length] as string, {});
   }

@@ -15,6 +15,7 @@ import {
 import { expect } from 'expect';
 import { finish, ScriptBook, terminal } from '../stack/script-book.ts';
 import { Talk } from '../stack/talk.ts';
+import { DoorSocket } from './door-socket.ts';
 import { Fleet, type FleetOptions, THIS_VERSION } from './fleet.ts';
 import { Load } from './load.ts';
 
@@ -35,6 +36,8 @@ export class OpenRolling {
   readonly fleet: Fleet;
   readonly redis: RedisServer | null;
   readonly talks: Talk[] = [];
+  /** One a conversation that was there from the beginning. */
+  readonly doors: DoorSocket[] = [];
   load!: Load;
   private readonly person: SignedInClient;
   private readonly model: ModelServer;
@@ -87,6 +90,8 @@ export class OpenRolling {
     const rolling = new OpenRolling({ fleet, redis, person: await version.signIn(fleet.url), model, book, folder, stepSeconds: options.stepSeconds ?? 0.3 });
     for (let index = 0; index < options.conversations; index += 1) await rolling.begin(`talk-${index}`);
     await until('every conversation works', () => rolling.talks.every((talk) => talk.of('ObservationEvent').length > 0), START_MS);
+    for (const talk of rolling.talks) rolling.doors.push(await DoorSocket.open(rolling.person, talk.path, talk.id));
+    await until('every socket through sandbox-gateway is open', () => rolling.doors.every((door) => door.isOpen), START_MS);
     rolling.load = new Load(rolling.person, rolling.talks, options.perSecond);
     return rolling;
   }
@@ -107,12 +112,15 @@ export class OpenRolling {
     return talk;
   }
 
-  /** Every conversation makes a step after this moment. */
+  /** Every conversation makes a step after this moment, and it is seen on both of its sockets. */
   async goesOn(what: string, withinMs = 30_000): Promise<void> {
     const before = new Map(this.talks.map((talk) => [talk, talk.of('ObservationEvent').length]));
+    const frames = this.doors.map((door) => door.frames);
     await until(
       `${what}: every conversation goes on`,
-      () => this.talks.every((talk) => talk.of('ObservationEvent').length > (before.get(talk) ?? 0)),
+      () =>
+        this.talks.every((talk) => talk.of('ObservationEvent').length > (before.get(talk) ?? 0)) &&
+        this.doors.every((door, index) => door.isOpen && door.frames > (frames[index] ?? 0)),
       withinMs,
     );
   }
@@ -120,6 +128,11 @@ export class OpenRolling {
   /** Outages of sockets since the last time. Milliseconds. */
   takeOutages(): number[] {
     return this.talks.flatMap(({ watcher }) => watcher.outages.splice(0));
+  }
+
+  /** The same of the sockets through sandbox-gateway. */
+  takeDoorOutages(): number[] {
+    return this.doors.flatMap(({ outages }) => outages.splice(0));
   }
 
   /** Ends the load and the conversations. @returns what is wrong with their logs, in words: nothing lost, nothing twice, no step done twice. */
@@ -157,6 +170,7 @@ export class OpenRolling {
   async close(): Promise<void> {
     await this.load?.stop();
     for (const talk of this.talks) talk.close();
+    for (const door of this.doors) door.close();
     await this.fleet.close();
     await this.redis?.stop();
     await this.model.close();

@@ -1,6 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
-import { DEPLOYMENTS } from './fleet.ts';
+import { cleanExitOf, DEPLOYMENTS } from './fleet.ts';
 import { OpenRolling } from './open-rolling.ts';
 
 /** Longest that a reader may be without its conversation. Milliseconds. */
@@ -16,14 +16,22 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
   });
   after(() => rolling?.close());
 
-  it('costs no request that is repeated, no event, and no reader more than two seconds', async () => {
+  it('costs no request that is repeated, no page, no event, and no reader and no socket into a sandbox more than two seconds', async () => {
     // All at once, as `helm upgrade` does.
-    const exits = (await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name)))).flat();
-    expect(exits).toEqual(Array.from({ length: 2 * DEPLOYMENTS.length }, () => ({ code: 0, signal: null, afterMs: expect.any(Number) })));
+    const exits = await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name)));
+    for (const [index, name] of DEPLOYMENTS.entries()) {
+      const clean = { code: cleanExitOf(name), signal: null, afterMs: expect.any(Number) };
+      expect([name, exits[index]]).toEqual([name, [clean, clean]]);
+    }
     await rolling.goesOn('after the upgrade');
     const outages = rolling.takeOutages();
     expect(outages.length).toBeGreaterThanOrEqual(rolling.talks.length);
     expect(outages.filter((ms) => ms > RESUME_MS)).toEqual([]);
+    const doorOutages = rolling.takeDoorOutages();
+    expect(doorOutages.length).toBeGreaterThanOrEqual(rolling.doors.length);
+    expect(doorOutages.filter((ms) => ms > RESUME_MS)).toEqual([]);
+    // Told where to come back to, none was merely cut.
+    expect([...new Set(rolling.doors.flatMap(({ codes }) => codes))]).toEqual([1012]);
     expect(rolling.load.counts.requests).toBeGreaterThan(100);
     expect(rolling.load.counts.failed).toEqual([]);
     expect(await rolling.finish()).toEqual([]);

@@ -6,7 +6,7 @@ import type { Reasoning, TurnsRequest } from '../../turns.js';
 
 /** How a family of models wants to be told what is not said alike to all. */
 export interface ModelSettings {
-  /** In `inferenceConfig`. */
+  /** In `inferenceConfig`; a member that is `undefined` must not stand there. */
   readonly inference: JsonObject;
   /** In `additionalModelRequestFields`: refused by models that do not know them. */
   readonly fields: JsonObject;
@@ -22,8 +22,12 @@ const BETAS: ReadonlySet<string> = new Set([
 ]);
 
 /** A profile of one's own has an address that does not tell whose model it is: then the name that callers know does. */
+function nameOf(request: TurnsRequest, target: Target): string {
+  return target.model.startsWith('arn:') && !/anthropic|nova|gpt-oss/i.test(target.model) ? request.model : target.model;
+}
+
 export function familyOf(request: TurnsRequest, target: Target): 'claude' | 'nova' | 'other' {
-  const name = target.model.startsWith('arn:') && !/anthropic|nova/i.test(target.model) ? request.model : target.model;
+  const name = nameOf(request, target);
   if (/anthropic|claude/i.test(name)) return 'claude';
   return /\bnova-/i.test(name) ? 'nova' : 'other';
 }
@@ -37,13 +41,13 @@ export function modelSettings(request: TurnsRequest, target: Target, betas: stri
   const temperature = sampling.temperature === undefined ? undefined : Math.min(1, sampling.temperature);
   const inference = said({ temperature, topP: sampling.topP });
   if (family === 'nova') return nova(request, target, inference);
-  const effort = reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(target.model) ? undefined : effortOf(reasoning);
+  const effort = reasoning === null || target.reasoning === 'none' || !/gpt-oss/.test(nameOf(request, target)) ? undefined : effortOf(reasoning);
   return { inference, fields: said({ reasoning_effort: effort }) };
 }
 
 function claude(request: TurnsRequest, target: Target, betas = ''): ModelSettings {
   const known = betas.split(',').flatMap((beta) => (BETAS.has(beta.trim()) ? [beta.trim()] : []));
-  const traits = traitsOf(target.model.startsWith('arn:') ? { ...target, model: request.model } : target);
+  const traits = traitsOf({ ...target, model: nameOf(request, target) });
   const thinking = writeThinking(request, traits);
   const { temperature, top_p: topP, top_k } = writeSampling(request.sampling, traits, thinking !== undefined && thinking['type'] !== 'disabled');
   const effort = traits.reasoning === 'adaptive' && request.reasoning?.on === true ? anthropicEffort(request.reasoning) : undefined;
@@ -54,14 +58,15 @@ function claude(request: TurnsRequest, target: Target, betas = ''): ModelSetting
 }
 
 /** The first generation does not reason. With the highest effort the second takes no limits. */
-function nova({ sampling, reasoning }: TurnsRequest, target: Target, inference: JsonObject): ModelSettings {
+function nova(request: TurnsRequest, target: Target, inference: JsonObject): ModelSettings {
+  const { sampling, reasoning } = request;
   const topK = sampling.topK === undefined ? undefined : { topK: sampling.topK };
-  if (reasoning === null || target.reasoning === 'none' || !/nova-(2|premier-2)/.test(target.model))
+  if (reasoning === null || target.reasoning === 'none' || !/nova-2/.test(nameOf(request, target)))
     return { inference, fields: said({ inferenceConfig: topK }) };
   const effort = effortOf(reasoning);
   if (!reasoning.on) return { inference, fields: said({ inferenceConfig: topK, reasoningConfig: { type: 'disabled' } }) };
   const fields = said({ reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } });
-  return effort === 'high' ? { inference: {}, fields } : { inference, fields: said({ ...fields, inferenceConfig: topK }) };
+  return effort === 'high' ? { inference: { maxTokens: undefined }, fields } : { inference, fields: said({ ...fields, inferenceConfig: topK }) };
 }
 
 function effortOf({ effort, budgetTokens }: Reasoning): 'low' | 'medium' | 'high' {

@@ -97,6 +97,11 @@ describe('a request to Bedrock', () => {
     expect(fields('anthropic.claude-opus-4-7-v1')).toEqual({ thinking: expect.objectContaining({ type: 'adaptive' }), output_config: { effort: 'high' } });
     expect(fields('openai.gpt-oss-120b-1:0')).toEqual({ reasoning_effort: 'high' });
     expect(fields('amazon.nova-2-lite-v1:0', { effort: 'low' })).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } });
+    const highest = of({ reasoning, maxOutputTokens: 9, sampling: { temperature: 0.5 } }, 'us.amazon.nova-2-lite-v1:0');
+    expect([highest['inferenceConfig'], highest['additionalModelRequestFields']]).toEqual([
+      undefined,
+      { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } },
+    ]);
     expect(fields('amazon.nova-pro-v1:0')).toBeUndefined();
     expect(fields('meta.llama3-3-70b-instruct-v1:0')).toBeUndefined();
     const marked = of(

@@ -59,7 +59,10 @@ export interface Exchange {
 
 /** Reads one answer of the provider and says it in the caller's dialect. One object an attempt. Nothing in it throws for what a provider sent, but `whole`. */
 export interface Answer {
-  /** What the caller gets for these bytes of a stream: the very same buffer when dialects are equal, `null` when there is nothing to say yet. */
+  /**
+   * What the caller gets for these bytes of a stream; `null` when there is nothing to say yet. When dialects are equal it is the very same buffer if a frame ends
+   * at its end, and else the same bytes as far as frames are whole: whatever is said next, as an error, can then be read.
+   */
   push(chunk: Buffer): Buffer | null;
   /** The stream of the provider has ended: what is still to be said. */
   end(): Buffer | null;

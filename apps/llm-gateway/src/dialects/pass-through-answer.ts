@@ -7,11 +7,12 @@ import { scanFrame } from './frame-scan.js';
 import { type JsonObject, jsonText, listOf, objectOf, parseObject, textOf } from './json.js';
 import type { ProviderError } from './turns.js';
 import { readUsage } from './usage.js';
+import { WholeFrames } from './whole-frames.js';
 
 /** Where each dialect has the answer itself. */
 const CONTENT: Readonly<Record<Dialect, string>> = { chat: 'choices', responses: 'output', messages: 'content', embeddings: 'data' };
 
-/** An answer that the caller gets byte for byte. It is read beside, and nothing in it can fail the call; frames that tell nothing are not even parsed. */
+/** An answer that the caller gets byte for byte, in whole frames. It is read beside, and nothing in it can fail the call; frames that tell nothing are not even parsed. */
 export class PassThroughAnswer implements Answer {
   readonly contentType: string;
   readonly passesThrough = true;
@@ -22,6 +23,7 @@ export class PassThroughAnswer implements Answer {
   begun = false;
   complete = false;
   error: ProviderError | null = null;
+  private readonly wholeFrames = new WholeFrames();
   private readonly lines = new EventLines(
     (data) => this.frame(data),
     () => {
@@ -36,14 +38,14 @@ export class PassThroughAnswer implements Answer {
     this.contentType = stream ? 'text/event-stream' : 'application/json';
   }
 
-  push(chunk: Buffer): Buffer {
+  push(chunk: Buffer): Buffer | null {
     this.lines.push(chunk);
-    return chunk;
+    return this.wholeFrames.push(chunk);
   }
 
-  end(): null {
+  end(): Buffer | null {
     this.lines.end();
-    return null;
+    return this.wholeFrames.end();
   }
 
   whole(body: Buffer): Buffer {

@@ -88,28 +88,6 @@ export function readRoutingFields(body: Buffer, dialect: Dialect): RoutingFields
   };
 }
 
-/** The body with another model's name. Everything else keeps its bytes. */
-export function withModel(body: Buffer, fields: Pick<RoutingFields, 'model' | 'modelAt'>, model: string): Buffer {
-  if (model === fields.model) return body;
-  return Buffer.concat([body.subarray(0, fields.modelAt.start), Buffer.from(JSON.stringify(model)), body.subarray(fields.modelAt.end)]);
-}
-
-/** The body with `stream_options.include_usage` set, so that a stream of chat ends with a count. Everything else keeps its bytes; spans behind the change move. */
-export function askForUsage(body: Buffer, fields: Pick<RoutingFields, 'streamOptions' | 'inside'>): Buffer {
-  if (fields.streamOptions === null)
-    return Buffer.concat([body.subarray(0, fields.inside), Buffer.from('"stream_options":{"include_usage":true},'), body.subarray(fields.inside)]);
-  const { start, end } = fields.streamOptions;
-  let given: unknown;
-  try {
-    given = JSON.parse(body.toString('utf8', start, end));
-  } catch {
-    throw notJson('the value of stream_options cannot be read');
-  }
-  if (typeof given !== 'object' || Array.isArray(given)) throw new SlipwayError('request.invalid', 'stream_options: an object');
-  if ((given as { include_usage?: unknown } | null)?.include_usage === true) return body;
-  return Buffer.concat([body.subarray(0, start), Buffer.from(JSON.stringify({ ...given, include_usage: true })), body.subarray(end)]);
-}
-
 /** The larger one where a body names two limits: what a call can cost at most must not be told too small. */
 function longest(value: (name: string) => unknown): number | null {
   let most: number | null = null;

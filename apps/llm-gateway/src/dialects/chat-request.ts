@@ -192,7 +192,8 @@ export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObj
     else if (turn.role === 'system') messages.push({ role: 'system', content: contentOf(turn.parts, additions, '\n\n') });
     else messages.push(...userMessages(turn.parts, additions));
   }
-  const { sampling, responseFormat: format, toolChoice: choice } = request;
+  const { responseFormat: format, toolChoice: choice } = request;
+  const sampling = traits.sampling ? request.sampling : {};
   return said({
     ...(request.source === 'chat' ? request.extras : {}),
     model: traits.model,

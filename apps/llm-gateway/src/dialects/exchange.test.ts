@@ -139,6 +139,23 @@ describe('a call to a provider', () => {
     expect(refusalOf(() => testExchange('embeddings', { model: 'a', input: 'x' }, 'chat'))).toContain('request.invalid model: this model gives no embeddings');
   });
 
+  it('asks for no longer answer than the model gives, and says nothing that is for another provider alone', () => {
+    const system = [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2; cch=1f3;' },
+      { type: 'text', text: 'Be brief.' },
+    ];
+    const request = { ...REQUESTS.messages, max_tokens: 32_000, system };
+    const { body } = testExchange('messages', request, 'chat', { model: 'gpt-4o', maxOutputTokens: 16_384 });
+    expect(bodyOf(body)).toMatchObject({
+      max_tokens: 16_384,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'x' },
+      ],
+    });
+    expect(bodyOf(testExchange('messages', request, 'messages', { maxOutputTokens: 16_384 }).body)).toMatchObject({ max_tokens: 32_000, system });
+  });
+
   it('asks for reasoning in the way that the model takes it', () => {
     const asked = (caller: Spoken, more: object, spoken: Spoken, model: string): Record<string, unknown> =>
       bodyOf(testExchange(caller, { ...REQUESTS[caller], ...more }, spoken, { model }).body);
@@ -160,6 +177,8 @@ describe('a call to a provider', () => {
     });
     expect(asked('messages', { thinking: { type: 'disabled' } }, 'chat', 'gpt-5-mini')).toMatchObject({ reasoning_effort: 'minimal' });
     expect(asked('messages', { thinking: { type: 'disabled' } }, 'chat', 'qwen3')).not.toHaveProperty('reasoning_effort');
+    expect(asked('messages', { temperature: 0.2 }, 'chat', 'gpt-5')).not.toHaveProperty('temperature');
+    expect(asked('messages', { temperature: 0.2 }, 'chat', 'gpt-4o')).toMatchObject({ temperature: 0.2 });
     expect(traitsOf({ baseUrl: 'https://api.openai.com/v1', model: 'gpt-4o' })).toMatchObject({ chatAdditions: false, chatLimit: 'max_completion_tokens' });
     expect(traitsOf({ baseUrl: 'http://vllm:8000/v1', model: 'qwen3' })).toMatchObject({ chatAdditions: true, chatLimit: 'max_tokens' });
   });

@@ -33,6 +33,8 @@ const KNOWN: ReadonlySet<string> = new Set([
   'stream',
   'service_tier',
 ]);
+/** Claude Code's note to Anthropic alone. It differs in every request, so that no other provider would ever find the beginning of one in its cache. */
+const BILLING = 'x-anthropic-billing-header:';
 /** Anthropic's smallest budget. Tokens. */
 const MIN_BUDGET = 1_024;
 const BUDGETS: Readonly<Record<string, number>> = { minimal: MIN_BUDGET, low: 2_048, medium: 8_192, high: 16_384, xhigh: 32_768, max: 32_768 };
@@ -73,7 +75,9 @@ function readSampling(body: JsonObject): Sampling {
 
 function readSystem(value: unknown): TextPart[] {
   if (typeof value === 'string') return value === '' ? [] : [{ kind: 'text', text: value }];
-  return listOf(value).map((block) => readText(objectOf(block) ?? {}));
+  return listOf(value)
+    .map((block) => readText(objectOf(block) ?? {}))
+    .filter(({ text }) => !text.startsWith(BILLING));
 }
 
 function readText(block: JsonObject): TextPart {

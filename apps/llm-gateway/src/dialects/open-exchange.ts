@@ -6,10 +6,11 @@ import { bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-throu
 import type { ProviderFormat } from './providers/format.js';
 import { OWN_MANNERS } from './providers/providers.js';
 import { readRoutingFields } from './routing-fields.js';
-import { withSignaturesOf } from './signatures.js';
+import { type SignatureOrigin, withSignaturesOf } from './signatures.js';
 import { traitsOf } from './traits.js';
 import { TranslatedAnswer } from './translated-answer.js';
 import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
+import type { TurnsRequest } from './turns.js';
 
 /** A provider of our dialects has an address; one with a format of its own is written to and read in that. */
 const PROVIDERS: Record<ProviderKind, Address | ProviderFormat> = {
@@ -63,7 +64,7 @@ function isStrict(target: Target): boolean {
 
 function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken, address: Address): Exchange {
   const { writeRequest, answerReader, signedBy } = TRANSLATORS[spoken];
-  const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
+  const request = askedOf(asked, caller, target, signedBy);
   const body = writeRequest(request, traitsOf(target));
   return {
     method: 'POST',
@@ -83,7 +84,7 @@ function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken
 function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exchange {
   const caller = asked.dialect;
   if (caller === 'embeddings') throw notOffered(caller);
-  const request = withSignaturesOf(readRequest(caller, asked.body), format.signedBy);
+  const request = askedOf(asked, caller, target, format.signedBy);
   const written = format.write(request, target, asked.headers);
   return {
     method: 'POST',
@@ -98,6 +99,14 @@ function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exch
       streams: format.streams,
     }),
   };
+}
+
+/** What is asked, as far as this model can be: clients of one provider's API ask for answers as long as its models give, which others refuse. */
+function askedOf(asked: Asked, caller: Spoken, target: Target, signedBy: SignatureOrigin): TurnsRequest {
+  const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
+  const { maxOutputTokens: wanted } = request;
+  const { maxOutputTokens: most } = target;
+  return wanted === null || most === undefined || wanted <= most ? request : { ...request, maxOutputTokens: most };
 }
 
 const EVENT_STREAM = /^text\/event-stream\b/i;

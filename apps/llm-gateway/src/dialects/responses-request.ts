@@ -171,7 +171,7 @@ export function writeResponsesRequest(request: TurnsRequest, traits: Traits): Js
   if (request.stop.length > 0)
     throw invalid(request.source === 'messages' ? 'stop_sequences' : 'stop', 'this model is reached in an API without stop sequences');
   const own = request.source === 'responses';
-  const { sampling } = request;
+  const sampling = traits.sampling ? request.sampling : {};
   const instructions = request.system.map(({ text }) => text).join('\n\n');
   return said({
     // Nothing is kept at the provider, so that the conversation can go on with any model; the reasoning travels encrypted instead.

@@ -23,7 +23,7 @@ const DEFAULT_MAX_OUTPUT = 8_192;
 /** They refuse fields that they do not know. */
 const STRICT_HOSTS = /(^|\.)(api\.openai\.com|openai\.azure\.com|cognitiveservices\.azure\.com|services\.ai\.azure\.com|api\.groq\.com|api\.mistral\.ai)$/;
 const OPENAI_HOSTS = /(^|\.)(api\.openai\.com|azure\.com)$/;
-const OPENAI_REASONING = /(^|[/.])(o\d|gpt-[5-9]|codex)/;
+const OPENAI_REASONING = /(^|[/.])(o\d|gpt-[5-9](?!.*chat)|codex)/;
 const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
   [/(^|[/.])gpt-(5\.[1-9](?!\d*-codex)|[6-9])/, 'none'],
   [/(^|[/.])gpt-5(?!.*codex)/, 'minimal'],
@@ -44,7 +44,7 @@ export function traitsOf(target: Pick<Target, 'baseUrl' | 'model' | 'maxOutputTo
     chatLimit: OPENAI_HOSTS.test(host) || openAiReasoning ? 'max_completion_tokens' : 'max_tokens',
     reasoning: target.reasoning ?? reasoningOf(version),
     leastEffort: LEAST_EFFORTS.find(([name]) => name.test(model))?.[1] ?? null,
-    sampling: version === null || version < 4.07,
+    sampling: version === null ? !openAiReasoning : version < 4.07,
     encryptedReasoning: target.reasoning !== 'none' && openAiReasoning,
     maxOutputTokens: target.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
   };

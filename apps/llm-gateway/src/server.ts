@@ -2,15 +2,18 @@ import { createServer, type Server } from 'node:http';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { installTelemetry, type Registry } from '@slipway/telemetry/http';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { addPlatformRoutes } from './budgets/platform-routes.js';
 import { createEntrance, type EntranceOptions } from './completions/entrance.js';
+import { errorOf } from './dialects/errors.js';
 import { addKeyRoutes, type KeyRoutesOptions } from './keys/key-routes.js';
+import type { StoredKey } from './keys/keys.queries.js';
 import { callerToken } from './keys/master-key.js';
 import { addSpendRoutes } from './management/spend-routes.js';
 import { addTeamRoutes } from './management/team-routes.js';
 import { addUserRoutes } from './management/user-routes.js';
-import { toOpenAiError } from './openai-error.js';
+import { addDeploymentRoutes } from './routing/deployment-routes.js';
+import { modelInfoOf } from './routing/model-info.js';
 
 export interface GatewayServerOptions {
   readonly completions: EntranceOptions;
@@ -41,19 +44,24 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
   });
   installTelemetry(app, { registry: options.registry, logger: options.logger, ready: options.ready, stopping: options.stopping });
   app.setErrorHandler((thrown, _request, reply) => {
-    const { status, headers, body, error } = toOpenAiError(fromFastify(thrown));
+    const { status, headers, body, error } = errorOf('chat', fromFastify(thrown));
     if (status >= 500) options.logger.error({ err: error, cause: error.more.cause }, error.message);
     return reply.code(status).headers(headers).send(body);
   });
   app.setNotFoundHandler((_request, reply) => {
-    const { status, body } = toOpenAiError(new SlipwayError('resource.not-found', 'There is no such route.'));
+    const { status, body } = errorOf('chat', new SlipwayError('resource.not-found', 'There is no such route.'));
     return reply.code(status).send(body);
   });
-  app.get('/v1/models', async (request) => {
+  const { keys, models, dispatchers } = options.completions;
+  const { isMasterKey } = options.keys;
+  /** `null`: the master key, to which everything is shown. */
+  const callerOf = (request: FastifyRequest): StoredKey | null | Promise<StoredKey> => {
     const token = callerToken(request.headers);
-    const { keys, models } = options.completions;
-    return models.list(options.keys.isMasterKey(token) ? null : await keys.authenticate(token));
-  });
+    return isMasterKey(token) ? null : keys.authenticate(token);
+  };
+  for (const path of ['/v1/models', '/models']) app.get(path, async (request) => models.list(await callerOf(request)));
+  for (const path of ['/model/info', '/v1/model/info']) app.get(path, async (request) => modelInfoOf(models, await callerOf(request)));
+  addDeploymentRoutes(app, { models, dispatchers, isMasterKey });
   addKeyRoutes(app, options.keys);
   addPlatformRoutes(app, options.keys);
   addTeamRoutes(app, options.keys);

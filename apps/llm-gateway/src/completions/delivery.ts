@@ -4,6 +4,7 @@ import { pricesFor } from '@slipway/llm';
 import type { Dispatcher } from 'undici';
 import type { Answer, Asked } from '../dialects/exchange.js';
 import { openExchange } from '../dialects/open-exchange.js';
+import { settledUsage } from '../dialects/usage.js';
 import type { Deployment } from '../routing/deployment.js';
 import type { Dispatchers } from '../routing/dispatchers.js';
 import type { FallbackClass } from '../routing/failure-class.js';
@@ -25,6 +26,8 @@ export interface DeliveryOptions {
   /** Aborted when the process must end. */
   readonly shutdown: AbortSignal;
 }
+
+const NOTHING_SAID = { usage: null, complete: false, characters: 0 };
 
 /**
  * Carries one call to deployments, one after the other until one answers, and the answer to the caller.
@@ -116,15 +119,15 @@ export class Delivery {
     if (tail !== null) this.pass(tail);
     this.finish();
     this.response.end();
-    this.call.settle({ status: 'ok', usage: answer.usage ?? this.estimate(answer), source: answer.usage === null ? 'estimated' : 'reported' });
+    this.call.settle({ status: 'ok', ...settledUsage(answer, this.asked.body.length) });
   }
 
   whole({ answer, deployment }: Attempt, body: Buffer): void {
     this.call.attempted(deployment, 'ok');
-    const usage = answer.usage ?? this.estimate(answer);
+    const counted = answer.usage === null ? settledUsage(answer, this.asked.body.length) : ({ usage: answer.usage, source: 'reported' } as const);
     this.finish();
-    this.caller.whole(body, this.call.costOf(usage));
-    this.call.settle({ status: 'ok', usage, source: answer.usage === null ? 'estimated' : 'reported' });
+    this.caller.whole(body, this.call.costOf(counted.usage));
+    this.call.settle({ status: 'ok', ...counted });
   }
 
   /** @param charged its provider may want to be paid for it. */
@@ -247,10 +250,9 @@ export class Delivery {
   }
 
   private settleUnfinished(status: 'failed' | 'aborted', error: SlipwayError | null, answer: Answer | null): void {
-    const reported = answer?.usage ?? null;
-    const source = reported !== null ? 'reported' : this.charged || this.opened ? 'estimated' : 'none';
-    const usage = reported ?? (source === 'none' ? NO_USAGE : this.estimate(answer));
-    this.call.settle(status === 'failed' && error !== null ? { status, code: error.code, usage, source } : { status: 'aborted', usage, source });
+    const used = (answer?.usage ?? null) !== null || this.charged || this.opened;
+    const counted = used ? settledUsage(answer ?? NOTHING_SAID, this.asked.body.length) : ({ usage: NO_USAGE, source: 'none' } as const);
+    this.call.settle(status === 'failed' && error !== null ? { status, code: error.code, ...counted } : { status: 'aborted', ...counted });
   }
 
   private readonly onCallerGone = (): void => {
@@ -275,10 +277,6 @@ export class Delivery {
     this.charged ||= attempt.controller !== null;
     attempt.giveUp();
     this.call.attempted(attempt.deployment, 'aborted');
-  }
-
-  private estimate(answer: Answer | null): Usage {
-    return { ...NO_USAGE, promptTokens: estimateTokens(this.asked.body.length), completionTokens: estimateTokens(answer?.characters ?? 0) };
   }
 
   private finish(): void {

@@ -16,6 +16,7 @@ import type { ModelDirectory } from '../routing/model-directory.js';
 import { Route } from '../routing/route.js';
 import { Call, type CallSinks } from './call.js';
 import { CallerAnswer, sendDialectError } from './caller-answer.js';
+import { countTokens } from './count-tokens.js';
 import { Delivery, type DeliveryOptions } from './delivery.js';
 import { readBody } from './request-body.js';
 import { NO_USAGE } from './usage.js';
@@ -41,6 +42,7 @@ const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['/v1/embeddings', 'embeddings'],
   ['/embeddings', 'embeddings'],
 ]);
+const COUNTS: ReadonlySet<string> = new Set(['/v1/messages/count_tokens', '/messages/count_tokens']);
 /** Headers that belong to a dialect and go on with the request. */
 const DIALECT_HEADERS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] as const;
 
@@ -51,19 +53,23 @@ export function createEntrance(options: EntranceOptions): (request: IncomingMess
     if (request.method !== 'POST') return false;
     const url = request.url ?? '';
     const query = url.indexOf('?');
-    const dialect = DIALECTS.get(query === -1 ? url : url.slice(0, query));
+    const path = query === -1 ? url : url.slice(0, query);
+    const counts = COUNTS.has(path);
+    const dialect = counts ? 'messages' : DIALECTS.get(path);
     if (dialect === undefined) return false;
-    if (!flood.shed(request, response, dialect)) void answer(options, dialect, request, response);
+    if (!flood.shed(request, response, dialect)) void answer(options, dialect, counts ? count : carry, request, response);
     return true;
   };
 }
 
-async function answer(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
+type Work = (options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string) => Promise<void>;
+
+async function answer(options: EntranceOptions, dialect: Dialect, work: Work, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const givenId = request.headers['x-request-id'];
   const requestId = typeof givenId === 'string' && REQUEST_ID.test(givenId) ? givenId : `req_${randomUUID()}`;
   response.setHeader('x-request-id', requestId);
   try {
-    await carry(options, dialect, request, response, requestId);
+    await work(options, dialect, request, response, requestId);
   } catch (thrown) {
     if (response.headersSent || response.destroyed) return void response.destroy();
     // What is left of the body is not read: the connection cannot be used again.
@@ -76,17 +82,30 @@ async function answer(options: EntranceOptions, dialect: Dialect, request: Incom
   }
 }
 
-async function carry(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+/** Who asks, for what, and where it goes. */
+async function arrive(options: EntranceOptions, dialect: Dialect, request: IncomingMessage) {
   const token = callerToken(request.headers);
   const known = options.keys.authenticate(token);
   const key = known instanceof Promise ? await known : known;
   const body = await readBody(request);
   const fields = readRoutingFields(body, dialect);
   const destination = options.models.destination(fields.model, key, token ?? '');
-  if (response.destroyed) return;
   const traceparent = request.headers['traceparent'];
   const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
   const asked: Asked = { dialect, body, fields, stream: fields.stream, headers: dialectHeadersOf(request), traceparent: makeTraceparent(traceId) };
+  return { key, destination, asked, traceId };
+}
+
+async function count(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { destination, asked } = await arrive(options, dialect, request);
+  const deployment = destination.kind === 'demo' ? null : new Route(destination.group, 0, options.random).first(performance.now()).deployment;
+  if (!response.destroyed) await countTokens(options.dispatchers, asked, deployment, response, options.shutdown);
+}
+
+async function carry(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
+  const { key, destination, asked, traceId } = await arrive(options, dialect, request);
+  if (response.destroyed) return;
+  const { body, fields } = asked;
   const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
   const claim = claimOf({
     model,

@@ -47,7 +47,7 @@ export class ModelDirectory {
   destination(name: string, key: StoredKey, token: string): Destination {
     const direct = this.direct(name, key, token);
     if (direct !== null) {
-      this.permit(name, name, key);
+      this.permit(name, null, key);
       return direct;
     }
     const managed = withoutManagedPrefix(name);
@@ -77,9 +77,10 @@ export class ModelDirectory {
     return { object: 'list', data: [...data, ...(this.byName.has(DEMO_MODEL) ? [] : [demo])].filter(({ id }) => allowed(id)) };
   }
 
-  private permit(asked: string, name: string, key: StoredKey): void {
-    if (key.models.length === 0 || key.models.includes(asked) || key.models.includes(name)) return;
-    if (asked !== name || !key.models.some((allowed) => withoutManagedPrefix(allowed) === name))
+  /** @param managed its name without a prefix of ours; `null` for a provider asked with the caller's own key: that a key must name as it is. */
+  private permit(asked: string, managed: string | null, key: StoredKey): void {
+    if (key.models.length === 0 || key.models.includes(asked)) return;
+    if (managed === null || !key.models.some((allowed) => withoutManagedPrefix(allowed) === managed))
       throw new SlipwayError('permission.denied', `This key is not for the model "${asked}".`);
   }
 

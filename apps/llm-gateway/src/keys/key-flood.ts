@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { SlipwayError } from '@slipway/errors';
+import { errorOf } from '../dialects/errors.js';
+import type { Dialect } from '../dialects/exchange.js';
+import { callerToken } from './master-key.js';
+import { keyIdOf } from './virtual-key-token.js';
+
+/** A connection may show this many keys that are none before it is made to wait. */
+const BAD_KEYS_AT_ONCE = 16;
+/** How long each further one waits for its answer: who floods over so many connections is answered once a connection in this time. Milliseconds. */
+const WAIT_MS = 1_000;
+/** Answers that wait at once; further ones are not given: the connection ends. About 2 kB each. */
+const MAX_WAITING = 10_000;
+/** A body up to this is thrown away, so that the connection can go on; with a larger one it ends. Bytes. */
+const SMALL_BODY = 16 * 1024;
+
+interface Refusal {
+  readonly status: number;
+  readonly body: string;
+  readonly length: number;
+}
+
+/**
+ * Refuses what cannot be a key of ours, by its form and checksum, before anything else is done: no body is read, nothing is looked up, the answer is the same each
+ * time. A connection that goes on with it is answered ever more seldom, and costs nothing while it waits.
+ */
+export class KeyFlood {
+  private readonly bad = new WeakMap<Socket, number>();
+  private readonly refusals = new Map<Dialect, Refusal>();
+  private waiting = 0;
+
+  /** @param refused told of each. */
+  constructor(private readonly refused: () => void) {}
+
+  /** `true`: it was refused, and the response is taken care of. */
+  shed(request: IncomingMessage, response: ServerResponse, dialect: Dialect): boolean {
+    const token = callerToken(request.headers);
+    if (token !== null && keyIdOf(token) !== null) return false;
+    this.refused();
+    const { socket } = request;
+    const count = (this.bad.get(socket) ?? 0) + 1;
+    this.bad.set(socket, count);
+    const refusal = this.refusalOf(dialect);
+    if (count <= BAD_KEYS_AT_ONCE) this.answer(request, response, refusal);
+    else if (this.waiting >= MAX_WAITING) socket.destroy();
+    else {
+      this.waiting += 1;
+      setTimeout(() => {
+        this.waiting -= 1;
+        if (!response.destroyed) this.answer(request, response, refusal);
+      }, WAIT_MS).unref();
+    }
+    return true;
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse, { status, body, length }: Refusal): void {
+    const announced = request.headers['content-length'];
+    const small = request.complete || (announced !== undefined && Number(announced) <= SMALL_BODY);
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': length,
+      'x-request-id': `req_${randomUUID()}`,
+      ...(small ? {} : { connection: 'close' }),
+    });
+    response.end(body);
+    if (small) request.resume();
+  }
+
+  private refusalOf(dialect: Dialect): Refusal {
+    let refusal = this.refusals.get(dialect);
+    if (refusal === undefined) {
+      const { status, body } = errorOf(dialect, new SlipwayError('auth.missing', 'Send a key of this gateway as "Authorization: Bearer slp_llm_…".'));
+      const text = JSON.stringify(body);
+      refusal = { status, body: text, length: Buffer.byteLength(text) };
+      this.refusals.set(dialect, refusal);
+    }
+    return refusal;
+  }
+}

@@ -84,7 +84,9 @@ export class ChatAnswerReader extends FrameReader {
   }
 
   private start(frame: JsonObject): void {
-    if (this.started || !Array.isArray(frame['choices'])) return;
+    const { choices } = frame;
+    // Azure tells first what its filters found in the prompt, of an answer that has no name yet.
+    if (this.started || !Array.isArray(choices) || (choices.length === 0 && !textOf(frame['id']))) return;
     this.started = true;
     this.id = textOf(frame['id']) ?? '';
     const created = numberOf(frame['created']);

@@ -3,7 +3,7 @@ import { expect } from 'expect';
 import { ChatAnswerReader } from '../chat-answer-reader.js';
 import { PassThroughAnswer } from '../pass-through-answer.js';
 import type { AnswerEvent } from '../turns.js';
-import { eventsOf, joined } from './test-golden.js';
+import { eventsOf, golden, joined } from './test-golden.js';
 
 const stream = (...frames: (object | string)[]): Buffer =>
   Buffer.from(frames.map((frame) => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`).join(''));
@@ -109,6 +109,19 @@ describe('a server that is OpenAI-compatible in its own way', () => {
       expect(beside.characters).toBeGreaterThan(0);
     });
   }
+
+  it('is Azure, that tells what its filters found before and beside every piece, and ends where they strike', () => {
+    const start = { kind: 'start', id: 'chatcmpl-CfG1nRk0', model: 'gpt-4.1-2025-04-14', created: 1_763_800_000 };
+    expect(joined(eventsOf(new ChatAnswerReader(), golden('azure/filters-midway.sse')))).toEqual([
+      start,
+      { kind: 'text', text: 'First you ' },
+      finish('filter'),
+    ]);
+    expect(joined(eventsOf(new ChatAnswerReader(), golden('azure/thinks-and-calls.sse')))[0]).toEqual(start);
+    const beside = new PassThroughAnswer('chat', true);
+    beside.push(golden('azure/filters-midway.sse'));
+    expect([beside.begun, beside.complete, beside.characters, beside.error]).toEqual([true, true, 'First you '.length, null]);
+  });
 
   for (const [name, frame] of ERRORS) {
     it(`is heard when it fails in the middle, in the way of ${name}`, () => {

@@ -83,6 +83,7 @@ class Forwarding implements ConnectionAware {
     if (headers['content-length'] === undefined) response.flushHeaders();
     if (length !== null && length >= PASSAGE_FROM && this.connection !== null) {
       controller.pause();
+      response.flushHeaders();
       this.connection.passOn(response, length, () => void response.end());
     } else response.on('drain', () => controller.resume());
   }

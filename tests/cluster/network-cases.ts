@@ -70,6 +70,7 @@ export const DESTINATIONS: readonly Destination[] = [
 
   nobody('the metrics of llm-gateway on another port', inPlatform('llm-gateway'), 9090),
   nobody('llm-gateway over UDP', inPlatform('llm-gateway'), 3003, 'UDP'),
+  nobody('the health of egress-proxy', inPlatform('egress-proxy'), 3007),
   nobody('runtime-api', inPlatform('runtime-api'), 3002),
   nobody('worker', inPlatform('worker'), 3001),
   nobody('sandbox-gateway', inPlatform('sandbox-gateway'), 8080),

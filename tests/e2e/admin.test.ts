@@ -424,6 +424,7 @@ describe('what an organization’s owner governs, in a browser', {
       });
       await expectClean(member, 'sign in again');
       await member.getByRole('link', { name: 'Sign in again' }).click();
+      await member.getByLabel('User name or e-mail').fill('grace');
       await member.getByLabel('Password').fill('a long password');
       await member.getByRole('button', { name: 'Sign in' }).click();
       await member.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();

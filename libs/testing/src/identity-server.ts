@@ -20,6 +20,9 @@ export interface IdentityServer {
 
 const MAIN = fileURLToPath(new URL('../../../apps/embedded-identity/dist/main.js', import.meta.url));
 
+/** Longest start on a machine that does much else. Milliseconds. */
+const START_MS = 60_000;
+
 /** The real embedded-identity as a process of its own, for a test. @param appUrl `PUBLIC_URL` of the app-server that will use it. */
 export async function startIdentityServer(appUrl: string, environment: Readonly<Record<string, string>> = {}): Promise<IdentityServer> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-identity-'));
@@ -47,10 +50,14 @@ export async function startIdentityServer(appUrl: string, environment: Readonly<
     child = process_;
     process.once('exit', () => process_.kill('SIGKILL'));
     for (const stream of [process_.stdout, process_.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    await until('embedded-identity answers', async () => {
-      if (process_.exitCode !== null) throw new Error(`it ended: ${output.slice(-2_000)}`);
-      return (await fetch(new URL('/alive', issuerUrl), { signal: AbortSignal.timeout(2_000) })).ok;
-    });
+    await until(
+      'embedded-identity answers',
+      async () => {
+        if (process_.exitCode !== null) throw new Error(`it ended: ${output.slice(-2_000)}`);
+        return (await fetch(new URL('/alive', issuerUrl), { signal: AbortSignal.timeout(2_000) })).ok;
+      },
+      START_MS,
+    );
   };
   const kill = async (): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;

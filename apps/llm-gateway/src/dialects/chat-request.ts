@@ -223,8 +223,9 @@ export function writeChatRequest(request: TurnsRequest, traits: Traits): JsonObj
               json_schema: said({ name: format.name, description: format.description, schema: format.schema, strict: format.strict }),
             },
     user: request.user !== null && request.user.length <= 64 ? request.user : undefined,
-    metadata: Object.keys(request.metadata).length === 0 ? undefined : request.metadata,
-    service_tier: request.serviceTier,
+    // OpenAI takes it here only with what it stores.
+    metadata: request.source === 'chat' && Object.keys(request.metadata).length > 0 ? request.metadata : undefined,
+    service_tier: request.source === 'messages' ? undefined : request.serviceTier,
   });
 }
 

@@ -10,12 +10,13 @@ const LINE_FEED = 0x0a;
  * Every provider writes one frame on one line; names of events are repeated in the frames themselves.
  */
 export class EventLines {
-  private rest: Buffer[] = [];
+  /** The beginning of a line whose end has not come, and room for more of it. */
+  private rest: Buffer = NOTHING;
   private restLength = 0;
   private skipping = false;
 
   constructor(
-    /** What stands behind `data:`; may begin with a space and end with a carriage return. */
+    /** What stands behind `data:`; may begin with a space and end with a carriage return. Its bytes are another line's when this returns. */
     private readonly onData: (data: Buffer) => void,
     /** A line was too long to be read. Called once for each. */
     private readonly onTooLong: () => void,
@@ -26,33 +27,43 @@ export class EventLines {
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
       if (this.skipping) this.skipping = false;
       else if (this.restLength === 0) this.line(bytes, start, end);
-      else {
-        this.rest.push(bytes.subarray(start, end));
-        this.restOf();
-      }
+      else if (this.keep(bytes, start, end)) this.kept();
+      else this.skipping = false;
       start = end + 1;
     }
-    if (start >= bytes.length || this.skipping) return;
-    // A copy: what is kept must not hold the whole chunk, which may be far larger.
-    this.rest.push(Buffer.from(bytes.subarray(start)));
-    this.restLength += bytes.length - start;
-    if (this.restLength <= MAX_LINE) return;
-    this.skipping = true;
-    this.rest = [];
-    this.restLength = 0;
-    this.onTooLong();
+    if (start < bytes.length && !this.skipping) this.keep(bytes, start, bytes.length);
   }
 
   /** The stream has ended: a last line without its end counts. */
   end(): void {
-    if (this.restLength > 0 && !this.skipping) this.restOf();
+    if (this.restLength > 0 && !this.skipping) this.kept();
   }
 
-  private restOf(): void {
-    const line = this.rest.length === 1 && this.rest[0] !== undefined ? this.rest[0] : Buffer.concat(this.rest);
-    this.rest = [];
+  /** `false` when the line became too long, and is skipped. A copy: what is kept must not hold a chunk, which may be far larger. */
+  private keep(bytes: Buffer, start: number, end: number): boolean {
+    const length = this.restLength + end - start;
+    if (length > MAX_LINE) {
+      this.skipping = true;
+      this.rest = NOTHING;
+      this.restLength = 0;
+      this.onTooLong();
+      return false;
+    }
+    if (length > this.rest.length) {
+      const room = Buffer.allocUnsafe(Math.max(length, 2 * this.rest.length, SMALL));
+      this.rest.copy(room, 0, 0, this.restLength);
+      this.rest = room;
+    }
+    bytes.copy(this.rest, this.restLength, start, end);
+    this.restLength = length;
+    return true;
+  }
+
+  private kept(): void {
+    const { rest, restLength } = this;
     this.restLength = 0;
-    this.line(line, 0, line.length);
+    if (rest.length > LARGE) this.rest = NOTHING;
+    this.line(rest, 0, restLength);
   }
 
   private line(bytes: Buffer, start: number, end: number): void {
@@ -62,3 +73,9 @@ export class EventLines {
     else this.onData(bytes.subarray(start + 5, end));
   }
 }
+
+const NOTHING = Buffer.alloc(0);
+/** Room for a line that began in another chunk: most frames fit. Bytes. */
+const SMALL = 512;
+/** Room of this size is not kept for the next line. Bytes. */
+const LARGE = 64 * 1024;

@@ -102,6 +102,15 @@ describe('a stream of a provider that means ill or is broken', () => {
       else expect([answer.error?.message, answer.characters]).toEqual(['A frame of the answer is larger than the gateway reads.', 0]);
     });
 
+    it(`ends in an error when it never ends and would have to be held (${cell})`, () => {
+      const { answer } = open(caller, spoken);
+      answer.push(stream(START[spoken]));
+      const piece = stream(...Array.from({ length: 16 }, () => TEXT[spoken]('x'.repeat(64 * 1024))));
+      for (let sent = 0; sent < 70; sent += 1) answer.push(piece);
+      expect(answer.error !== null).toBe(caller !== spoken);
+      expect(answer.end()).toBeNull();
+    });
+
     it(`is not taken for whole when it only stops (${cell})`, () => {
       const { answer } = open(caller, spoken);
       const text = said(answer, stream(START[spoken], TEXT[spoken]('half')));

@@ -190,7 +190,7 @@ export function writeResponsesRequest(request: TurnsRequest, traits: Traits): Js
     text: responsesText(request),
     user: request.user !== null && request.user.length <= 64 ? request.user : undefined,
     metadata: Object.keys(request.metadata).length === 0 ? undefined : request.metadata,
-    service_tier: request.serviceTier,
+    service_tier: request.source === 'messages' ? undefined : request.serviceTier,
   });
 }
 

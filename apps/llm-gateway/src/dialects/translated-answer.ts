@@ -4,6 +4,9 @@ import type { Answer, Dialect } from './exchange.js';
 import { type SignatureOrigin, tagged } from './signatures.js';
 import type { AnswerEvent, AnswerReader, AnswerWriter, ProviderError } from './turns.js';
 
+/** Longest stream that is translated. Bytes; what is said once more at its end must be held until then. Twice what the longest answers are today, in single tokens. */
+const MAX_STREAM = 64 * 1024 * 1024;
+
 export interface Translation {
   readonly reader: AnswerReader;
   readonly writer: AnswerWriter;
@@ -27,17 +30,24 @@ export class TranslatedAnswer implements Answer {
   complete = false;
   error: ProviderError | null = null;
 
+  private bytes = 0;
+
   constructor(private readonly to: Translation) {
     this.contentType = to.stream ? 'text/event-stream' : 'application/json';
     this.streams = to.streams;
   }
 
   push(chunk: Buffer): Buffer | null {
+    this.bytes += chunk.length;
+    if (this.bytes > MAX_STREAM) {
+      this.error ??= { message: 'The answer of the model is longer than can be said in another API.' };
+      return null;
+    }
     return this.say(this.to.reader.push(chunk));
   }
 
   end(): Buffer | null {
-    return this.say(this.to.reader.end());
+    return this.error === null ? this.say(this.to.reader.end()) : null;
   }
 
   whole(body: Buffer): Buffer {

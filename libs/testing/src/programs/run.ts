@@ -17,10 +17,10 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program to its end, whatever that is. Never rejects. */
+/** Runs a program to its end, whatever that is, without anything to read. Never rejects. */
 export function run(program: string, args: readonly string[], { timeoutMs, cwd, env }: RunOptions): Promise<Run> {
-  return new Promise((resolve) =>
-    execFile(
+  return new Promise((resolve) => {
+    const child = execFile(
       program,
       args,
       { timeout: timeoutMs, maxBuffer: 2 ** 28, ...(cwd === undefined ? {} : { cwd }), ...(env === undefined ? {} : { env: { ...env } }) },
@@ -29,8 +29,10 @@ export function run(program: string, args: readonly string[], { timeoutMs, cwd, 
           code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
           output: `${stdout}${stderr}${error?.killed === true ? `\nended after ${timeoutMs} ms` : ''}${error?.code === 'ENOENT' ? `\nthere is no ${program}` : ''}`,
         }),
-    ),
-  );
+    );
+    // Some wait for its end.
+    child.stdin?.end();
+  });
 }
 
 /** Where programs of others are kept from run to run, by name and version. Outside the checkout. */

@@ -1,0 +1,39 @@
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ModelRequest, ModelTurn } from '@slipway/testing';
+import { pythonEnvironment, run } from '@slipway/testing/programs';
+import { expect } from 'expect';
+import { CLAUDE, GPT, type ModelClients, openModelClients, type Way } from './world.ts';
+
+const PACKAGES = ['openai==3.54.0', 'anthropic==2.12.0'];
+const environment = await pythonEnvironment({ name: `model-sdks/${PACKAGES.join('-').replaceAll('==', '-')}`, packages: PACKAGES });
+const lack = 'lack' in environment ? `The SDKs for Python are not tried: ${environment.lack}` : null;
+if (lack !== null) console.log(lack);
+
+const script = (request: ModelRequest): ModelTurn =>
+  /"role": ?"tool"|tool_result|function_call_output/.test(request.raw.toString())
+    ? { text: 'It is 7 °C in Käseburg.' }
+    : { text: 'I look first.', toolCalls: [{ name: 'weather', arguments: { city: 'Käseburg' }, id: 'call_weather_1' }] };
+
+describe('the official SDKs for Python, through the gateway', { skip: lack ?? false }, () => {
+  let clients: ModelClients;
+  before(async () => {
+    clients = await openModelClients(script);
+  });
+  after(() => clients?.close());
+
+  it('get everything as without it, in three dialects, streamed and whole', async () => {
+    if ('lack' in environment) return;
+    const ask = async ({ origin, key }: Way): Promise<unknown> => {
+      const { code, output } = await run(environment.program('python'), [path.join(import.meta.dirname, 'tasks.py'), origin, key, GPT, CLAUDE], {
+        timeoutMs: 120_000,
+      });
+      if (code !== 0) throw new Error(output);
+      return JSON.parse(output.trim().split('\n').at(-1) ?? '');
+    };
+    const [direct, through] = [await ask(clients.direct), await ask(clients.through)];
+    expect(through).toEqual(direct);
+    expect(Object.keys(through as object)).toHaveLength(6);
+    expect(clients.through.provider.requests.map(({ raw }) => raw.toString())).toEqual(clients.direct.provider.requests.map(({ raw }) => raw.toString()));
+  });
+});

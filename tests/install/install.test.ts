@@ -1,17 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
+import { openPostgresClient } from '../operate/postgres-client.ts';
+import { Backup } from './backup.ts';
 import { chartCommand } from './helm-client.ts';
 import { lackForInstall, type OpenInstall, openInstall } from './open-install.ts';
 import { Person } from './person.ts';
 import { ofRelease, podNames } from './release-objects.ts';
 
 const lack = await lackForInstall();
+const client = lack ?? (await openPostgresClient());
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while everything around it is replaced, one number a second. */
 const COUNT = 20;
 
-describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 420_000 }, () => {
+describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 600_000 }, () => {
   let on: OpenInstall;
   let person: Person;
   before(async () => {
@@ -25,8 +28,9 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
 
   /** One after the other: after a step that failed the next ones would only wait. */
   let broken = false;
-  const step = (name: string, work: () => Promise<void>): void => {
+  const step = (name: string, work: () => Promise<void>, lacks?: string): void => {
     it(name, async (test) => {
+      if (lacks !== undefined) return test.skip(lacks);
       if (broken) return test.skip('an earlier step failed');
       try {
         await work();
@@ -87,9 +91,11 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
   });
 
   let asked: Awaited<ReturnType<Person['signIn']>> | undefined;
+  let conversation = '';
   step('a person signs in, gives a task, sees its steps, its end and its diff, in a browser', async () => {
     asked = await person.signIn();
     await person.giveTask('Look around and leave a short note', on.repositoryUrl);
+    conversation = person.page.url();
     await person.sees(/^Started: 7 steps/);
     await person.sees('First I look around, with a real shell.');
     await person.statusIs('Finished');
@@ -172,4 +178,26 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 42
     await person.statusIs('Finished');
     expect(await person.wholeLog()).toEqual([...messages, 'Count to 2']);
   });
+
+  step(
+    'backed up and restored into a fresh namespace by the commands of docs/operate/backup.md, a conversation goes on with its log and its files',
+    async () => {
+      await person.page.goto(conversation);
+      await person.pause();
+      const messages = await person.wholeLog();
+      const backup = await Backup.take(on, typeof client === 'string' ? '' : client.folder);
+      await backup.restore();
+      await person.page.reload();
+      expect(await person.wholeLog()).toEqual(messages);
+      await person.send('And once more');
+      // It finds what the first message left in the workspace.
+      await person.sees('SLIPWAY_DEMO.md is there with 1 entry.', 90_000);
+      await person.statusIs('Finished');
+      expect(await person.wholeLog()).toEqual([...messages, 'And once more']);
+      // And in no sandbox of the old release.
+      const places = await on.cluster.kubectl(['get', 'pods', '--all-namespaces', '-l', 'slipway.dev/claim', '-o', 'jsonpath={.items[*].metadata.namespace}']);
+      expect([...new Set(places.split(' '))]).toEqual(['restored-sandboxes']);
+    },
+    typeof client === 'string' ? client : undefined,
+  );
 });

@@ -17,7 +17,7 @@ import type { TestImage } from './images/programs-image.ts';
 import { redisImage } from './images/redis-image.ts';
 import { type Issuer, openIssuer } from './issuer.ts';
 import { applyManifest, besideReady } from './manifest.ts';
-import { openPlace } from './place.ts';
+import { openPlace, type Place } from './place.ts';
 
 /** Ports of the node, of the Services in place.yaml. What is for neither host is a sandbox's. */
 const HOME_HOST = 'slipway.test';
@@ -58,6 +58,10 @@ export interface OpenInstall {
   readonly doorAddress: string;
   readonly repositoryUrl: string;
   readonly issuer: Issuer;
+  /** Where `flags` and values.yaml lead. */
+  readonly place: Place;
+  /** A second one, empty, that has the way in from outside from now on. */
+  freshPlace(): Promise<Place>;
   /** The node has told the API server of the sandbox image, which it does some time after it has it: preflight asks the API server. */
   imagesKnown(): Promise<void>;
   close(): Promise<void>;
@@ -96,7 +100,7 @@ export async function openInstall(): Promise<OpenInstall> {
       ...Object.fromEntries(besides.map(({ reference }) => [`${/\/(\w+):/.exec(reference)?.[1]?.toUpperCase()}_IMAGE`, reference])),
     };
     await applyManifest(cluster, 'beside.yaml', variables);
-    await openPlace(cluster, { release: 'slipway', namespace: 'slipway', postgres: 'postgres', folder, variables });
+    const place = await openPlace(cluster, { release: 'slipway', namespace: 'slipway', postgres: 'postgres', folder, variables });
     const nodeAddress = await cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}']);
     // Beside the import of images, which takes as long.
     const issuing = openIssuer(cluster, { nodeAddress, variables, signal });
@@ -126,6 +130,8 @@ export async function openInstall(): Promise<OpenInstall> {
       doorAddress: cluster.hostAddress,
       repositoryUrl: `${git.url}/${REPOSITORY}`,
       issuer,
+      place,
+      freshPlace: () => openPlace(cluster, { release: 'restored', namespace: 'slipway-restored', postgres: 'postgres-restored', folder, variables }, place),
       imagesKnown: async () => {
         const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
         await until('the node tells of the sandbox image', async () => (await images()).includes(sandbox), KNOWN_MS);

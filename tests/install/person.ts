@@ -41,6 +41,12 @@ export class Person {
     return asked;
   }
 
+  /** Gives the conversation's sandbox back; its workspace is in the store when this returns. */
+  async pause(): Promise<void> {
+    await this.page.evaluate(pauseInPage);
+    await until('the workspace is put away', () => this.page.evaluate(isPutAway), 90_000);
+  }
+
   /** Returns when its page is there. */
   async giveTask(prompt: string, repositoryUrl: string): Promise<void> {
     const { page } = this;
@@ -156,6 +162,22 @@ function postTicket({ ticket, path }: { readonly ticket: Grant['ticket']; readon
   for (const [name, value] of Object.entries({ ticket: ticket.value, path })) form.append(Object.assign(document.createElement('input'), { name, value }));
   document.body.append(form);
   form.submit();
+}
+
+/** In the page. */
+async function pauseInPage(): Promise<void> {
+  const conversation = location.pathname.split('/').at(-1);
+  const { orgs } = (await (await fetch('/api/v1/me')).json()) as { orgs: { id: string }[] };
+  const response = await fetch(`/api/v1/orgs/${orgs[0]?.id}/conversations/${conversation}/pause`, { method: 'POST' });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+}
+
+/** In the page. */
+async function isPutAway(): Promise<boolean> {
+  const conversation = location.pathname.split('/').at(-1);
+  const { orgs } = (await (await fetch('/api/v1/me')).json()) as { orgs: { id: string }[] };
+  const response = await fetch(`/api/v1/orgs/${orgs[0]?.id}/conversations/${conversation}`);
+  return ((await response.json()) as { sandboxStatus: string }).sandboxStatus === 'PAUSED';
 }
 
 interface Line {

@@ -45,6 +45,8 @@ interface Waiting {
   stale: number;
   over: boolean;
   timer: NodeJS.Timeout | undefined;
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
   resolve(reservation: Reservation): void;
   reject(error: SlipwayError): void;
 }
@@ -83,11 +85,13 @@ export class AuthorityTurns {
         stale: 0,
         over: false,
         timer: undefined,
+        signal,
+        abort: () => this.end(call, reserved(null)),
         resolve,
         reject,
       };
       if (signal.aborted) return void reject(reserved(null));
-      signal.addEventListener('abort', () => this.end(call, reserved(null)), { once: true });
+      signal.addEventListener('abort', call.abort, { once: true });
       this.waiting.push(call);
       if (accounts === null) void this.reopen(call);
       else this.schedule();
@@ -132,6 +136,7 @@ export class AuthorityTurns {
     if (call.over) return;
     call.over = true;
     clearTimeout(call.timer);
+    call.signal.removeEventListener('abort', call.abort);
     const at = this.waiting.indexOf(call);
     if (at >= 0) this.waiting.splice(at, 1);
     if ('ticks' in outcome) call.resolve(outcome);

@@ -37,6 +37,8 @@ interface Need {
 interface Waiting {
   readonly needs: readonly Need[];
   over: boolean;
+  readonly signal: AbortSignal;
+  readonly abort: () => void;
   resolve(taken: RateTaken): void;
   reject(error: SlipwayError): void;
 }
@@ -130,8 +132,9 @@ export class RateLimits {
 
   private ask(needs: readonly Need[], signal: AbortSignal): Promise<RateTaken> {
     return new Promise((resolve, reject) => {
-      const call: Waiting = { needs, over: false, resolve, reject };
-      signal.addEventListener('abort', () => this.end(call, new SlipwayError('rate.limited', 'The call was broken off before it was let in.')), { once: true });
+      const abort = (): void => this.end(call, new SlipwayError('rate.limited', 'The call was broken off before it was let in.'));
+      const call: Waiting = { needs, over: false, signal, abort, resolve, reject };
+      signal.addEventListener('abort', abort, { once: true });
       this.waiting.push(call);
       this.schedule();
     });
@@ -140,6 +143,7 @@ export class RateLimits {
   private end(call: Waiting, outcome: RateTaken | SlipwayError): void {
     if (call.over) return;
     call.over = true;
+    call.signal.removeEventListener('abort', call.abort);
     if (outcome instanceof SlipwayError) call.reject(outcome);
     else call.resolve(outcome);
   }

@@ -330,7 +330,7 @@ BEGIN
     v_account := v_ids[v_where];
     SELECT count(*) > 0, coalesce(bool_or(l.loose), false), coalesce(bool_or(l.answered < (r->>'r')::bigint), false) INTO v_others, v_others_loose, v_unanswered
     FROM gateway.budget_lease l JOIN gateway.budget_replica p ON p.id = l.replica
-    WHERE l.account = v_account AND l.replica <> p_replica AND l.held > 0 AND p.beat_at > now() - interval '15 seconds';
+    WHERE l.account = v_account AND l.replica <> p_replica AND l.held > 0 AND p.beat_at > now() - interval '60 seconds';
     IF (r->>'r')::bigint > 0 AND (r->>'b')::bigint = v_account AND v_unanswered THEN
       v_calls := v_calls || jsonb_build_object('wait', true, 'a', v_account, 'r', r->'r', 'f', r->'f', 't', r->'t', 'c', r->'c');
     ELSIF (r->>'r')::bigint > 0 AND (r->>'b')::bigint = v_account AND (r->>'c')::boolean AND (r->>'t')::bigint + v_freed[v_where] - (r->>'f')::bigint < (r->>'m')::bigint THEN

@@ -21,11 +21,20 @@ export interface MoneyReplica {
   readonly ledger: LedgerWriter;
   readonly pool: SqlPool;
   close(): Promise<void>;
+  /** Dies without a word: nothing is given back, and what it had not stored is lost with it. */
+  die(): Promise<void>;
 }
 
 export async function startMoneyReplica(database: TestDatabase, more: Partial<BudgetLeasesOptions> = {}): Promise<MoneyReplica> {
   const pool = createPool({ url: database.urls.gateway, max: 5, applicationName: 'test-replica', queryTimeoutMs: 4_000, onError: () => {} });
-  const ledger = new LedgerWriter({ store: (entries) => insertLedgerEntries(pool, entries), spool: null, logger });
+  let dead = false;
+  const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
+  Object.assign(pool, { query: (...args: unknown[]) => (dead ? Promise.reject(new Error('dead')) : query(...args)) });
+  const ledger = new LedgerWriter({
+    store: async (entries) => (dead ? Promise.reject(new Error('dead')) : insertLedgerEntries(pool, entries)),
+    spool: null,
+    logger,
+  });
   const admitter = createAdmitter({
     pool,
     clock: systemClock,
@@ -44,6 +53,12 @@ export async function startMoneyReplica(database: TestDatabase, more: Partial<Bu
     close: async () => {
       await ledger.close(5_000);
       await admitter.close();
+      await pool.end();
+    },
+    die: async () => {
+      dead = true;
+      await admitter.close();
+      await ledger.close(0);
       await pool.end();
     },
   };
@@ -175,7 +190,6 @@ export async function race(streams: readonly Stream[], limits: ReadonlyMap<numbe
         result.refused += 1;
         if (await wasRoom()) {
           result.falseRefusals += 1;
-          process.stderr.write(`false: ${error.code} ${error.message} ${maxCostUsd} ${minCostUsd}\n`);
         }
         return;
       }

@@ -47,6 +47,7 @@ describe('scanFrame', () => {
       ['responses', { type: 'response.incomplete', response: {} }],
       ['responses', { type: 'response.failed', response: {} }],
       ['responses', { type: 'error', message: 'x' }],
+      ['responses', { code: 'x', message: 'x', type: 'error' }],
     ] as const)
       for (const space of [undefined, 1]) expect([frame, scan(dialect, frame, space).tells]).toEqual([frame, true]);
   });
@@ -54,6 +55,7 @@ describe('scanFrame', () => {
   it('does not read what only speaks of counts and ends', () => {
     fc.assert(fc.property(text, (content) => expect(scan('chat', { choices: [{ delta: { content } }] }).tells).toBe(false)));
     expect(scan('responses', { type: 'response.created', response: { instructions: '"response.completed"' } }).tells).toBe(false);
+    expect(scan('responses', { type: 'response.created', response: { error: null, tools: [{ type: 'function' }] } }).tells).toBe(false);
     expect(scan('messages', { type: 'ping' })).toEqual({ characters: 0, answers: false, tells: false });
   });
 

@@ -23,7 +23,7 @@ export function scanFrame(dialect: Dialect, frame: string): FrameScan {
       return {
         characters: delta ? lengthsOf(frame, 'text":') + lengthsOf(frame, 'thinking":') + lengthsOf(frame, 'partial_json":') : 0,
         answers: delta || frame.includes('message_start"'),
-        tells: !delta && (frame.includes('"message_') || frame.includes('"error"')),
+        tells: !delta && (frame.includes('"message_') || isError(frame)),
       };
     }
     case 'responses': {
@@ -33,10 +33,7 @@ export function scanFrame(dialect: Dialect, frame: string): FrameScan {
         answers: delta || frame.includes('"response.'),
         tells:
           !delta &&
-          (frame.includes('"response.completed"') ||
-            frame.includes('"response.incomplete"') ||
-            frame.includes('"response.failed"') ||
-            frame.includes('"error"')),
+          (frame.includes('"response.completed"') || frame.includes('"response.incomplete"') || frame.includes('"response.failed"') || isError(frame)),
       };
     }
     case 'embeddings':
@@ -75,6 +72,15 @@ function opens(frame: string, name: string, first: number): boolean {
   for (let at = frame.indexOf(name); at !== -1; at = frame.indexOf(name, at + name.length))
     if (frame.charCodeAt(valueAt(frame, at + name.length)) === first) return true;
   return false;
+}
+
+/** The frame's own type stands first or last in it; what it holds may be far larger, and have types of its own. */
+function isError(frame: string): boolean {
+  return isErrorAt(frame, frame.indexOf('type":')) || isErrorAt(frame, frame.lastIndexOf('type":')) || opens(frame, 'error":', OPEN_BRACE);
+}
+
+function isErrorAt(frame: string, type: number): boolean {
+  return type !== -1 && frame.startsWith('"error"', valueAt(frame, type + 'type":'.length));
 }
 
 /** UTF-16 code units of all strings that are values of fields of this name. */

@@ -34,6 +34,14 @@ export const ConfigSchema = z
     BUDGET_HOLD_SECONDS: z.coerce.number().int().min(60).max(86_400).default(1_800),
     /** Longest wait for calls under way when they hold all that is left of a budget. Seconds. */
     BUDGET_WAIT_SECONDS: z.coerce.number().min(0).max(60).default(5),
+    /** Answers to the same request of the same organization are given again for this long, without asking a model. Seconds; 0: off. */
+    RESPONSE_CACHE_SECONDS: z.coerce.number().int().min(0).max(86_400).default(0),
+    /** Memory for them, of each replica. MiB. */
+    RESPONSE_CACHE_MIB: z.coerce.number().int().min(1).max(4_096).default(64),
+    /** Organizations (ids with commas between, or `*`) of which prompts and answers are written to `DATA_DIR`/prompts, secrets masked. */
+    PROMPT_LOG_ORGS: optional(z.string()),
+    /** How long they are kept. Days. */
+    PROMPT_LOG_DAYS: z.coerce.number().int().min(1).max(365).default(7),
     /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */
     LLM_FIRST_BYTE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(300),
     /** Longest silence in the middle of an answer. Seconds. */
@@ -44,6 +52,7 @@ export const ConfigSchema = z
     HTTPS_PROXY: optional(z.url()),
     NO_PROXY: optional(z.string()),
   })
+  .refine((env) => env.PROMPT_LOG_ORGS === undefined || env.DATA_DIR !== undefined, { path: ['DATA_DIR'], message: 'PROMPT_LOG_ORGS is written there' })
   .refine((env) => (env.LLM_BASE_URL === undefined && env.LLM_API_KEY === undefined) || env.LLM_MODEL !== undefined, {
     path: ['LLM_MODEL'],
     message: 'name the model when LLM_BASE_URL or LLM_API_KEY is set',

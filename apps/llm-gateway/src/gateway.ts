@@ -3,6 +3,7 @@ import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import type { GracefulStop, Logger } from '@slipway/telemetry';
 import { createAdmitter } from './budgets/create-admitter.js';
+import { ResponseCache } from './cache/response-cache.js';
 import type { Config } from './config.js';
 import { KeyCache } from './keys/key-cache.js';
 import { findKey } from './keys/keys.queries.js';
@@ -11,6 +12,7 @@ import { insertLedgerEntries } from './ledger/ledger.queries.js';
 import { LedgerSpool } from './ledger/ledger-spool.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { createGatewayMetrics } from './metrics.js';
+import { PromptLog } from './prompt-log/prompt-log.js';
 import { buildGroups, type OfferedModel, simplestModel } from './routing/build-groups.js';
 import { Dispatchers } from './routing/dispatchers.js';
 import { ModelDirectory } from './routing/model-directory.js';
@@ -57,6 +59,16 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   });
   const models = new ModelDirectory(offeredModels(config), clock.now());
   const dispatchers = new Dispatchers(config);
+  const promptLog =
+    config.PROMPT_LOG_ORGS === undefined || config.DATA_DIR === undefined
+      ? null
+      : new PromptLog({
+          directory: path.join(config.DATA_DIR, 'prompts'),
+          orgs: new Set(config.PROMPT_LOG_ORGS.split(',').map((org) => org.trim())),
+          days: config.PROMPT_LOG_DAYS,
+          clock,
+          logger,
+        });
   const shutdown = new AbortController();
   const app = createGatewayServer({
     completions: {
@@ -66,6 +78,8 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       dispatchers,
       retries: new RetryBudget(),
       random: Math.random,
+      cache: config.RESPONSE_CACHE_SECONDS === 0 ? null : new ResponseCache(config.RESPONSE_CACHE_MIB * 1024 * 1024, config.RESPONSE_CACHE_SECONDS * 1000),
+      promptLog,
       ledger,
       metrics,
       logger,
@@ -94,6 +108,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       await app.close();
       await ledger.close(LEDGER_CLOSE_MS);
       await admitter.close();
+      await promptLog?.close();
       await dispatchers.close();
       await pool.end();
     },

@@ -26,6 +26,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   private over = false;
   /** The provider itself has ended its answer. */
   ended = false;
+  /** What its reader still has to say at the end of a stream. */
+  tail: Buffer | null = null;
   private readonly began = performance.now();
 
   constructor(
@@ -109,6 +111,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   private streamEnds(): void {
+    this.tail = this.answer.end();
     const { error, begun } = this.answer;
     if (error !== null) this.fail(this.inStream(error), true);
     else if (!begun) this.fail(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), true);

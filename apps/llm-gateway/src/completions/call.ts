@@ -27,6 +27,8 @@ export interface CallIdentity {
   readonly streamed: boolean;
   /** What it is for: see `purposeOf`. */
   readonly purpose: string;
+  /** Answered from the gateway's own cache. */
+  readonly fromCache: boolean;
 }
 
 export type Outcome =
@@ -43,6 +45,8 @@ export class Call {
   private attempts = 0;
   private firstByteMs: number | null = null;
   private settled = false;
+  /** Told when it is over. */
+  onSettled: ((outcome: Outcome) => void) | null = null;
 
   constructor(
     readonly identity: CallIdentity,
@@ -82,7 +86,7 @@ export class Call {
   settle(outcome: Outcome): void {
     if (this.settled) return;
     this.settled = true;
-    const { key, model, requestId, traceId, streamed, purpose } = this.identity;
+    const { key, model, requestId, traceId, streamed, purpose, fromCache } = this.identity;
     const { ledger, metrics, logger, ids } = this.sinks;
     const latencyMs = performance.now() - this.began;
     const usage = outcome.source === 'none' ? NO_USAGE : outcome.usage;
@@ -109,7 +113,7 @@ export class Call {
       cachedTokens: usage.cachedTokens,
       cacheWriteTokens: usage.cacheWriteTokens,
       reasoningTokens: usage.reasoningTokens,
-      fromCache: false,
+      fromCache,
       usageSource: outcome.source,
       costUsd: cost,
       costKnown: this.price !== null,
@@ -153,5 +157,6 @@ export class Call {
     };
     if (outcome.status === 'failed') logger.warn(line, 'model call failed');
     else logger.info(line, 'model call');
+    this.onSettled?.(outcome);
   }
 }

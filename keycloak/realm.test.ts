@@ -47,7 +47,7 @@ describe('the realm', () => {
     expect(web?.redirectUris).toEqual(['https://slipway.example/oauth/keycloak/callback']);
     expect(web?.attributes).toMatchObject({
       'pkce.code.challenge.method': 'S256',
-      'post.logout.redirect.uris': 'https://slipway.example/',
+      'post.logout.redirect.uris': 'https://slipway.example/##https://slipway.example/oauth/switched',
       'backchannel.logout.url': 'https://slipway.example/oauth/backchannel-logout',
     });
     expect([service?.['standardFlowEnabled'], service?.redirectUris]).toEqual([false, []]);
@@ -96,6 +96,20 @@ describe('the realm', () => {
     expect(
       (realm['requiredActions'] as Array<{ alias: string; defaultAction: boolean }>).filter(({ defaultAction }) => defaultAction).map(({ alias }) => alias),
     ).toEqual(['CONFIGURE_TOTP']);
+  });
+
+  it('has its own way in when a second factor can be asked for, of which every step names what there is', async () => {
+    expect((await realmOf())['authenticationFlows']).toBeUndefined();
+    const realm = await realmOf({ STEP_UP: 'true' });
+    const flows = realm['authenticationFlows'] as Array<{
+      alias: string;
+      authenticationExecutions: Array<{ flowAlias?: string; authenticatorConfig?: string }>;
+    }>;
+    const configs = (realm['authenticatorConfig'] as Array<{ alias: string }>).map(({ alias }) => alias);
+    const steps = flows.flatMap(({ authenticationExecutions }) => authenticationExecutions);
+    expect(flows.map(({ alias }) => alias)).toEqual(expect.arrayContaining(steps.flatMap(({ flowAlias }) => flowAlias ?? [])));
+    expect(steps.flatMap(({ authenticatorConfig }) => authenticatorConfig ?? []).sort()).toEqual([...configs].sort());
+    expect(realm['attributes']).toEqual({ 'acr.loa.map': '{"password":1,"second-factor":2}' });
   });
 
   it('says every setting that is wrong or missing, and no value', async () => {

@@ -1,4 +1,5 @@
 import { type Broker, brokerRepresentations } from './brokers.ts';
+import { authenticationFlows } from './flows.ts';
 
 /** What one installation's realm is made of. Addresses are absolute; times are seconds. */
 export interface RealmParameters {
@@ -16,6 +17,8 @@ export interface RealmParameters {
   readonly verifyEmail: boolean;
   /** `required`: everybody sets up an authenticator at the first sign-in; `optional`: whoever wants to. */
   readonly totp: 'optional' | 'required';
+  /** The realm's own way in, by which a sign-in can ask for a second factor (`flows.ts`), in the place of Keycloak's. */
+  readonly stepUp: boolean;
   readonly smtp: {
     readonly host: string;
     readonly port: number;
@@ -32,6 +35,8 @@ export interface RealmParameters {
 
 /** Where the browser comes back to, and where Keycloak tells of an ended session: app-server's own paths. */
 const CALLBACK_PATH = '/oauth/keycloak/callback';
+/** Where it comes back to when somebody else is to sign in. */
+const SWITCHED_PATH = '/oauth/switched';
 const BACKCHANNEL_LOGOUT_PATH = '/oauth/backchannel-logout';
 /** A stolen access token is of use for this long; a session is refreshed as often. Seconds. */
 const ACCESS_TOKEN_SECONDS = 300;
@@ -92,10 +97,11 @@ export function realmRepresentation(parameters: RealmParameters): Json {
       },
     ],
     ...brokerRepresentations(brokers),
+    ...(parameters.stepUp ? authenticationFlows() : {}),
   };
 }
 
-function webClient({ webClient: { id, secret }, publicUrl, appServerUrl }: RealmParameters): Json {
+function webClient({ webClient: { id, secret }, publicUrl, appServerUrl, stepUp }: RealmParameters): Json {
   const home = new URL('/', publicUrl).href;
   return {
     clientId: id,
@@ -115,7 +121,7 @@ function webClient({ webClient: { id, secret }, publicUrl, appServerUrl }: Realm
     webOrigins: [],
     attributes: {
       'pkce.code.challenge.method': 'S256',
-      'post.logout.redirect.uris': home,
+      'post.logout.redirect.uris': [home, new URL(SWITCHED_PATH, publicUrl).href].join('##'),
       'backchannel.logout.url': new URL(BACKCHANNEL_LOGOUT_PATH, appServerUrl).href,
       'backchannel.logout.session.required': 'true',
       'standard.token.exchange.enabled': 'true',
@@ -126,6 +132,8 @@ function webClient({ webClient: { id, secret }, publicUrl, appServerUrl }: Realm
     protocolMappers: [
       // Without itself in the audience a client can neither introspect nor exchange its own tokens.
       mapper('aud-self', 'oidc-audience-mapper', { 'included.client.audience': id, 'access.token.claim': 'true', 'id.token.claim': 'false' }),
+      // By which means somebody proved themself, with what `acr` says.
+      ...(stepUp ? [mapper('amr', 'oidc-amr-mapper', { 'id.token.claim': 'true', 'access.token.claim': 'false' })] : []),
       mapper('identity-provider', 'oidc-usersessionmodel-note-mapper', {
         'user.session.note': 'identity_provider',
         'claim.name': 'identity_provider',

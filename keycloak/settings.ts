@@ -33,6 +33,8 @@ const Settings = z.object({
   /** Nobody gets in before the e-mail address is proved. Needs SMTP_URL. */
   VERIFY_EMAIL: flag('false'),
   TOTP: z.enum(['optional', 'required']).default('optional'),
+  /** A browser flow of the realm's own, in which a sign-in can ask for a second factor. */
+  STEP_UP: flag('false'),
   /** `smtp://` or `smtps://`, with user and password in it. Secret. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   MAIL_FROM: z.email().optional(),
@@ -86,6 +88,7 @@ export async function realmParameters(source: Readonly<Record<string, string | u
     registration: settings.REGISTRATION,
     verifyEmail: settings.VERIFY_EMAIL,
     totp: settings.TOTP,
+    stepUp: settings.STEP_UP,
     smtp: smtpOf(settings),
     sessionIdleSeconds: settings.SESSION_IDLE_HOURS * 3_600,
     sessionMaxSeconds: settings.SESSION_MAX_HOURS * 3_600,

@@ -28,6 +28,7 @@ export function realmFor(name: string, appUrl: string, more: Partial<RealmParame
       registration: true,
       verifyEmail: false,
       totp: 'optional',
+      stepUp: false,
       smtp: null,
       sessionIdleSeconds: 86_400,
       sessionMaxSeconds: 86_400,

@@ -8,6 +8,7 @@ import { findChromium, launchChromium } from '../e2e/browser.ts';
 import { describeGates } from './gates.ts';
 import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
+import { describeSecondFactor } from './second-factor.ts';
 
 const executable = findChromium();
 const lack = await whyNoKeycloak((line) => console.log(line));
@@ -90,6 +91,10 @@ describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
     const me = (): Promise<{ id: string; name: string; email: string | null }> => person.json(`${world.url}/api/v1/me`);
 
     describeGates(
+      () => world,
+      () => browser,
+    );
+    describeSecondFactor(
       () => world,
       () => browser,
     );

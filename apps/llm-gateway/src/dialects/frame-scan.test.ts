@@ -39,6 +39,8 @@ describe('scanFrame', () => {
       ['chat', { choices: [{ finish_reason: 'stop' }] }],
       ['chat', { choices: [], usage: { prompt_tokens: 1 } }],
       ['chat', { error: { message: 'x' } }],
+      ['chat', { error: 'x' }],
+      ['chat', { object: 'error', message: 'x' }],
       ['messages', { type: 'message_start', message: {} }],
       ['messages', { type: 'message_delta', delta: {} }],
       ['messages', { type: 'message_stop' }],

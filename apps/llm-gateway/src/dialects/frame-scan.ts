@@ -45,14 +45,16 @@ export function scanFrame(dialect: Dialect, frame: string): FrameScan {
 function scanChat(frame: string): FrameScan {
   const delta = frame.indexOf('delta":');
   const said = delta === -1 ? '' : frame.slice(delta);
+  const answers = delta !== -1 || frame.includes('choices":');
   return {
     characters:
       lengthsOf(said, 'content":') +
       (lengthsOf(said, 'reasoning_content":') || lengthsOf(said, 'reasoning":')) +
       lengthsOf(said, 'refusal":') +
       lengthsOf(said, 'arguments":'),
-    answers: delta !== -1 || frame.includes('choices":'),
-    tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || (delta === -1 && frame.includes('error"')),
+    answers,
+    // What is no part of an answer may be an error in one of the forms that servers have for it.
+    tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || opens(frame, 'error":', OPEN_BRACE) || !answers,
   };
 }
 

@@ -26,6 +26,26 @@ const stream = (...frames: (object | string)[]): Buffer =>
   Buffer.from(frames.map((frame) => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`).join(''));
 const open = (caller: Spoken, spoken: Spoken): Exchange => testExchange(caller, REQUEST[caller], spoken);
 
+describe('a server of chat with manners of its own', () => {
+  it('has said all when it says [DONE], also without a reason', () => {
+    for (const caller of SPOKEN) {
+      const { answer } = open(caller, 'chat');
+      said(answer, stream(START.chat, TEXT.chat('all'), '[DONE]'));
+      expect([caller, answer.complete, answer.characters, answer.error]).toEqual([caller, true, 3, null]);
+    }
+  });
+
+  it('fails in every form that servers have for an error, translated or not', () => {
+    for (const caller of ['chat', 'messages'] as const) {
+      for (const frame of [{ error: 'no' }, { error: { message: 'no' } }, { object: 'error', message: 'no' }]) {
+        const { answer } = open(caller, 'chat');
+        said(answer, stream(START.chat, frame));
+        expect([caller, frame, answer.error?.message, answer.complete]).toEqual([caller, frame, 'no', false]);
+      }
+    }
+  });
+});
+
 describe('a stream of a provider that means ill or is broken', () => {
   for (const [caller, spoken] of CELLS) {
     const cell = `${caller} from ${spoken}`;

@@ -52,7 +52,7 @@ export class PassThroughAnswer implements Answer {
     const answer = parseObject(body.toString('utf8'));
     const content = answer?.[CONTENT[this.dialect]];
     if (answer === null || !Array.isArray(content)) {
-      this.error = objectOf(answer?.['error']);
+      this.error = answer === null ? null : this.dialect === 'messages' ? objectOf(answer['error']) : chatErrorOf(answer);
       throw new SlipwayError('model.bad-response', 'The answer of the model is not one of its API.');
     }
     this.begun = true;
@@ -68,8 +68,10 @@ export class PassThroughAnswer implements Answer {
     const scan = scanFrame(this.dialect, data.toString('latin1'));
     this.characters += scan.characters;
     this.begun ||= scan.answers;
-    if (scan.tells) this.told(parseObject(data.toString('utf8')));
-    else if (!scan.answers && this.dialect === 'chat' && data.toString('latin1', 0, 16).trim() === '[DONE]') this.complete = true;
+    if (!scan.tells) return;
+    const text = data.toString('utf8').trim();
+    if (text === '[DONE]' && this.dialect === 'chat') this.complete = true;
+    else this.told(parseObject(text));
   }
 
   private told(frame: JsonObject | null): void {

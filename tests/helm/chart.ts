@@ -49,7 +49,11 @@ export const EVERYTHING: Values = {
   ...Object.fromEntries(['appServer', 'worker', 'runtimeApi', 'llmGateway', 'egressProxy', 'web'].map((app) => [app, { autoscaling: { enabled: true }, pod: { priorityClassName: app.toLowerCase() } }])),
   sandboxGateway: { autoscaling: { enabled: true }, publicUrl: 'https://sandboxes.example.com', image: { digest: DIGEST } },
   redis: { host: 'redis.example.com', tls: true, auth: { existingSecret: 'redis' } },
-  llm: { model: 'gpt', baseUrl: 'https://models.example.com:8443/v1', existingSecret: 'llm' },
+  llm: {
+    model: 'gpt', baseUrl: 'https://models.example.com:8443/v1', existingSecret: 'llm',
+    models: [{ name: 'sonnet', deployments: [{ provider: 'anthropic', model: 'claude-sonnet-4-5', apiKeyEnv: 'ANTHROPIC_API_KEY' }] }],
+    modelKeys: { existingSecret: 'models', variables: { ANTHROPIC_API_KEY: 'anthropic' } },
+  },
   sandboxes: { workspaceStore: { url: '', volume: { enabled: true, storageClassName: 'nfs' } }, templates: PROXIED_TEMPLATES },
   egress: { commonHosts: ['git.example.com'], packageHosts: ['mirror.example.com'], permittedRanges: ['192.168.7.0/24'], direct: ['.example.org'] },
   ingress: { enabled: true, className: 'nginx', tls: { secretName: 'tls' }, sandboxGateway: { wildcard: true, tls: { secretName: 'wildcard' } } },

@@ -45,6 +45,17 @@ for (const [name, values] of [
       });
 
     if (name === 'everything on')
+      it('has the models in a file that llm-gateway takes, and their keys in variables of a Secret', async () => {
+        const { ModelsFile } = (await import(pathToFileURL(path.join(ROOT, 'apps/llm-gateway/dist/routing/models-file.js')).href)) as { ModelsFile: { parse(value: unknown): unknown } };
+        const gateway = workload('Deployment', 'llm-gateway');
+        const [{ data }] = ofKind(objects, 'ConfigMap').filter(({ metadata }) => metadata.name === 'acme-models');
+        const { name: variable, valueFrom } = gateway.spec.template.spec.containers[0].env.find(({ name: its }: Manifest) => its === 'ANTHROPIC_API_KEY');
+        expect([variable, valueFrom]).toEqual(['ANTHROPIC_API_KEY', { secretKeyRef: { name: 'models', key: 'anthropic' } }]);
+        expect(ModelsFile.parse(JSON.parse(data['models.json']))).toMatchObject({ models: [{ name: 'sonnet', strategy: 'weighted' }] });
+        expect(JSON.stringify(gateway.spec.template.spec.containers[0].volumeMounts)).toContain('/etc/slipway/models');
+      });
+
+    if (name === 'everything on')
       it('sends calls to the outside by the proxy, and none to a service of the cluster', () => {
         for (const app of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway', 'web']) {
           const env = environmentOf(workload('Deployment', app), secrets);

@@ -193,6 +193,13 @@
 {{- if .existingSecret }}
 {{ include "slipway.fromSecret" (dict "name" "LLM_API_KEY" "secret" .existingSecret "key" .apiKeyKey) }}
 {{- end }}
+{{- if .models }}
+- { name: LLM_MODELS_FILE, value: /etc/slipway/models/models.json }
+{{- end }}
+{{- $keys := .modelKeys }}
+{{- range $variable, $key := $keys.variables }}
+{{ include "slipway.fromSecret" (dict "name" $variable "secret" $keys.existingSecret "key" $key) }}
+{{- end }}
 - { name: LLM_FIRST_BYTE_TIMEOUT_SECONDS, value: {{ .firstByteTimeoutSeconds | quote }} }
 - { name: LLM_SILENCE_TIMEOUT_SECONDS, value: {{ .silenceTimeoutSeconds | quote }} }
 {{- end }}
@@ -238,6 +245,7 @@
 {{- end -}}
 {{- if $v.oidc.existingSecret }}{{ $needed = append $needed (dict "value" "oidc.existingSecret" "name" $v.oidc.existingSecret "keys" (list $v.oidc.clientSecretKey)) }}{{ end -}}
 {{- if $v.llm.existingSecret }}{{ $needed = append $needed (dict "value" "llm.existingSecret" "name" $v.llm.existingSecret "keys" (list $v.llm.apiKeyKey)) }}{{ end -}}
+{{- if $v.llm.modelKeys.existingSecret }}{{ $needed = append $needed (dict "value" "llm.modelKeys.existingSecret" "name" $v.llm.modelKeys.existingSecret "keys" (values $v.llm.modelKeys.variables)) }}{{ end -}}
 {{- if $v.secrets.existingSecret }}{{ $needed = append $needed (dict "value" "secrets.existingSecret" "name" $v.secrets.existingSecret "keys" (values (ternary $v.secrets.keys (omit $v.secrets.keys "egress") (not (empty (include "slipway.egressProxied" .)))) | sortAlpha)) }}{{ end -}}
 {{- if and $store.url $store.existingSecret -}}
 {{- $needed = append $needed (dict "value" "sandboxes.workspaceStore.existingSecret" "name" $store.existingSecret "keys" (list $store.accessKeyIdKey $store.secretAccessKeyKey)) -}}

@@ -46,7 +46,9 @@ for (const [name, values] of [
 
     if (name === 'everything on')
       it('has the models in a file that llm-gateway takes, and their keys in variables of a Secret', async () => {
-        const { ModelsFile } = (await import(pathToFileURL(path.join(ROOT, 'apps/llm-gateway/dist/routing/models-file.js')).href)) as { ModelsFile: { parse(value: unknown): unknown } };
+        const { ModelsFile } = (await import(pathToFileURL(path.join(ROOT, 'apps/llm-gateway/dist/routing/models-file.js')).href)) as {
+          ModelsFile: { parse(value: unknown): unknown };
+        };
         const gateway = workload('Deployment', 'llm-gateway');
         const [{ data }] = ofKind(objects, 'ConfigMap').filter(({ metadata }) => metadata.name === 'acme-models');
         const { name: variable, valueFrom } = gateway.spec.template.spec.containers[0].env.find(({ name: its }: Manifest) => its === 'ANTHROPIC_API_KEY');

@@ -56,6 +56,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     holdSeconds: config.BUDGET_HOLD_SECONDS,
     reservedWaitMs: config.BUDGET_WAIT_SECONDS * 1000,
     limitsChanged: (orgId) => keys.forgetOrg(orgId),
+    lives: config.DATA_DIR === undefined ? undefined : { directory: path.join(config.DATA_DIR, 'budgets'), stored: () => ledger.flush() },
   });
   const models = new ModelDirectory(offeredModels(config), clock.now());
   const dispatchers = new Dispatchers(config);

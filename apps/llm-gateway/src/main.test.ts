@@ -84,6 +84,38 @@ describe('the process', () => {
     expect(await rows(conversationId)).toBe(21);
   });
 
+  it('killed leaves nothing of a budget held: its next life counts what was spent and frees the rest', async () => {
+    await owner.query(`INSERT INTO gateway.budget (org_id, kind, subject, limit_usd, period) VALUES ('org_1', 'org', '', 500, 'month')`);
+    try {
+      const first = await start();
+      const key = await keyOf(first.url, randomUUID());
+      const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'hi' }] };
+      const replicasOf = async (): Promise<string[]> =>
+        (await owner.query<{ replica: string }>(`SELECT DISTINCT replica FROM gateway.budget_lease WHERE org_id = 'org_1' AND held > 0`)).rows.map(
+          ({ replica }) => replica,
+        );
+      const [held] = await until('it holds some of it', async () => {
+        expect((await post(`${first.url}/v1/chat/completions`, request, key)).status).toBe(200);
+        const replicas = await replicasOf();
+        return replicas.length > 0 ? replicas : null;
+      });
+      first.child.kill('SIGKILL');
+      await first.exit;
+      expect(await replicasOf()).toEqual([held]);
+      const second = await start();
+      await until('that is free', async () => !(await replicasOf()).includes(held ?? ''));
+      const { rows } = await owner.query<{ same: boolean }>(
+        `SELECT a.spent = (SELECT sum(l.cost_usd) * 10000000000 FROM gateway.ledger l WHERE l.org_id = 'org_1') AS same FROM gateway.budget_account a WHERE a.org_id = 'org_1'`,
+      );
+      expect(rows).toEqual([{ same: true }]);
+      second.child.kill('SIGTERM');
+      expect(await second.exit).toBe(0);
+      expect(await replicasOf()).toEqual([]);
+    } finally {
+      await owner.query(`DELETE FROM gateway.budget WHERE org_id = 'org_1'`);
+    }
+  });
+
   it('told to end lets a call under way end well, and stores it', async () => {
     const conversationId = randomUUID();
     const gateway = await start();

@@ -1,26 +1,69 @@
 import { RateLimits } from '../limits/rate-limits.js';
 import type { Admitter } from './admission.js';
 import { KeyAdmitter } from './admitter.js';
+import { endReplica } from './authority.queries.js';
 import { BudgetLeases, type BudgetLeasesOptions } from './budget-leases.js';
+import { FormerLives } from './former-lives.js';
 
 export interface RunningAdmitter extends Admitter {
-  /** Begins to listen to the other replicas and to say that this one lives. A database that is away is no error. */
+  /** Begins to listen to the other replicas and to say that this one lives. A database or a disk that is away is no error. */
   start(): Promise<void>;
   /** Gives up all that is held, after the last call, when the ledger has been stored. */
   close(): Promise<void>;
 }
 
+export interface AdmitterOptions extends Omit<BudgetLeasesOptions, 'began'> {
+  /** Where this replica remembers its lives, and what stores all that the ledger has of them (answering whether it is all). Absent: what a life that was killed held lapses. */
+  readonly lives?: { readonly directory: string; readonly stored: () => Promise<boolean> } | undefined;
+}
+
+/** Until an earlier life's ledger is stored it is asked again this often. Milliseconds. */
+const STORED_AGAIN_MS = 1_000;
+
 /** Lets calls in by all that limits their key; see `BudgetLeases` and `RateLimits`. */
-export function createAdmitter(options: BudgetLeasesOptions): RunningAdmitter {
-  const budgets = new BudgetLeases(options);
+export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
+  const lives = options.lives === undefined ? null : new FormerLives(options.lives.directory);
+  const diskFails = (error: unknown): void =>
+    options.logger.warn({ err: error }, 'the lives of this replica cannot be kept: what one that is killed holds lapses');
+  let began = '';
+  const budgets = new BudgetLeases({
+    ...options,
+    began: async (life) => {
+      began = life;
+      await lives?.add(life).catch(diskFails);
+    },
+  });
   const rates = new RateLimits(options);
   const admitter = new KeyAdmitter(budgets, rates);
+  let closed = false;
+
+  /** What earlier lives held is free as soon as all that they spent is in the ledger. */
+  async function bury(former: readonly string[]): Promise<void> {
+    while (!closed) {
+      try {
+        if (await options.lives?.stored()) {
+          for (const life of former) await endReplica(options.pool, life);
+          return await lives?.forget(former).catch(diskFails);
+        }
+      } catch (error) {
+        options.logger.debug({ err: error }, 'what an earlier life held is not free yet');
+      }
+      await new Promise((resolve) => setTimeout(resolve, STORED_AGAIN_MS).unref());
+    }
+  }
+
   return {
     admit: (key, claim, signal) => admitter.admit(key, claim, signal),
-    start: () => budgets.start(),
+    start: async () => {
+      const former = (await lives?.read()) ?? [];
+      await budgets.start();
+      if (former.length > 0) void bury(former);
+    },
     close: async () => {
+      closed = true;
       await rates.close();
       await budgets.close();
+      if (began !== '') await lives?.forget([began]).catch(diskFails);
     },
   };
 }

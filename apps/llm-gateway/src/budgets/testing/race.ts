@@ -20,6 +20,8 @@ export interface MoneyReplica {
   readonly admitter: RunningAdmitter;
   readonly ledger: LedgerWriter;
   readonly pool: SqlPool;
+  /** When the last turn was sent that has been answered. */
+  turnSentAt(): number;
   close(): Promise<void>;
   /** Dies without a word: nothing is given back, and what it had not stored is lost with it. */
   die(): Promise<void>;
@@ -29,7 +31,19 @@ export async function startMoneyReplica(database: TestDatabase, more: Partial<Bu
   const pool = createPool({ url: database.urls.gateway, max: 5, applicationName: 'test-replica', queryTimeoutMs: 4_000, onError: () => {} });
   let dead = false;
   const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
-  Object.assign(pool, { query: (...args: unknown[]) => (dead ? Promise.reject(new Error('dead')) : query(...args)) });
+  let turnSentAt = 0;
+  const turn = async (...args: unknown[]): Promise<unknown> => {
+    const at = performance.now();
+    const answer = await query(...args);
+    turnSentAt = at;
+    return answer;
+  };
+  Object.assign(pool, {
+    query: (...args: unknown[]) => {
+      if (dead) return Promise.reject(new Error('dead'));
+      return (args[0] as { name?: string } | undefined)?.name === 'take-budgets' ? turn(...args) : query(...args);
+    },
+  });
   const ledger = new LedgerWriter({
     store: async (entries) => (dead ? Promise.reject(new Error('dead')) : insertLedgerEntries(pool, entries)),
     spool: null,
@@ -50,6 +64,7 @@ export async function startMoneyReplica(database: TestDatabase, more: Partial<Bu
     admitter,
     ledger,
     pool,
+    turnSentAt: () => turnSentAt,
     close: async () => {
       await ledger.close(5_000);
       await admitter.close();
@@ -112,42 +127,49 @@ export function finish({ ledger }: MoneyReplica, key: StoredKey, admission: Admi
   admission.settle({ promptTokens: 1, completionTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }, costUsd);
 }
 
-/** What is truly spent and reserved, to the tick, and the most that it was while a call waited. */
+/** What is truly spent and reserved, to the tick. */
 export class Truth {
   overspent = 0;
   private readonly used = new Map<number, number>();
-  private readonly waiting = new Set<Map<number, number>>();
+  /** By account: from when on how much, in the order of time. */
+  private readonly history = new Map<number, Array<{ at: number; used: number }>>();
   private readonly unheard = new Set<Promise<unknown>>();
 
   constructor(private readonly limits: ReadonlyMap<number, number>) {}
 
-  add(key: StoredKey, ticks: number): void {
+  /** @param since when it was reserved in Postgres, at the earliest: its call hears of it later. */
+  add(key: StoredKey, ticks: number, since = performance.now()): void {
     for (const { account } of key.budgets ?? []) {
       const used = (this.used.get(account) ?? 0) + ticks;
       this.used.set(account, used);
       this.overspent = Math.max(this.overspent, used - (this.limits.get(account) ?? Number.POSITIVE_INFINITY));
-      for (const most of this.waiting) if (most.has(account)) most.set(account, Math.max(most.get(account) ?? 0, used));
+      const history = this.history.get(account) ?? [];
+      this.history.set(account, history);
+      const before = history.findLastIndex(({ at }) => at <= since);
+      history.splice(before + 1, 0, { at: since, used: history[before]?.used ?? 0 });
+      for (const each of history.slice(before + 1)) each.used += ticks;
     }
   }
 
-  /**
-   * Answers, when called, whether there was room for so much in every budget all the time since. What was reserved in Postgres by then is known here only when its call
-   * hears of it, so it goes on to look until each call has heard that was waiting then.
-   */
+  /** Answers, when called, whether there was room for so much in every budget all the time until then. @param heard resolves when the call knows. */
   watch(key: StoredKey, least: number, heard: Promise<unknown>): () => Promise<boolean> {
-    const most = new Map((key.budgets ?? []).map(({ account }) => [account, this.used.get(account) ?? 0]));
-    this.waiting.add(most);
+    const from = performance.now();
     this.unheard.add(heard);
+    void heard.then(() => this.unheard.delete(heard));
     return async () => {
-      this.unheard.delete(heard);
+      const to = performance.now();
+      // Of what was reserved by now its calls may hear later.
       await Promise.all(this.unheard);
-      this.waiting.delete(most);
-      return [...most].every(([account, used]) => used + least <= (this.limits.get(account) ?? Number.POSITIVE_INFINITY));
+      return (key.budgets ?? []).every(({ account }) => {
+        const history = this.history.get(account) ?? [];
+        const first = Math.max(
+          0,
+          history.findLastIndex(({ at }) => at <= from),
+        );
+        const most = Math.max(0, ...history.slice(first).flatMap(({ at, used }) => (at <= to ? [used] : [])));
+        return most + least <= (this.limits.get(account) ?? Number.POSITIVE_INFINITY);
+      });
     };
-  }
-
-  heard(told: Promise<unknown>): void {
-    this.unheard.delete(told);
   }
 }
 
@@ -182,8 +204,11 @@ export async function race(streams: readonly Stream[], limits: ReadonlyMap<numbe
       const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
       const wasRoom = truth.watch(key, toTicks(minCostUsd), heard);
       let admission: Admission;
+      let asked = false;
       try {
-        admission = await replica.admitter.admit(key, claim(maxCostUsd, minCostUsd), never);
+        const admitting = replica.admitter.admit(key, claim(maxCostUsd, minCostUsd), never);
+        asked = admitting instanceof Promise;
+        admission = await admitting;
       } catch (error) {
         hear();
         if (!(error instanceof SlipwayError) || !['budget.exhausted', 'rate.limited'].includes(error.code)) throw error;
@@ -195,8 +220,7 @@ export async function race(streams: readonly Stream[], limits: ReadonlyMap<numbe
       }
       result.admitted += 1;
       const ceiling = toTicks(admission.ceilingUsd ?? maxCostUsd);
-      truth.add(key, ceiling);
-      truth.heard(heard);
+      truth.add(key, ceiling, asked ? replica.turnSentAt() : performance.now());
       hear();
       await pause(lastsMs);
       const cost = Math.floor(ceiling * share);

@@ -28,9 +28,9 @@ export default async function run(report: Report): Promise<void> {
       headers: { 'content-type': 'application/json', ...way.headers },
       body,
     });
+    if (response.statusCode !== 200) throw new Error(`${way.name} answered ${response.statusCode}: ${(await response.body.text()).slice(0, 1_000)}`);
     let first = 0;
     for await (const _ of response.body) first ||= performance.now() - began;
-    if (response.statusCode !== 200) throw new Error(`${way.name} answered ${response.statusCode}: ${ways.output()}`);
     return { first, whole: performance.now() - began };
   };
   /** The ways in turn, so that what the machine does meanwhile falls on all of them. */
@@ -58,18 +58,22 @@ export default async function run(report: Report): Promise<void> {
     const streamed = await alternate([direct, relay, gateway], STREAMED, modelRequest(true));
     const peers: Array<{ name: string; plain: number; first: number; whole: number }> = [];
     for (const peer of ways.peers) {
-      const asked = await alternate([direct, peer], OF_A_PEER, modelRequest(false));
-      const listened = await alternate([direct, peer], OF_A_PEER, modelRequest(true));
-      const one = {
-        name: peer.name,
-        plain: added(asked, peer, 0.5, 'whole'),
-        first: added(listened, peer, 0.5, 'first'),
-        whole: added(listened, peer, 0.5, 'whole'),
-      };
-      report.note(
-        `${peer.name} adds p50 ${one.plain.toFixed(2)} ms plain, ${one.first.toFixed(2)} ms to the first token, ${one.whole.toFixed(2)} ms to the last`,
-      );
-      peers.push(one);
+      try {
+        const asked = await alternate([direct, peer], OF_A_PEER, modelRequest(false));
+        const listened = await alternate([direct, peer], OF_A_PEER, modelRequest(true));
+        const one = {
+          name: peer.name,
+          plain: added(asked, peer, 0.5, 'whole'),
+          first: added(listened, peer, 0.5, 'first'),
+          whole: added(listened, peer, 0.5, 'whole'),
+        };
+        report.note(
+          `${peer.name} adds p50 ${one.plain.toFixed(2)} ms plain, ${one.first.toFixed(2)} ms to the first token, ${one.whole.toFixed(2)} ms to the last`,
+        );
+        peers.push(one);
+      } catch (error) {
+        report.note(`${peer.name} is not measured: ${error instanceof Error ? error.message : String(error)}`);
+      }
     }
     const litellm = peers.find(({ name }) => name.startsWith('LiteLLM'));
     const beside = (figure: 'plain' | 'first' | 'whole'): { peer?: number } => (litellm === undefined ? {} : { peer: litellm[figure] });

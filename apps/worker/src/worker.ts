@@ -19,6 +19,7 @@ import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { Rest } from './rest/rest.js';
 import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
+import { ConversationModels } from './start/conversation-models.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
@@ -60,10 +61,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     setupTimeoutSeconds: config.SETUP_SCRIPT_TIMEOUT_SECONDS,
     maxIterations: config.MAX_ITERATIONS,
     ingestUrl: config.SANDBOX_INGEST_URL,
-    llmUrl: config.SANDBOX_LLM_URL,
   };
-  const secrets = new GrantedSecrets(pool, new Envelope(pool, box, clock));
-  const steps = new StartSteps(runtime, gateway, delivery, box, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
+  const envelope = new Envelope(pool, box, clock);
+  const secrets = new GrantedSecrets(pool, envelope);
+  const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL);
+  const steps = new StartSteps(runtime, gateway, models, delivery, box, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
   const snapshots = new Snapshots(pool, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {

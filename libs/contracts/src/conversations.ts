@@ -32,7 +32,7 @@ export const CreateConversation = z
     prompt: text.trim().min(1, 'say what the agent should do').max(MAX_PROMPT_LENGTH),
     repository: RepositoryUrl.optional(),
     branch: BranchName.optional(),
-    /** A name from `GET /api/v1/models`; absent takes the default. */
+    /** An id from `GET …/models`: a model of the gateway, or a profile (`profile/<name>`); absent takes the default. */
     model: z.string().min(1).max(200).optional(),
     title: text.trim().min(1).max(200).optional(),
     /** Whose secrets it gets beside the others; absent takes the organization's default. */

@@ -323,6 +323,12 @@ export const ERRORS = {
     nextStep: 'Send a message to try again, or choose another model.',
   },
   'model.unknown': { status: 404, title: 'There is no such model', retry: 'never', nextStep: 'Choose a model from GET /v1/models.' },
+  'model.profile-missing': {
+    status: 409,
+    title: 'The model profile of the conversation is gone',
+    retry: 'never',
+    nextStep: 'Give the conversation another model, or ask an admin to make a profile of that name; then send a message.',
+  },
   'model.context-exceeded': {
     status: 400,
     title: 'The conversation is longer than the model can read',

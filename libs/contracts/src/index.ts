@@ -185,6 +185,7 @@ export {
   GenerateKey,
   LedgerPage,
   LedgerRow,
+  MANAGED_PREFIXES,
   MAX_LEDGER_ROWS,
   OrgLimits,
   OwnProviders,
@@ -193,7 +194,7 @@ export {
   UpdateKey,
   UpdateTeamMember,
 } from './llm-gateway.js';
-export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, UpdateLlmProfile } from './llm-profiles.js';
+export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export {

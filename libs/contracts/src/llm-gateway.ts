@@ -6,6 +6,9 @@ import { z } from 'zod';
 export const DIRECT_PREFIXES = ['openai', 'anthropic', 'azure', 'gemini', 'bedrock'] as const;
 export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
 
+/** Names of our own in front of a model: it is one of the managed ones, without them. */
+export const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
+
 /** By prefix. Stored sealed under the virtual key's own token: it is readable in a call with that token and never again otherwise. */
 export const OwnProviders = z.partialRecord(
   z.enum(DIRECT_PREFIXES),

@@ -2,9 +2,18 @@ import { z } from 'zod';
 import { SecretValue } from './secrets.js';
 
 /**
- * A model with its address, key and manner under a name. Stored and listed; conversations do not use them yet: their models are
- * those that llm-gateway is configured with (`GET …/models`).
+ * A model with its address, key and manner under a name. A conversation uses one that it names as its model, `profile/<name>`, as the profile is at each of
+ * its starts; `GET …/models` lists them beside those that llm-gateway is configured with. The default one is the model of a conversation that names none,
+ * unless the organization's settings say another.
  */
+
+/** In front of a profile's name where a model is named. */
+export const PROFILE_PREFIX = 'profile/';
+
+/** The profile that a model's name names; `null`: it is one of llm-gateway's. */
+export function profileNameOf(model: string): string | null {
+  return model.startsWith(PROFILE_PREFIX) ? model.slice(PROFILE_PREFIX.length) : null;
+}
 
 /** Most that an organization has. */
 export const MAX_LLM_PROFILES = 100;
@@ -12,9 +21,12 @@ export const MAX_LLM_PROFILES = 100;
 const name = z.string().trim().min(1).max(100);
 const fields = {
   name,
-  /** The provider's name of it. */
+  /**
+   * The provider's name of it, with the provider in front (`anthropic/claude-…`): openai, anthropic, azure, gemini or bedrock. Without one: OpenAI's, or whatever
+   * speaks OpenAI's dialect at `baseUrl`; with neither key nor address, a model of llm-gateway.
+   */
   model: z.string().trim().min(1).max(200),
-  /** OpenAI-compatible, without `/chat/completions`; `null`: the provider's own. https, at a public address. */
+  /** Up to and including the version, without `/chat/completions`; `null`: the provider's own. https, at a public address. */
   baseUrl: z.url().max(2048).nullable(),
   temperature: z.number().min(0).max(2).nullable(),
   maxOutputTokens: z.int().min(1).max(1_000_000).nullable(),

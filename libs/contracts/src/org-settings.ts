@@ -3,7 +3,7 @@ import { EnvironmentName } from './conversations.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
-  /** Model of a conversation that names none, by its id of `GET …/models`; `null`, or one that the gateway does not offer any more: the gateway's own default. Read when a conversation is made. */
+  /** Model of a conversation that names none, by its id of `GET …/models`; `null`, or one that is not offered any more: the default profile, else the gateway's own default. Read when a conversation is made. */
   defaultModel: z.string().min(1).max(200).nullable(),
   /** Environment of a conversation that names none: which secrets it gets. Read when a conversation is made. */
   defaultEnvironment: EnvironmentName.nullable(),

@@ -99,6 +99,8 @@ export const ModelInfo = z.object({
   /** True for the built-in scripted model: the screen must say so. */
   demo: z.boolean(),
   default: z.boolean(),
+  /** True for a profile of the organization's own, whose id is `profile/<name>`; absent for a model of the gateway. */
+  profile: z.boolean().optional(),
 });
 export const ModelList = z.object({ data: z.array(ModelInfo) });
 export type ModelList = z.infer<typeof ModelList>;

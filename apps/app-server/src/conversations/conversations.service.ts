@@ -78,7 +78,7 @@ export class ConversationsService {
       outboxId: this.ids.uuid(),
       auditId: this.ids.uuid(),
       title: body.title ?? titleOf(body.prompt),
-      model: await this.modelFor(body.model, settings.defaultModel),
+      model: await this.models.choose(caller.orgId, body.model, settings.defaultModel),
       environment: body.environment ?? settings.defaultEnvironment,
       traceparent: makeTraceparent(),
     };
@@ -149,16 +149,6 @@ export class ConversationsService {
     if (state === null) throw notFound();
     if (state !== 'withdrawn') throw new SlipwayError('conversation.busy', 'The agent has taken this message in already.');
     this.hubs.inboxChanged(caller.orgId, conversationId);
-  }
-
-  /** @param usual the organization's choice, which may be gone since. */
-  private async modelFor(wanted: string | undefined, usual: string | null): Promise<string> {
-    const models = await this.models.list();
-    const named = models.find(({ id }) => id === (wanted ?? usual));
-    const model = wanted === undefined ? (named ?? models.find((each) => each.default) ?? models[0]) : named;
-    if (model === undefined)
-      throw new SlipwayError('model.unknown', wanted === undefined ? 'The gateway offers no model.' : `There is no model ${JSON.stringify(wanted)}.`);
-    return model.id;
   }
 }
 

@@ -20,7 +20,7 @@ import {
   updateProfile,
 } from './llm-profiles.queries.js';
 
-/** Models with their address, key and manner. Kept and listed; nothing calls them yet. A key is sealed for the address that it was given for. */
+/** Models with their address, key and manner; worker gives them to conversations. A key is sealed for the address that it was given for. */
 @Injectable()
 export class LlmProfilesService {
   constructor(

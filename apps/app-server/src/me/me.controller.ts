@@ -40,8 +40,8 @@ export class MeController {
   }
 
   @Serves(operations.listModels)
-  async listModels(): Promise<ModelList> {
-    return { data: await this.models.list() };
+  async listModels(@Caller() caller: Principal): Promise<ModelList> {
+    return { data: await this.models.offered(caller.orgId) };
   }
 }
 

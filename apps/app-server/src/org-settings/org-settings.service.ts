@@ -26,7 +26,7 @@ export class OrgSettingsService {
    */
   async update(caller: Principal, change: UpdateOrgSettings, ifMatch: string | undefined): Promise<OrgSettings> {
     const { defaultModel } = change;
-    if (typeof defaultModel === 'string' && !(await this.models.list()).some(({ id }) => id === defaultModel))
+    if (typeof defaultModel === 'string' && !(await this.models.offered(caller.orgId)).some(({ id }) => id === defaultModel))
       throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
     return inOrg(this.pool, caller.orgId, async (client) => {
       const found = await lockOrgSettings(client, caller.orgId);

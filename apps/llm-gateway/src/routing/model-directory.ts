@@ -1,4 +1,4 @@
-import { DEMO_MODEL, DIRECT_PREFIXES, type DirectPrefix, type GatewayModelList, type OwnProviders } from '@slipway/contracts';
+import { DEMO_MODEL, DIRECT_PREFIXES, type DirectPrefix, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { factsOf, type ModelFacts } from '@slipway/llm';
 import type { z } from 'zod';
@@ -8,8 +8,6 @@ import { Deployment } from './deployment.js';
 import { openOwnProviders } from './own-keys.js';
 import type { ModelGroup } from './route.js';
 
-/** Names of our own in front of a model: it is one of the managed ones. */
-const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
 const UNKNOWN: ModelFacts = { price: null, contextWindow: null, maxOutput: null, capabilities: null };
 
 /** Where a call goes. */

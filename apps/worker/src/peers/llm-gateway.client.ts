@@ -1,4 +1,4 @@
-import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits } from '@slipway/contracts';
+import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits, type OwnProviders } from '@slipway/contracts';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
@@ -9,10 +9,11 @@ const CALL_TIMEOUT_MS = 5_000;
 export class LlmGatewayClient {
   constructor(private readonly options: { url: string; masterKey: string }) {}
 
-  /** A new key for one conversation; its older ones end. */
+  /** A new key for one conversation; its older ones end. @param providers keys of providers that calls with it, and no others, are made with. */
   async generateKey(
     conversation: { orgId: string; id: string; createdBy: string; createdByLabel: string; repository: string | null },
     signal: AbortSignal,
+    providers?: OwnProviders,
   ): Promise<string> {
     const { key } = await callJson(
       {
@@ -22,6 +23,7 @@ export class LlmGatewayClient {
         body: {
           key_alias: `conversation ${conversation.id}`,
           duration_seconds: KEY_SECONDS,
+          ...(providers === undefined ? {} : { providers }),
           metadata: {
             org_id: conversation.orgId,
             conversation_id: conversation.id,

@@ -11,6 +11,7 @@ import type { Delivery } from '../delivery/delivery.js';
 import { AgentServerClient } from '../peers/agent-server.client.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
 import { maxIterationsOf } from './org-limits.queries.js';
@@ -32,7 +33,6 @@ export interface StartSettings {
   readonly setupTimeoutSeconds: number;
   readonly maxIterations: number;
   readonly ingestUrl: string;
-  readonly llmUrl: string;
 }
 
 /** A sandbox that is starting is looked at this often. Milliseconds; a warm one is ready in the first answer. */
@@ -54,6 +54,7 @@ export class StartSteps {
   constructor(
     private readonly runtime: RuntimeApiClient,
     private readonly gateway: LlmGatewayClient,
+    private readonly models: ConversationModels,
     private readonly delivery: Delivery,
     private readonly box: SecretBox,
     private readonly tokens: IngestTokens,
@@ -75,8 +76,8 @@ export class StartSteps {
 
   async run(held: HeldConversation, attempt: StartAttempt, signal: AbortSignal): Promise<void> {
     // The key is asked for while the workspace is made; a failure waits until it is needed.
-    const key = this.gateway.generateKey(held.row, signal);
-    key.catch(() => {});
+    const model = this.models.access(held.row, signal);
+    model.catch(() => {});
     const { agent, root, shown } = await this.sandbox(held, attempt, signal);
     const plan: WorkspacePlan = {
       directory: `${root.replace(/\/+$/, '')}/${held.row.repository === null ? 'project' : repositoryName(held.row.repository)}`,
@@ -84,7 +85,7 @@ export class StartSteps {
       branch: held.row.branch,
     };
     const { report, variables } = await this.workspace(held, attempt, agent, plan, shown, signal);
-    await this.conversation(held, attempt, agent, plan, report, variables, key, signal);
+    await this.conversation(held, attempt, agent, plan, report, variables, model, signal);
     await attempt.ready();
   }
 
@@ -210,13 +211,13 @@ export class StartSteps {
     plan: WorkspacePlan,
     report: WorkspaceReport,
     variables: readonly GrantedVariable[],
-    key: Promise<string>,
+    model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<void> {
     // Read before the step is shown: that changes nothing of what the agent is told.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, key, ending));
+    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
@@ -228,17 +229,17 @@ export class StartSteps {
     plan: WorkspacePlan,
     report: WorkspaceReport,
     variables: readonly GrantedVariable[],
-    key: Promise<string>,
+    model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<void> {
-    const [apiKey, ingestToken, orgLimit] = await Promise.all([
-      key,
+    const [{ llm }, ingestToken, orgLimit] = await Promise.all([
+      model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
     ]);
     const request: StartConversationRequest = {
       conversation_id: row.id,
-      agent: { llm: { model: row.model, api_key: apiKey, base_url: `${this.settings.llmUrl}/v1` } },
+      agent: { llm },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
       max_iterations: Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations),
       slipway: {

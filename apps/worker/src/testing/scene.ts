@@ -18,6 +18,7 @@ import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
+import { ConversationModels } from '../start/conversation-models.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
@@ -35,7 +36,7 @@ export interface Scene {
   readonly queue: Queue;
   readonly envelope: Envelope;
   /** A conversation with its first message and its wish, as app-server writes them. */
-  create(options?: { repository?: string; branch?: string; prompt?: string }): Promise<{ id: string; message: string }>;
+  create(options?: { repository?: string; branch?: string; prompt?: string; model?: string }): Promise<{ id: string; message: string }>;
   send(conversation: string, text: string): Promise<string>;
   wish(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
@@ -58,8 +59,10 @@ export function queueDatabase(): Promise<TestDatabase> {
   return createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
 }
 
-export async function openScene(settings: { cloneTimeoutSeconds?: number; setupTimeoutSeconds?: number } = {}): Promise<Scene> {
-  const database = await queueDatabase();
+export async function openScene(
+  settings: { cloneTimeoutSeconds?: number; setupTimeoutSeconds?: number; gatewayUrl?: string; database?: TestDatabase } = {},
+): Promise<Scene> {
+  const database = settings.database ?? (await queueDatabase());
   const connection = { databaseUrl: database.urls.app, applicationName: 'worker-test', logger };
   const peers = await StandIns.open(database.urls.app);
   const pool = createPool({ url: database.urls.app, max: 8, applicationName: 'worker-test', onError: () => {} });
@@ -71,9 +74,11 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
   const runtime = new RuntimeApiClient({ url: peers.runtimeUrl, apiKey: SECRET });
   const delivery = new Delivery(pool, log);
   const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
+  const gateway = new LlmGatewayClient({ url: settings.gatewayUrl ?? peers.gatewayUrl, masterKey: SECRET });
   const steps = new StartSteps(
     runtime,
-    new LlmGatewayClient({ url: peers.gatewayUrl, masterKey: SECRET }),
+    gateway,
+    new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1'),
     delivery,
     new SecretBox(SECRET),
     new IngestTokens(SECRET),
@@ -82,7 +87,6 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
       setupTimeoutSeconds: settings.setupTimeoutSeconds ?? 20,
       maxIterations: 10,
       ingestUrl: 'http://127.0.0.1:1',
-      llmUrl: 'http://127.0.0.1:1',
     },
     new GrantedSecrets(pool, envelope),
     pool,
@@ -117,12 +121,12 @@ export async function openScene(settings: { cloneTimeoutSeconds?: number; setupT
     pool,
     queue,
     envelope,
-    create: async ({ repository, branch, prompt = 'Do it.' } = {}) => {
+    create: async ({ repository, branch, prompt = 'Do it.', model = 'demo' } = {}) => {
       const id = randomUUID();
       await inOrg(pool, ORG, (client) =>
         client.query(
-          `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, repository, branch, model) VALUES ($1, $2, 'usr_a', 'A', 'T', $3, $4, 'demo')`,
-          [id, ORG, repository ?? null, branch ?? null],
+          `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, repository, branch, model) VALUES ($1, $2, 'usr_a', 'A', 'T', $3, $4, $5)`,
+          [id, ORG, repository ?? null, branch ?? null, model],
         ),
       );
       const message = await insertMessage(id, prompt);

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
-import { SandboxSecrets } from '@slipway/contracts';
+import { type LlmSettings, SandboxSecrets } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import pg from 'pg';
@@ -22,6 +22,8 @@ interface Sandbox {
   /** What was handed over last; `null` when nothing was. */
   secrets: SandboxSecrets | null;
   conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
+  /** The model that the agent was given last. */
+  llm: LlmSettings | null;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -49,6 +51,8 @@ export class StandIns {
   readonly claims = new Map<string, number>();
   /** Answers `POST /start` with a problem while it is set. */
   refuseStart: { status: number; code: string; detail: string } | null = null;
+  /** Bodies of requests for a virtual key. */
+  readonly keyRequests: Array<Record<string, unknown>> = [];
   private readonly servers: Server[] = [];
   runtimeUrl = '';
   gatewayUrl = '';
@@ -64,7 +68,10 @@ export class StandIns {
     const own = new StandIns(pool, await mkdtemp(path.join(os.tmpdir(), 'slipway-worker-')));
     own.runtimeUrl = (await own.serve('runtime', (...call) => own.runtime(...call))).url;
     own.gatewayUrl = (
-      await own.serve('gateway', async () => ({ status: 200, body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() } }))
+      await own.serve('gateway', async (_method, where, body) => {
+        if (where === '/key/generate') own.keyRequests.push(body);
+        return { status: 200, body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() } };
+      })
     ).url;
     return own;
   }
@@ -168,7 +175,7 @@ export class StandIns {
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
     const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
-    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, messages: [] };
+    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, messages: [] };
     session.status = 'running';
   }
 
@@ -189,6 +196,7 @@ export class StandIns {
       const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string };
       if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
         const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
+        sandbox.llm = (body['agent'] as { llm: LlmSettings }).llm;
         sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };

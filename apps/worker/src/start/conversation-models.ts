@@ -1,0 +1,75 @@
+import { type Envelope, llmKeyContext } from '@slipway/auth/envelope';
+import { DIRECT_PREFIXES, type LlmSettings, MANAGED_PREFIXES, type OwnProviders, profileNameOf } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { SlipwayError } from '@slipway/errors';
+import type { ConversationRow } from '../conversations/conversation.queries.js';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { profileNamed, type SealedProfile } from './llm-profile.queries.js';
+
+/** What a server that asks for no key is told. */
+const NO_KEY = 'none';
+
+/** A conversation's way to its model. */
+export interface ModelAccess {
+  /** As the conversation names it. */
+  readonly name: string;
+  /** For the agent: a virtual key that is good for this conversation alone, and never a provider's. */
+  readonly llm: LlmSettings;
+}
+
+/**
+ * Gives a conversation the model that it names: one of the gateway's, or a profile of its organization's (`profile/<name>`) as it is at that moment.
+ * A provider's key is in memory here for as long as one call to the gateway takes, and in no log, event, checkpoint or sandbox.
+ */
+export class ConversationModels {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly envelope: Envelope,
+    private readonly gateway: LlmGatewayClient,
+    /** llm-gateway as a sandbox reaches it, without `/v1`. */
+    private readonly llmUrl: string,
+  ) {}
+
+  /**
+   * Makes a new virtual key; older ones of the conversation end. Fails closed: without the profile's own key nothing is asked of anybody.
+   * @throws SlipwayError `model.profile-missing`, `secret.unreadable`, `service.unavailable`.
+   */
+  async access(row: ConversationRow, signal: AbortSignal): Promise<ModelAccess> {
+    const name = profileNameOf(row.model);
+    const base_url = `${this.llmUrl}/v1`;
+    if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.gateway.generateKey(row, signal), base_url } };
+    const profile = await profileNamed(this.pool, row.orgId, name);
+    if (profile === null) throw new SlipwayError('model.profile-missing', `There is no model profile ${JSON.stringify(name)} any more.`);
+    const { model, providers } = routeOf(profile, await this.keyOf(row.orgId, profile));
+    const api_key = await this.gateway.generateKey(row, signal, providers);
+    return {
+      name: row.model,
+      llm: {
+        model,
+        api_key,
+        base_url,
+        ...(profile.temperature === null ? {} : { temperature: profile.temperature }),
+        ...(profile.maxOutputTokens === null ? {} : { max_output_tokens: profile.maxOutputTokens }),
+      },
+    };
+  }
+
+  private keyOf(orgId: string, profile: SealedProfile): Promise<string> | null {
+    const { sealed, keyVersion } = profile;
+    if (sealed === null || keyVersion === null) return null;
+    return this.envelope.open(orgId, { bytes: sealed, keyVersion }, llmKeyContext(profile)).catch((error: unknown) => {
+      throw new SlipwayError('secret.unreadable', `The key of the model profile ${profile.name} cannot be opened.`, { cause: error });
+    });
+  }
+}
+
+/**
+ * What the gateway calls the model, and with whose key. A name with a provider's prefix goes to that provider; any other to whatever speaks OpenAI's dialect at
+ * the profile's address, or at OpenAI's own. Neither key nor address, or one of our own prefixes: the gateway's model of that name.
+ */
+export function routeOf({ model, baseUrl }: Pick<SealedProfile, 'model' | 'baseUrl'>, apiKey: string | null): { model: string; providers?: OwnProviders } {
+  if ((apiKey === null && baseUrl === null) || MANAGED_PREFIXES.some((prefix) => model.startsWith(prefix))) return { model };
+  const named = DIRECT_PREFIXES.find((prefix) => model.startsWith(`${prefix}/`));
+  const own = { apiKey: apiKey ?? NO_KEY, ...(baseUrl === null ? {} : { baseUrl }) };
+  return { model: named === undefined ? `openai/${model}` : model, providers: { [named ?? 'openai']: own } };
+}

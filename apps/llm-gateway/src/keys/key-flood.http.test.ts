@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { Agent, request as httpRequest } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { expect } from 'expect';
+import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
+
+let test: TestGateway;
+before(async () => {
+  test = await startTestGateway();
+  test.model.use(() => ({ text: 'ok' }));
+});
+after(() => test.close());
+
+interface Answer {
+  readonly status: number;
+  readonly body: { type?: string; error: { type?: string; code?: string; message: string } };
+  readonly ms: number;
+}
+const whole = JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] });
+function ask(agent: Agent, path: string, headers: Record<string, string>): Promise<Answer> {
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${test.gateway.url}${path}`,
+      { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': whole.length, ...headers } },
+      (response) => {
+        let text = '';
+        response.on('data', (part: Buffer) => {
+          text += part.toString();
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) as Answer['body'], ms: performance.now() - began }));
+      },
+    );
+    request.on('error', reject);
+    request.end(whole);
+  });
+}
+
+describe('what cannot be a key', () => {
+  it('is refused in the dialect of its path, on a connection that goes on', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const chat = await ask(agent, '/v1/chat/completions', { authorization: 'Bearer sk-nothing' });
+    expect([chat.status, chat.body.error.code]).toEqual([401, 'auth.missing']);
+    const messages = await ask(agent, '/v1/messages', { 'x-api-key': 'sk-ant-nothing' });
+    expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([401, 'error', 'authentication_error']);
+    const good = await ask(agent, '/v1/chat/completions', { authorization: `Bearer ${await test.key(randomUUID())}` });
+    expect(good.status).toBe(200);
+    agent.destroy();
+  });
+
+  it('is answered once a second to a connection that goes on with it, and good keys wait for nobody', async () => {
+    const [bad, good] = [new Agent({ keepAlive: true, maxSockets: 1 }), new Agent({ keepAlive: true, maxSockets: 1 })];
+    for (let each = 0; each < 16; each += 1) await ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
+    const late = ask(bad, '/v1/chat/completions', { authorization: 'Bearer slp_llm_nothing' });
+    const key = await test.key(randomUUID());
+    expect((await ask(good, '/v1/chat/completions', { authorization: `Bearer ${key}` })).status).toBe(200);
+    const { status, ms } = await late;
+    expect(status).toBe(401);
+    expect(ms).toBeGreaterThanOrEqual(950);
+    bad.destroy();
+    good.destroy();
+  });
+});

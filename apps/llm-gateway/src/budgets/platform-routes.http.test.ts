@@ -103,3 +103,39 @@ describe('a budget that is spent', () => {
     expect((await ask(await test.key(randomUUID(), { metadata: { org_id: 'org_c', conversation_id: randomUUID() } }))).status).toBe(200);
   });
 });
+
+describe('PUT /internal/limits/{org}', () => {
+  const limit = (org: string, limits: object, key = MASTER_KEY): Promise<Response> =>
+    fetch(`${test.gateway.url}/internal/limits/${org}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ resetDay: 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [], ...limits }),
+    });
+  const keyOf = (org: string, user: string, label: string): Promise<string> =>
+    test.key(randomUUID(), { metadata: { org_id: org, conversation_id: randomUUID(), user_id: user, user_label: label } });
+
+  it('holds each to their limit call by call, in the sentence that people read, and others not; and lets them through again when it is raised', async () => {
+    const [ada, bob] = [await keyOf('org_l', 'usr_ada', 'Ada'), await keyOf('org_l', 'usr_bob', 'Bob')];
+    expect([(await ask(ada)).status, (await ask(bob)).status]).toEqual([200, 200]);
+    expect((await limit('org_l', { memberLimitUsd: '0.0001', overrides: [{ user: 'usr_bob', limitUsd: null }] })).status).toBe(204);
+    const refusal = await until('it holds', async () => {
+      const answer = await ask(ada);
+      return answer.status === 402 ? answer : null;
+    });
+    expect(refusal).toMatchObject({
+      code: 'budget.exhausted',
+      message: expect.stringMatching(/^The budget of Ada of 0.0001 USD a month is used up\. It begins again on 1 /),
+    });
+    expect((await ask(bob)).status).toBe(200);
+    await limit('org_l', { memberLimitUsd: '100', orgLimitUsd: '100' });
+    await until('it goes on', async () => (await ask(ada)).status === 200);
+    await limit('org_l', { orgLimitUsd: '0' });
+    await until('nothing is nothing for everybody', async () => (await ask(bob)).status === 402);
+  });
+
+  it('400 and 401: limits that are none, and without the master key', async () => {
+    for (const wrong of [{ orgLimitUsd: '-1' }, { resetDay: 0 }, { overrides: [{ user: '', limitUsd: null }] }])
+      expect((await limit('org_l', wrong)).status).toBe(400);
+    expect((await limit('org_l', {}, await test.key(randomUUID()))).status).toBe(401);
+  });
+});

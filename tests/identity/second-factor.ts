@@ -9,12 +9,9 @@ import { PersonInChromium } from './person-in-chromium.ts';
 const CLEO = { username: 'cleo', password: 'correct horse', firstName: 'Cleo', lastName: 'Patra', email: 'cleo@example.test' } as const;
 const BEA = { username: 'bea', password: 'correct horse', firstName: 'Bea', lastName: 'Potter', email: 'bea@example.test' } as const;
 
-/** These two have not been run against the real Keycloak yet: the machine had no time for it. */
-const skip = process.env['TEST_SECOND_FACTOR'] === undefined ? 'not tried with the real Keycloak yet; TEST_SECOND_FACTOR=1 runs it' : false;
-
 /** What an organization's rules and a switch of accounts need of the realm. */
 export function describeSecondFactor(world: () => IdentityWorld, browser: () => Browser): void {
-  it('a sign-in that wants a second factor has it set up by who has none; from then on the tokens say so, asked for or not', { skip }, async (test) => {
+  it('a sign-in that wants a second factor has it set up by who has none; from then on the tokens say so, asked for or not', async (test) => {
     const app = await AppOfIssuer.listen();
     const admin = await world().keycloak.admin.makeRealm(realmFor('factors', app.url, { stepUp: true }));
     await admin.createPerson(CLEO);
@@ -44,9 +41,7 @@ export function describeSecondFactor(world: () => IdentityWorld, browser: () => 
     expect((await signIn({}, (person) => person.fill({ otp: oneTimeCode(secret, 1) }))).secondFactor).toBe(true);
   });
 
-  it('who switches accounts is asked for any name and password, not for those of who was signed in, and comes to where they were led', {
-    skip,
-  }, async (test) => {
+  it('who switches accounts is asked for any name and password, not for those of who was signed in, and comes to where they were led', {}, async (test) => {
     await world().keycloak.admin.createPerson(BEA);
     const cleo = { ...CLEO, username: 'cleo-here', email: 'cleo-here@example.test' };
     await world().keycloak.admin.createPerson(cleo);

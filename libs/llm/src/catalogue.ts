@@ -51,6 +51,8 @@ const claude = (input: number, cachedInput: number, output: number, contextWindo
   maxOutput,
   capabilities: ALL,
 });
+/** One whose price of what it reads from its cache is not known here: so its cost is not. */
+const unpriced = (contextWindow: number, maxOutput: number): ModelFacts => ({ price: null, contextWindow, maxOutput, capabilities: ALL });
 /** OpenAI's: what is written into the cache costs as other input. */
 const openai = (
   [input, cachedInput, output]: readonly [number, number, number],
@@ -73,6 +75,10 @@ export const MODEL_LISTS: readonly ModelList[] = [
       'claude-fable-5-1': claude(10, 0.25, 50, 1_000_000, 128_000),
       'claude-fable-5': claude(10, 1, 50, 1_000_000, 128_000),
       'claude-opus-5': claude(5, 0.5, 25, 1_000_000, 128_000),
+      'claude-opus-5-5': unpriced(1_000_000, 128_000),
+      'claude-sonnet-5-5': unpriced(1_000_000, 128_000),
+      'claude-haiku-5-5': unpriced(1_000_000, 128_000),
+      'claude-sonnet-5': unpriced(1_000_000, 128_000),
       'claude-opus-4-8': claude(5, 0.5, 25),
       'claude-opus-4-7': claude(5, 0.5, 25),
       'claude-opus-4-6': claude(5, 0.5, 25),

@@ -20,7 +20,7 @@ describe('priceOf', () => {
     expect(new Set(names).size).toBe(names.length);
     for (const list of MODEL_LISTS) {
       for (const { price, contextWindow, maxOutput } of Object.values(list.models)) {
-        expect(price?.cachedInput).toBeLessThanOrEqual(price?.input ?? 0);
+        if (price !== null) expect(price.cachedInput).toBeLessThanOrEqual(price.input);
         expect(maxOutput ?? 0).toBeLessThanOrEqual(contextWindow ?? 0);
       }
     }

@@ -50,6 +50,29 @@ describe('the model of a conversation that is at work', () => {
     expect(JSON.stringify(second.requests[1]?.body)).toContain('EXECUTION RESULT of [terminal]');
   });
 
+  it('keeps the key that it has when the new one comes without, and takes it to no other address', async () => {
+    const id = randomUUID();
+    const workspace = { working_dir: sandbox.workspace, kind: 'LocalWorkspace' };
+    const at = (server: ModelServer, more: object = {}) => ({ model: 'm', base_url: server.url, ...more });
+    const third = await startModelServer({ script: () => ({ text: 'Done.' }) });
+    const fourth = await startModelServer({ script: () => ({ text: 'Done.' }) });
+    const said = async (server: ModelServer): Promise<unknown> => {
+      const count = server.requests.length;
+      await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
+      return until('the model was asked', () => server.requests[count]?.headers['authorization'] ?? (server.requests.length > count ? 'none' : null));
+    };
+    try {
+      await sandbox.call('POST', '/api/conversations', { conversation_id: id, agent: { llm: at(third, { api_key: 'sk-of-three' }) }, workspace });
+      await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: at(third) });
+      expect(await said(third)).toBe('Bearer sk-of-three');
+      await sandbox.call('POST', `/api/conversations/${id}/switch_llm`, { llm: at(fourth) });
+      expect(await said(fourth)).toBe('none');
+    } finally {
+      await third.close();
+      await fourth.close();
+    }
+  });
+
   it('refuses what is no model, and stays as it is', async () => {
     const id = randomUUID();
     const workspace = { working_dir: sandbox.workspace, kind: 'LocalWorkspace' };

@@ -21,6 +21,7 @@ import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
 import { ConversationModels } from './start/conversation-models.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
+import { ModelSwitch } from './start/model-switch.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
 import { Sweeps } from './sweeps/sweeps.js';
@@ -69,7 +70,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
-    saga: new StartSaga(pool, queue, runtime, steps, delivery, clock, logger),
+    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), delivery, clock, logger),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger),
     orgRest: new OrgRest(pool, queue, logger),

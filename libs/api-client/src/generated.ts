@@ -202,6 +202,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take a claim back; who has joined by it stays. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     releaseDomain: (request: { org: string; domain: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Give a conversation another model: one at work from its next step on, any other at its next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `model.unknown` besides the common codes. */
+    switchModel: (request: { org: string; conversation: string; body: OperationBody<'switchModel'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/model', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'switchModel'>>,
     /** How old, how idle and how strong a sign-in of a member may be. */
     getSecurityRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/security', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSecurityRules'>>,

@@ -41,6 +41,10 @@ export const CreateConversation = z
   .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
 export type CreateConversation = z.infer<typeof CreateConversation>;
 
+/** As `CreateConversation.model`. */
+export const SwitchModel = z.strictObject({ model: z.string().min(1).max(200) });
+export type SwitchModel = z.infer<typeof SwitchModel>;
+
 /** What a person reads; a pure function of the log (`reduceConversationStatus` in libs/domain). */
 export const CONVERSATION_STATUSES = ['starting', 'working', 'waiting', 'paused', 'finished', 'failed', 'stopped'] as const;
 export const ConversationStatus = z.enum(CONVERSATION_STATUSES);

@@ -136,6 +136,7 @@ export {
   SANDBOX_STATUSES,
   SandboxStatus,
   SendMessage,
+  SwitchModel,
 } from './conversations.js';
 export {
   ApproveDevice,

@@ -16,6 +16,7 @@ import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
+import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
@@ -340,6 +341,7 @@ export const operations = {
   ...memberOperations,
   ...invitationOperations,
   ...domainOperations,
+  ...conversationModelOperations,
   ...securityOperations,
   ...auditOperations,
   ...secretOperations,

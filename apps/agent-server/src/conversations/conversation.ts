@@ -178,7 +178,10 @@ export class Conversation {
     const { started } = this;
     if (started === undefined) throw notStarted();
     this.deps.mask.add([llm.api_key ?? '']);
-    started.llms.switch('agent', llmConfigOf(llm));
+    const { baseUrl, apiKey } = started.llms.get('agent').config;
+    const next = llmConfigOf(llm);
+    // The key stays where it was good: at no other address.
+    started.llms.switch('agent', next.apiKey === null && next.baseUrl === baseUrl ? { ...next, apiKey } : next);
     started.modelRetries = llm.num_retries ?? DEFAULT_MODEL_RETRIES;
     this.meta = { ...this.meta, model: llm.model, base_url: llm.base_url ?? null };
     this.saveMeta();

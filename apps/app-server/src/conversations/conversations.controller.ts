@@ -8,6 +8,7 @@ import {
   type Principal,
   type QueuedMessage,
   type SendMessage,
+  type SwitchModel,
 } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
@@ -16,6 +17,7 @@ import { conversationId } from '../events/conversation-id.js';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { SQL_POOL } from '../platform/tokens.js';
+import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsService } from './conversations.service.js';
 import { RunControlService } from './run-control.service.js';
 import { StartWait } from './start-wait.js';
@@ -27,6 +29,7 @@ export class ConversationsController {
   constructor(
     private readonly conversations: ConversationsService,
     private readonly runs: RunControlService,
+    private readonly models: ConversationModelService,
     private readonly workspace: WorkspaceService,
     private readonly startWait: StartWait,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
@@ -90,6 +93,12 @@ export class ConversationsController {
   @Serves(operations.resumeConversation)
   async resume(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
     await this.runs.resume(caller, conversationId(id));
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.switchModel)
+  async switchModel(@Caller() caller: Principal, @Param('conversation') id: string, @Body() { model }: SwitchModel): Promise<Conversation> {
+    await this.models.set(caller, conversationId(id), model);
     return this.conversations.get(caller, conversationId(id));
   }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MeModule } from '../me/me.module.js';
+import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';
 import { RunControlService } from './run-control.service.js';
@@ -10,7 +11,7 @@ import { WorkspaceService } from './workspace.service.js';
 @Module({
   imports: [MeModule],
   controllers: [ConversationsController, SimpleApiController],
-  providers: [ConversationsService, RunControlService, WorkspaceService, StartWait],
+  providers: [ConversationsService, RunControlService, ConversationModelService, WorkspaceService, StartWait],
   exports: [RunControlService],
 })
 export class ConversationsModule {}

@@ -14,6 +14,7 @@ export type PlatformEvent =
   | { kind: 'start-step'; step: StartStep }
   | { kind: 'sandbox-status'; status: SandboxStatus }
   | { kind: 'execution-status'; status: ExecutionStatus }
+  | { kind: 'error'; code: string; detail: string }
   | { kind: 'paused' };
 
 /** Columns that the worker sets beside the log. Absent means unchanged. */
@@ -104,6 +105,8 @@ export class ConversationLog {
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'sandbox_status', value: event.status };
       case 'execution-status':
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: event.status };
+      case 'error':
+        return { ...base, kind: 'ConversationErrorEvent', code: event.code, detail: event.detail };
       case 'paused':
         return { ...base, kind: 'PauseEvent' };
     }

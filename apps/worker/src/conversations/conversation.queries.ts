@@ -18,6 +18,8 @@ export interface Checkpoint {
   readonly root?: string;
   /** The workspace that an agent had worked in is gone, and was made anew in this attempt: the agent is told. */
   readonly workspaceLost?: boolean;
+  /** The model that the agent was given, as conversations name it. Absent: the row's own, when the agent has one at all. */
+  readonly model?: string;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }
@@ -158,11 +160,15 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
         text: 'DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2',
         values: [desired === 'run' ? RUN_QUEUES : ['conversation-pause'], id],
       });
-      const now = await client.query<{ desired: string }>({ name: 'read-desired', text: 'SELECT desired FROM app.conversation WHERE id = $1', values: [id] });
+      const now = await client.query<{ desired: string; other: boolean }>({
+        name: 'read-desired',
+        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false) AS other FROM app.conversation WHERE id = $1`,
+        values: [id],
+      });
       const current = now.rows[0]?.desired ?? desired;
       // A wish to rest is void as soon as the sandbox is wanted again.
       if (desired === 'rest') return current === 'rest';
-      if (current !== 'run' || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
+      if (current !== 'run' || now.rows[0]?.other === true || (await hasInbox(client, id, ['queued']))) throw new StillWanted();
       return true;
     });
   } catch (error) {

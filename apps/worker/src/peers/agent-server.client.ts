@@ -1,4 +1,4 @@
-import { BashOutput, ConversationInfo, GitChange, type SandboxSecrets, type StartConversationRequest } from '@slipway/contracts';
+import { BashOutput, ConversationInfo, GitChange, type LlmSettings, type SandboxSecrets, type StartConversationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
@@ -40,6 +40,11 @@ export class AgentServerClient {
   /** Repeatable: the same conversation with the same or a newer epoch is taken over by this request. */
   createConversation(request: StartConversationRequest, signal: AbortSignal): Promise<ConversationInfo> {
     return callJson({ ...this.call('POST', '/api/conversations', signal, CREATE_TIMEOUT_MS), body: request }, ConversationInfo);
+  }
+
+  /** Another model from the next step on; without `api_key` the key stays that the agent has. Repeatable. */
+  async switchLlm(id: string, llm: LlmSettings, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.call('POST', `/api/conversations/${id}/switch_llm`, signal, CALL_TIMEOUT_MS), body: { llm } });
   }
 
   conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {

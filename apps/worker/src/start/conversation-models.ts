@@ -54,6 +54,15 @@ export class ConversationModels {
     };
   }
 
+  /**
+   * For an agent that has the model `told`. Between two models of the gateway its key stays, so that no step finds it ended.
+   * @throws SlipwayError as `access`.
+   */
+  async switched(row: ConversationRow, told: string, signal: AbortSignal): Promise<LlmSettings> {
+    if (profileNameOf(told) === null && profileNameOf(row.model) === null) return { model: row.model, base_url: `${this.llmUrl}/v1` };
+    return (await this.access(row, signal)).llm;
+  }
+
   private keyOf(orgId: string, profile: SealedProfile): Promise<string> | null {
     const { sealed, keyVersion } = profile;
     if (sealed === null || keyVersion === null) return null;

@@ -218,6 +218,8 @@ export class StartSteps {
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
     await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
+    // A switch that came meanwhile is seen by it.
+    attempt.remember({ checkpoint: { model: (await model).name } });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }

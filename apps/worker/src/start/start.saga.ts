@@ -9,6 +9,7 @@ import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import type { ModelSwitch } from './model-switch.js';
 import { probeSandbox } from './sandbox-liveness.js';
 import { waitSentence } from './sandbox-wait.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
@@ -37,6 +38,7 @@ export class StartSaga {
     private readonly queue: Queue,
     private readonly runtime: RuntimeApiClient,
     private readonly steps: StartSteps,
+    private readonly models: ModelSwitch,
     private readonly delivery: Delivery,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -69,6 +71,7 @@ export class StartSaga {
     try {
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
+      await this.models.apply(held, agent, held.signal);
       const delivered = await this.delivery.deliver(held, agent, held.signal);
       this.logger.info({ delivered }, 'the inbox was handed over');
       return true;

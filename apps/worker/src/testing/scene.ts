@@ -20,6 +20,7 @@ import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
 import { ConversationModels } from '../start/conversation-models.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
+import { ModelSwitch } from '../start/model-switch.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
 import { StandIns } from './stand-ins.js';
@@ -75,10 +76,11 @@ export async function openScene(
   const delivery = new Delivery(pool, log);
   const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
   const gateway = new LlmGatewayClient({ url: settings.gatewayUrl ?? peers.gatewayUrl, masterKey: SECRET });
+  const models = new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1');
   const steps = new StartSteps(
     runtime,
     gateway,
-    new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1'),
+    models,
     delivery,
     new SecretBox(SECRET),
     new IngestTokens(SECRET),
@@ -92,7 +94,7 @@ export async function openScene(
     pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
-  const saga = new StartSaga(pool, queue, runtime, steps, delivery, systemClock, logger);
+  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), delivery, systemClock, logger);
   const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
   const never = new AbortController().signal;
   const insertMessage = async (conversation: string, text: string): Promise<string> => {

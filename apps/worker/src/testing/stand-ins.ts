@@ -202,6 +202,10 @@ export class StandIns {
       return { status: 201, body: info(id, session) };
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
+    if (where.endsWith('/switch_llm')) {
+      sandbox.llm = { ...(body['llm'] as LlmSettings) };
+      return { status: 200, body: { success: true } };
+    }
     if (where.endsWith('/events')) {
       await this.takeIn(id, session, sandbox, body);
       return { status: 200, body: { success: true } };

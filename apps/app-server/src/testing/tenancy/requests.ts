@@ -1,4 +1,4 @@
-import { type Operation, type OperationName, operations } from '@slipway/contracts';
+import { DEMO_MODEL, type Operation, type OperationName, operations } from '@slipway/contracts';
 import type { Things } from './things.js';
 
 export interface Request {
@@ -25,6 +25,7 @@ function nounsOf(path: string): string[] {
 const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>> = {
   createConversation: () => ({ prompt: 'x' }),
   sendMessage: () => ({ text: 'x' }),
+  switchModel: () => ({ model: DEMO_MODEL }),
   grantSandboxAccess: () => ({ port: 3000 }),
   createApiKey: () => ({ name: 'x', scopes: ['org:read'] }),
   changeApiKey: () => ({ name: 'x' }),

@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { llmKeyContext } from '@slipway/auth/envelope';
+import type { LlmSettings } from '@slipway/contracts';
+import { inOrg } from '@slipway/db/sql';
+import { expect } from 'expect';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
+
+describe('another model for a conversation that has a sandbox', () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+    const id = `llm_${randomUUID()}`;
+    const { bytes, keyVersion } = await scene.envelope.seal(ORG, 'sk-ours-0123456789', llmKeyContext({ id, baseUrl: null }));
+    await inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.llm_profile (org_id, id, name, model, sealed_api_key, key_version, created_by, created_by_label) VALUES ($1, $2, 'ours', 'anthropic/claude-x', $3, $4, 'u', 'u')`,
+        [ORG, id, bytes, keyVersion],
+      ),
+    );
+  });
+  after(() => scene.close());
+
+  const llmOf = (id: string): LlmSettings | null => scene.peers.sessions.get(id)?.sandbox?.llm ?? null;
+  /** As app-server stores it. */
+  const choose = async (id: string, model: string): Promise<void> => {
+    await inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `UPDATE app.conversation SET model = $2, checkpoint = checkpoint || jsonb_build_object('model', coalesce(checkpoint ->> 'model', model)) WHERE id = $1`,
+        [id, model],
+      ),
+    );
+    await scene.wish('conversation-deliver', id);
+  };
+  const switches = (): number => scene.peers.requests.filter((request) => request.endsWith('/switch_llm')).length;
+
+  it('is given to the agent once, before the next message, with the profile’s key at the gateway and a new virtual key', async () => {
+    const { id, message } = await scene.create();
+    await scene.start(id);
+    const before = [switches(), llmOf(id)?.api_key] as const;
+    await choose(id, 'profile/ours');
+    const next = await scene.send(id, 'go on');
+    await scene.start(id);
+    await scene.wish('conversation-deliver', id);
+    await scene.start(id);
+    expect(switches()).toBe(before[0] + 1);
+    expect(llmOf(id)).toMatchObject({ model: 'anthropic/claude-x' });
+    expect(llmOf(id)?.api_key).not.toBe(before[1]);
+    expect(scene.peers.keyRequests.at(-1)).toMatchObject({ providers: { anthropic: { apiKey: 'sk-ours-0123456789' } } });
+    expect(scene.peers.messagesOf(id)).toEqual([message, next]);
+    expect(JSON.stringify([await scene.log(id), await scene.row(id), llmOf(id)])).not.toContain('sk-ours');
+    expect((await scene.row(id)).attempt).toBe(1);
+  });
+
+  it('keeps the virtual key between two models of the gateway', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    const keys = scene.peers.keyRequests.length;
+    await choose(id, 'gpt');
+    await scene.start(id);
+    expect(llmOf(id)).toEqual({ model: 'gpt', base_url: 'http://127.0.0.1:1/v1' });
+    expect(scene.peers.keyRequests.length).toBe(keys);
+  });
+
+  it('that is chosen while the conversation starts is given at the end of that start', async () => {
+    const { id } = await scene.create();
+    scene.peers.onRequest = async (request, moment) => {
+      if (request !== 'agent POST /api/conversations' || moment !== 'before') return;
+      scene.peers.onRequest = () => {};
+      await choose(id, 'gpt');
+    };
+    await scene.start(id);
+    expect([llmOf(id)?.model, await scene.wishes(id)]).toEqual(['gpt', []]);
+    expect((await scene.row(id)).attempt).toBe(1);
+  });
+
+  it('that is gone by then is said in the log; the agent keeps its own and gets its messages', async () => {
+    const { id, message } = await scene.create();
+    await scene.start(id);
+    await choose(id, 'profile/gone');
+    const next = await scene.send(id, 'go on');
+    await scene.start(id);
+    expect(llmOf(id)?.model).toBe('demo');
+    expect(scene.peers.messagesOf(id)).toEqual([message, next]);
+    expect((await scene.log(id)).filter((event) => event.kind === 'ConversationErrorEvent')).toMatchObject([
+      { code: 'model.profile-missing', detail: 'The agent keeps the model that it has. There is no model profile "gone" any more.' },
+    ]);
+    expect(await scene.wishes(id)).toEqual([]);
+  });
+});

@@ -9,7 +9,7 @@ import { openExchange } from './open-exchange.js';
 const ATTACHMENT_TOKENS = 1_600;
 
 /** Tells a client that nobody has counted. */
-export const ESTIMATED_HEADER = 'x-slipway-estimated';
+const ESTIMATED_HEADER = 'x-slipway-estimated';
 
 /** A call of `count_tokens` for a target that counts by itself; `null` for one that does not: then `estimateCount` answers. The answer has no usage. */
 export function openCountTokens(asked: Asked, target: Target): Omit<Exchange, 'answer'> | null {

@@ -107,25 +107,6 @@ function text(value: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 500) : null;
 }
 
-/** Stores a key and ends those that the conversation had. Answers the ids of the ended ones. */
-export async function issueKey(
-  pool: SqlPool,
-  orgId: string,
-  key: { id: string; conversationId: string; userId: string | null; alias: string | null; models: readonly string[]; hash: Buffer; expiresAt: Date },
-): Promise<string[]> {
-  const { rows } = await pool.query<{ ended: string[] }>('SELECT gateway.issue_key($1, $2, $3, $4, $5, $6, $7, $8) AS ended', [
-    key.id,
-    orgId,
-    key.conversationId,
-    key.userId,
-    key.alias,
-    key.models,
-    key.hash,
-    key.expiresAt,
-  ]);
-  return rows[0]?.ended ?? [];
-}
-
 /** Ends every key of a conversation. The caller holds the master key and names no organization. Answers the ids of the ended ones. */
 export async function revokeKeys(pool: SqlPool, conversationId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'a conversation ends its keys', async (client) => {

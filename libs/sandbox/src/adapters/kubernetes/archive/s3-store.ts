@@ -178,7 +178,8 @@ class S3Store implements WorkspaceStore {
 }
 
 /** The proxy that Node was started with (NODE_USE_ENV_PROXY), as an option of another agent. */
-function proxyOf({ options }: http.Agent): Pick<https.AgentOptions, 'proxyEnv'> {
-  const { proxyEnv } = options as https.AgentOptions;
+function proxyOf(agent: http.Agent): Pick<https.AgentOptions, 'proxyEnv'> {
+  // In the documentation of Node, and not in its types.
+  const { proxyEnv } = (agent as unknown as { readonly options: https.AgentOptions }).options;
   return proxyEnv === undefined ? {} : { proxyEnv };
 }

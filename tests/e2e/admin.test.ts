@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import pg from 'pg';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { expectClean, findChromium, launchChromium } from './browser.ts';
+import { downloadOf, expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
 const REPOSITORY = 'https://git.example.test/acme/a-repository-with-quite-a-long-name.git';
@@ -47,16 +47,11 @@ describe('what an organization’s owner governs, in a browser', {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const newPage = async (from?: Page): Promise<Page> => {
-    const context = from?.context() ?? (await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', acceptDownloads: true }));
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
-    });
-    return page;
-  };
+  const newPage = async (from?: Page): Promise<Page> =>
+    openPage(
+      from?.context() ?? (await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce', acceptDownloads: true })),
+      complaints,
+    );
   const open = async (page: Page, rest: string, name: string): Promise<void> => {
     await page.goto(`${stack.url}/acme/${rest}`);
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
@@ -71,10 +66,7 @@ describe('what an organization’s owner governs, in a browser', {
     expect({ rest, ok: answer.ok(), status: answer.status() }).toMatchObject({ ok: true });
     return answer.json();
   };
-  const downloaded = async (press: () => Promise<void>): Promise<{ name: string; text: string }> => {
-    const [download] = await Promise.all([owner.waitForEvent('download'), press()]);
-    return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
-  };
+  const downloaded = (press: () => Promise<void>) => downloadOf(owner, press);
 
   let broken = false;
   const step = (name: string, work: () => Promise<void> | void): void => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect } from 'expect';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 /** The Chromium of this machine: CHROMIUM_PATH, or the first of the usual names on the PATH; `null` when there is none. */
 export function findChromium(): string | null {
@@ -38,6 +38,24 @@ export function launchChromium(executablePath: string, more: readonly string[] =
       ...more,
     ],
   });
+}
+
+/** A page whose errors, thrown or written to the console, are put into `complaints`. */
+export async function openPage(context: BrowserContext, complaints: string[]): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    // A browser complains about every answer that is not a success, expected or not.
+    if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  return page;
+}
+
+/** The file that the browser is given when this is pressed. */
+export async function downloadOf(page: Page, press: () => Promise<void>): Promise<{ name: string; text: string }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), press()]);
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
 
 interface Violation {

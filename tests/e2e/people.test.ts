@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { expectClean, findChromium, launchChromium } from './browser.ts';
+import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
 const WIDE = { width: 1440, height: 900 };
@@ -50,16 +50,7 @@ describe('people of an organization, in a browser', {
 
   const newContext = (): Promise<BrowserContext> =>
     browser.newContext({ viewport: WIDE, reducedMotion: 'reduce', acceptDownloads: true, permissions: ['clipboard-read', 'clipboard-write'] });
-  const newPage = async (context: BrowserContext): Promise<Page> => {
-    const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
-    page.on('pageerror', (error) => complaints.push(error.message));
-    page.on('console', (message) => {
-      // A browser complains about every answer that is not a success, expected or not.
-      if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
-    });
-    return page;
-  };
+  const newPage = (context: BrowserContext): Promise<Page> => openPage(context, complaints);
 
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
   const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name });

@@ -77,8 +77,8 @@ describe('what an organization’s owner governs, in a browser', {
       } catch (error) {
         broken = true;
         await mkdir('test-results', { recursive: true });
-        await owner?.screenshot({ path: `test-results/owner-${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
-        await member?.screenshot({ path: `test-results/member-${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
+        for (const [who, page] of Object.entries({ owner, member }))
+          await page?.screenshot({ path: `test-results/${who}-${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
         throw error;
       }
     });

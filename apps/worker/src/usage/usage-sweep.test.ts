@@ -238,8 +238,8 @@ describe('counting what is spent', () => {
             ]),
           ];
           const limited = budget.enabled ? subjects.flatMap(([user, limit, amount]) => (limit === null ? [] : [{ user, limit, amount }])) : [];
+          // A limit of nothing is reached all at once.
           for (const { user, limit, amount } of limited)
-            // A limit of nothing is reached all at once.
             for (const share of [50, 80, 90, 100]) if (amount * 100 >= limit * share && (limit > 0 || share === 100)) due.add(`${month} ${user} ${share}`);
           const { rows: stops } = await owner.query<{ user_id: string }>('SELECT user_id FROM app.budget_stop WHERE org_id = $1 AND until > $2', [org, moment]);
           expect(stops.map(({ user_id }) => user_id).sort()).toEqual(

@@ -23,7 +23,7 @@ describe('what an organization’s owner governs, in a browser', {
   let browser: Browser;
   let owner: Page;
   let member: Page;
-  let orgId = '';
+  let [orgId, broken] = ['', false];
   const complaints: string[] = [];
 
   before(async () => {
@@ -68,7 +68,6 @@ describe('what an organization’s owner governs, in a browser', {
   };
   const downloaded = (press: () => Promise<void>) => downloadOf(owner, press);
 
-  let broken = false;
   const step = (name: string, work: () => Promise<void> | void): void => {
     it(name, async (test) => {
       if (broken) return test.skip('an earlier step failed');
@@ -77,8 +76,8 @@ describe('what an organization’s owner governs, in a browser', {
       } catch (error) {
         broken = true;
         await mkdir('test-results', { recursive: true });
-        for (const [who, page] of Object.entries({ owner, member }))
-          await page?.screenshot({ path: `test-results/${who}-${name.replaceAll(/[^a-z]+/gi, '-')}.png` });
+        const shot = (who: string) => ({ path: `test-results/${who}-${name.replaceAll(/\W+/g, '-')}.png` });
+        await Promise.all([owner?.screenshot(shot('owner')), member?.screenshot(shot('member'))]);
         throw error;
       }
     });

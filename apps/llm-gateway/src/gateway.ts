@@ -84,6 +84,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       ledger,
       metrics,
       logger,
+      callLog: logger.child({}, { redact: [] }),
       clock,
       ids,
       demoDelayMs: config.DEMO_MODEL_DELAY_MS,

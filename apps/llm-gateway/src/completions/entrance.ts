@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DEMO_MODEL } from '@slipway/contracts';
 import { factsOf } from '@slipway/llm';
-import { makeTraceparent, traceIdOf } from '@slipway/telemetry';
+import { type Logger, makeTraceparent, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';
 import { claimOf } from '../budgets/claim.js';
 import { answerFromCache, FREE } from '../cache/cached-call.js';
@@ -26,6 +26,7 @@ import { readBody } from './request-body.js';
 import { NO_USAGE } from './usage.js';
 
 export interface EntranceOptions extends CallSinks, DeliveryOptions {
+  readonly logger: Logger;
   readonly keys: KeyCache;
   readonly models: ModelDirectory;
   readonly admitter: Admitter;

@@ -10,7 +10,16 @@ interface Document {
 }
 
 /** What can end the proof of whoever asks, or the organization that it is for: values of answers are sent again, so sooner or later it does. */
-export const ENDING: ReadonlySet<string> = new Set(['me.sessions.delete', 'me.sessions.end-all', 'api-keys.delete', 'api-keys.rotate', 'orgs.delete']);
+export const ENDING: ReadonlySet<string> = new Set([
+  'me.sessions.delete',
+  'me.sessions.end-all',
+  'api-keys.delete',
+  'api-keys.rotate',
+  'orgs.delete',
+  'member-sessions.delete',
+  'member-sessions.end-all',
+  'security.update',
+]);
 
 /** app-server with one owner of a company organization, a key of theirs that can do all that they can, and a conversation. */
 export interface ApiServer {

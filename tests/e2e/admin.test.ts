@@ -10,6 +10,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { downloadOf, expectClean, findChromium, launchChromium, openPage } from './browser.ts';
+import { bringModel } from './own-model.ts';
+import { walkSecurityRules } from './security-rules.ts';
 
 const executable = findChromium();
 const REPOSITORY = 'https://git.example.test/acme/a-repository-with-quite-a-long-name.git';
@@ -210,6 +212,8 @@ describe('what an organization’s owner governs, in a browser', {
     await until('its key opens nothing', async () => (await command()) === 401, 4_000);
   });
 
+  step('brings a model of its own, makes it the default, and takes it away again', () => bringModel({ owner, member, open, row }));
+
   step('keeps secrets of every kind, replaces one and deletes one, and no value is ever on the screen', async () => {
     await open(owner, 'admin/secrets', 'Secrets');
     const dialog = owner.getByRole('dialog');
@@ -390,59 +394,9 @@ describe('what an organization’s owner governs, in a browser', {
     await expectClean(member, 'a page that a member may not see');
   });
 
-  step('rules for sign-ins: a member who does not fulfil them is led to a sign-in and back, and an admin ends sessions', async () => {
-    const database = new pg.Client({ connectionString: stack.ownerUrl });
-    await database.connect();
-    try {
-      await open(owner, 'admin/security', 'Security');
-      await owner.getByLabel('A sign-in is good for').selectOption({ label: '1 hour' });
-      await owner.getByRole('checkbox', { name: /second factor/ }).click();
-      await owner.getByRole('button', { name: 'Save' }).click();
-      await owner.getByText('You have not signed in with a second factor yourself').waitFor();
-      await owner.getByRole('checkbox', { name: /second factor/ }).click();
-      await owner.getByRole('button', { name: 'Save' }).click();
-      await owner.getByText('The rules are saved, and hold within two seconds.').waitFor();
-      await owner.getByRole('table', { name: 'Sessions of members' }).getByText('Grace Hopper').waitFor();
-      await expectClean(owner, 'security', 'everyTheme');
-
-      await open(member, 'admin/api-keys', 'API keys');
-      await database.query(
-        "UPDATE app.session SET created_at = now() - interval '61 minutes' WHERE user_id = (SELECT id FROM app.user_account WHERE name = 'Grace Hopper')",
-      );
-      await until('the page asks for it', async () => {
-        await member.reload();
-        return (await member.getByRole('heading', { level: 1, name: 'Sign in again' }).count()) === 1;
-      });
-      await expectClean(member, 'sign in again');
-      await member.getByRole('link', { name: 'Sign in again' }).click();
-      await member.getByLabel('User name or e-mail').fill('grace');
-      await member.getByLabel('Password').fill('a long password');
-      await member.getByRole('button', { name: 'Sign in' }).click();
-      await member.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
-      expect(new URL(member.url()).pathname).toBe('/acme/admin/api-keys');
-
-      // As if the sign-in service had said so of the owner.
-      await database.query(
-        "UPDATE app.session SET second_factor = true WHERE user_id = (SELECT user_id FROM app.membership WHERE org_id = $1 AND role = 'owner')",
-        [orgId],
-      );
-      await owner.getByRole('checkbox', { name: /second factor/ }).click();
-      await owner.getByRole('button', { name: 'Save' }).click();
-      await until('the page asks for it', async () => {
-        await member.reload();
-        return (await member.getByRole('heading', { level: 1, name: 'A second factor is needed' }).count()) === 1;
-      });
-      await expectClean(member, 'a second factor is needed');
-
-      await owner.getByRole('button', { name: 'All of theirs: sign out every browser of Grace Hopper' }).first().click();
-      await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
-      await owner.getByText('One browser of Grace Hopper is signed out.').waitFor();
-      await member.reload();
-      await member.waitForURL('**/login?redirect=**');
-    } finally {
-      await database.end();
-    }
-  });
+  step('rules for sign-ins: a member who does not fulfil them is led to a sign-in and back, and an admin ends sessions', () =>
+    walkSecurityRules({ owner, member, orgId, databaseUrl: stack.ownerUrl, open }),
+  );
 
   step('nothing of the browser complained', () => {
     expect(complaints).toEqual([]);

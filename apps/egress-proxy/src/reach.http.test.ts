@@ -257,7 +257,7 @@ describe('a sandbox', () => {
   it('and a host that says what is no HTTP do the proxy no harm: the one request fails, the next one passes', async () => {
     let words = '';
     const bytes = await startBytes((socket) => void socket.end(Buffer.from(words, 'latin1')), '127.0.0.2');
-    const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2' });
+    const other = await TestEgress.start({ EGRESS_PORTS: String(bytes.port), EGRESS_PERMITTED_RANGES: '127.0.0.2', EGRESS_IDLE_SECONDS: '1' });
     other.names.set('mirror.example', ['127.0.0.2']);
     const url = `http://mirror.example:${bytes.port}/`;
     const last = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

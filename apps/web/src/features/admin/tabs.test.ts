@@ -9,8 +9,21 @@ const paths = (role: Role, kind?: Org['kind']) => adminTabs(orgOf(role, kind)).m
 describe('the tabs about an organization', () => {
   it('shows to each role those that it may read, and no other', () => {
     expect(paths('viewer')).toEqual(['members', 'roles']);
-    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets']);
-    expect(paths('owner')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'sandboxes', 'usage', 'budgets', 'audit', 'settings', 'security', 'danger']);
+    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'models']);
+    expect(paths('owner')).toEqual([
+      'members',
+      'roles',
+      'api-keys',
+      'secrets',
+      'models',
+      'sandboxes',
+      'usage',
+      'budgets',
+      'audit',
+      'settings',
+      'security',
+      'danger',
+    ]);
   });
 
   it('has no domains where nobody else can join', () => {

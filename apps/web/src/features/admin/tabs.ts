@@ -16,6 +16,7 @@ const ADMIN_TABS = [
   { path: 'roles', label: 'Roles', any: ['member:read'] },
   { path: 'api-keys', label: 'API keys', any: ['api-key:read'] },
   { path: 'secrets', label: 'Secrets', any: ['secret:read'] },
+  { path: 'models', label: 'Models', any: ['setting:read'] },
   { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
   { path: 'usage', label: 'Usage', any: ['usage:read'] },
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },

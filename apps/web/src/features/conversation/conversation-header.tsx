@@ -10,6 +10,7 @@ import { Repository } from '../conversations/conversation-row.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
+import { ModelChoices } from './model-choices.tsx';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
 
 export function ConversationHeader() {
@@ -84,6 +85,7 @@ export function ConversationHeader() {
               <Download aria-hidden /> Download the trajectory
             </a>
           </MenuItem>
+          <ModelChoices />
         </Menu>
       </div>
     </header>

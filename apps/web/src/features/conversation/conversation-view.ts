@@ -16,6 +16,8 @@ export interface ConversationView {
   readonly state: ConversationStatusState;
   readonly status: ConversationStatus;
   readonly title: string;
+  /** What it thinks with from its next step on: a model, or `profile/<name>`. */
+  readonly model: string;
   /** US dollars. */
   readonly costUsd: number;
   readonly promptTokens: number;
@@ -37,6 +39,7 @@ export function openView(conversation: Conversation): ConversationView {
     state,
     status: conversationStatus(state),
     title: conversation.title,
+    model: conversation.model,
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
@@ -90,7 +93,7 @@ function isReady({ event }: LoggedEvent): boolean {
   return event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task' && StartStep.safeParse(event.value).data?.status === 'READY';
 }
 
-type Rest = Pick<ConversationView, 'state' | 'title' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'filesTouchedAt'>;
+type Rest = Pick<ConversationView, 'state' | 'title' | 'model' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'filesTouchedAt'>;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
@@ -98,6 +101,7 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
+  if (event.key === 'model' && typeof event.value === 'string') return { ...next, model: event.value };
   if (event.key === 'stats') {
     const stats = ConversationStats.safeParse(event.value);
     if (stats.success)

@@ -1,0 +1,71 @@
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import pg from 'pg';
+import type { Page } from 'playwright-core';
+import { expectClean } from './browser.ts';
+
+/** What the steps of admin.test.ts have. */
+interface Desk {
+  readonly owner: Page;
+  readonly member: Page;
+  readonly orgId: string;
+  /** May read and write everything. */
+  readonly databaseUrl: string;
+  /** Opens a page of the organization and waits for its heading. */
+  readonly open: (page: Page, rest: string, name: string) => Promise<void>;
+}
+
+/** A member who does not fulfil the rules is led to a sign-in and back, and an admin ends sessions. */
+export async function walkSecurityRules({ owner, member, orgId, databaseUrl, open }: Desk): Promise<void> {
+  const database = new pg.Client({ connectionString: databaseUrl });
+  await database.connect();
+  try {
+    await open(owner, 'admin/security', 'Security');
+    await owner.getByLabel('A sign-in is good for').selectOption({ label: '1 hour' });
+    await owner.getByRole('checkbox', { name: /second factor/ }).click();
+    await owner.getByRole('button', { name: 'Save' }).click();
+    await owner.getByText('You have not signed in with a second factor yourself').waitFor();
+    await owner.getByRole('checkbox', { name: /second factor/ }).click();
+    await owner.getByRole('button', { name: 'Save' }).click();
+    await owner.getByText('The rules are saved, and hold within two seconds.').waitFor();
+    await owner.getByRole('table', { name: 'Sessions of members' }).getByText('Grace Hopper').waitFor();
+    await expectClean(owner, 'security', 'everyTheme');
+
+    await open(member, 'admin/api-keys', 'API keys');
+    await database.query(
+      "UPDATE app.session SET created_at = now() - interval '61 minutes' WHERE user_id = (SELECT id FROM app.user_account WHERE name = 'Grace Hopper')",
+    );
+    await until('the page asks for it', async () => {
+      await member.reload();
+      return (await member.getByRole('heading', { level: 1, name: 'Sign in again' }).count()) === 1;
+    });
+    await expectClean(member, 'sign in again');
+    await member.getByRole('link', { name: 'Sign in again' }).click();
+    await member.getByLabel('User name or e-mail').fill('grace');
+    await member.getByLabel('Password').fill('a long password');
+    await member.getByRole('button', { name: 'Sign in' }).click();
+    await member.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    expect(new URL(member.url()).pathname).toBe('/acme/admin/api-keys');
+
+    // As if the sign-in service had said so of the owner.
+    await database.query(
+      "UPDATE app.session SET second_factor = true WHERE user_id = (SELECT user_id FROM app.membership WHERE org_id = $1 AND role = 'owner')",
+      [orgId],
+    );
+    await owner.getByRole('checkbox', { name: /second factor/ }).click();
+    await owner.getByRole('button', { name: 'Save' }).click();
+    await until('the page asks for it', async () => {
+      await member.reload();
+      return (await member.getByRole('heading', { level: 1, name: 'A second factor is needed' }).count()) === 1;
+    });
+    await expectClean(member, 'a second factor is needed');
+
+    await owner.getByRole('button', { name: 'All of theirs: sign out every browser of Grace Hopper' }).first().click();
+    await owner.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await owner.getByText('One browser of Grace Hopper is signed out.').waitFor();
+    await member.reload();
+    await member.waitForURL('**/login?redirect=**');
+  } finally {
+    await database.end();
+  }
+}

@@ -376,6 +376,7 @@ describe('what an organization’s owner governs, in a browser', {
       'Roles',
       'API keys',
       'Secrets',
+      'Models',
     ]);
     await member.getByRole('link', { name: 'Secrets' }).click();
     await row(member, 'DATABASE_PASSWORD').waitFor();

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { openPostgresClient } from '../operate/postgres-client.ts';
 import { Backup } from './backup.ts';
@@ -171,7 +172,8 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 60
     await on.helm.run(chartCommand('install', on.flags));
     await bothReady();
     expect(await secrets()).toBe(before);
-    await person.page.reload();
+    // Pods are ready a moment before the node leads to them.
+    await until('the front door leads to them', async () => (await person.page.reload())?.ok() === true, 30_000);
     const messages = await person.wholeLog();
     await person.send('Count to 2');
     await person.sees('I count to 2, one number a second');

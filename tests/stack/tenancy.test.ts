@@ -22,6 +22,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },
   'conversations.messages.create': { text: 'x' },
   'conversations.sandbox-access.create': { port: 'agent-server' },
+  'conversations.model.set': { model: 'slipway-demo' },
 };
 
 describe('two persons', { timeout: 180_000 }, () => {

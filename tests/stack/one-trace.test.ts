@@ -78,7 +78,7 @@ describe('logs', { timeout: 120_000 }, () => {
     await talk.watcher.waitFor('the command', ({ event }) => event.kind === 'ActionEvent' && event.tool_call.arguments.includes('sleep 30'));
     await open.person.fetch(`${talk.path}/stop`, { method: 'POST', headers: traceparent(stop) });
     await talk.ended('paused', message);
-    expect(servicesThatSay(stop)).toContain('app-server');
+    await until('app-server has told of it', () => servicesThatSay(stop).includes('app-server'));
   });
 
   it('hold one JSON object a line, each with message, severity, timestamp and service, and in a conversation its ids', () => {

@@ -5,9 +5,9 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { Client, type Dispatcher } from 'undici';
 import { PASSAGE_FROM } from './proxy/passage.js';
+import { Flood, MB } from './testing/flood.js';
 import { type Grant, TestGateway } from './testing/test-gateway.js';
 
-const MB = 1024 * 1024;
 const hash = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('a large answer that says its length', () => {
@@ -58,27 +58,12 @@ describe('a large answer that says its length', () => {
   });
 
   it('comes no faster than the client reads, and no memory fills', async () => {
-    let sent = 0;
-    answers(160 * MB, (response) => {
-      const more = (): void => {
-        while (sent < 160) {
-          sent += 1;
-          if (!response.write(Buffer.alloc(MB))) return void response.once('drain', more);
-        }
-        response.end();
-      };
-      more();
-    });
+    const flood = new Flood(160);
+    answers(160 * MB, flood.into);
     const rss = process.memoryUsage().rss;
     const response = await get();
-    let last = -1;
-    await until('the sandbox waits', async () => {
-      const still = sent === last;
-      last = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return still && sent > 0;
-    });
-    expect(sent).toBeLessThan(80);
+    await flood.standsStill();
+    expect(flood.sent).toBeLessThan(80);
     expect(process.memoryUsage().rss - rss).toBeLessThan(150 * MB);
     let received = 0;
     for await (const part of response.body) received += (part as Buffer).length;

@@ -5,9 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { WebSocket } from 'ws';
+import { Flood, MB } from './testing/flood.js';
 import { type Grant, PLATFORM, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
-
-const MB = 1024 * 1024;
 
 describe('what goes through', () => {
   let gateway: TestGateway;
@@ -43,29 +42,12 @@ describe('what goes through', () => {
   });
 
   it('a client that reads slowly slows the sandbox down, and no memory fills', async () => {
-    let sent = 0;
-    handle((_request, response) => {
-      const piece = Buffer.alloc(MB);
-      const more = (): void => {
-        while (sent < 160) {
-          sent += 1;
-          if (!response.write(piece)) return void response.once('drain', more);
-        }
-        response.end();
-      };
-      more();
-    });
+    const flood = new Flood(160);
+    handle((_request, response) => flood.into(response));
     const before = process.memoryUsage().rss;
     const response = await gateway.request('/flood', { headers });
-    let last = -1;
-    // It has come to a stand when it has sent nothing more for a while.
-    await until('the sandbox waits', async () => {
-      const still = sent === last;
-      last = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return still && sent > 0;
-    });
-    expect(sent).toBeLessThan(80);
+    await flood.standsStill();
+    expect(flood.sent).toBeLessThan(80);
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * MB);
     let received = 0;
     for await (const part of response.body) received += (part as Buffer).length;

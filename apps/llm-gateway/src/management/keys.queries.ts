@@ -1,6 +1,6 @@
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 import { keyIdOf } from '../keys/virtual-key-token.js';
-import { dropLimits, type LimitedKind, type LimitFields, readLimits, setLimits } from './limits.queries.js';
+import { dropLimits, type LimitedKind, type LimitFields, type Limits, readLimits, setLimits } from './limits.queries.js';
 
 /** The organization of keys and users that name none. */
 export const DEFAULT_ORG = 'default';
@@ -49,7 +49,7 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
   });
 }
 
-export interface KeyInfo {
+export interface KeyInfo extends Limits {
   readonly token: string;
   readonly key_id: string;
   readonly key_name: string;
@@ -61,12 +61,6 @@ export interface KeyInfo {
   readonly blocked: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly created_at: string;
-  readonly max_budget: number | null;
-  readonly budget_duration: string | null;
-  readonly budget_reset_at: string | null;
-  readonly rpm_limit: number | null;
-  readonly tpm_limit: number | null;
-  readonly spend: number;
 }
 
 interface Row {

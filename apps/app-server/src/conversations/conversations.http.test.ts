@@ -44,7 +44,7 @@ describe('conversations over HTTP', () => {
       );
       expect(rows[0]).toEqual({ jobs: 1, audits: 1 });
       // The queue gets it after the answer.
-      await until(async () => (await app.owner.query('SELECT 1 FROM bullmq.job LIMIT 1')).rowCount === 1);
+      await until('a job in the queue', async () => (await app.owner.query('SELECT 1 FROM bullmq.job LIMIT 1')).rowCount === 1);
     });
 
     it('answers a repeated Idempotency-Key with the same conversation', async () => {

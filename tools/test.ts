@@ -1,11 +1,13 @@
-// `npm test [-- NAME…] [--no-build] [--list]`: builds, starts one Postgres for all, runs the suites whose name holds one of the given ones, and ends with the counts.
+// `npm test [-- NAME…] [--no-build] [--list]`: builds, starts one Postgres for all, runs the suites whose name holds one of the given ones, looks once more at few failures, and ends with the counts.
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { buildAll } from './test/build-once.ts';
 import { Descendants } from './test/descendants.ts';
 import { missingNeeds } from './test/needs.ts';
-import { runSuite, type SuiteResult } from './test/run-suite.ts';
+import { report, suiteLine } from './test/report.ts';
+import { countsOf, runSuite, type SuiteResult } from './test/run-suite.ts';
+import { type Race, secondLook } from './test/second-look.ts';
 import { findSuites, type Suite } from './test/suites.ts';
 
 /** Suites that run beside each other: each starts processes of its own, and this is written for two cores. */
@@ -34,14 +36,14 @@ if (suites.length === 0) {
 
 const lacks = missingNeeds(root);
 for (const lack of lacks) console.log(lack.sentence);
-if (lacks.some((lack) => lack.required)) finish([], 1);
+if (lacks.some((lack) => lack.required)) finish([], [], 1);
 
 if (!options.includes('--no-build')) {
   const started = performance.now();
   const failed = await buildAll(root, stop.signal).catch((error: unknown) => String(error));
   if (failed !== null) {
     console.log(`${failed}\nThe build failed; its message is above.`);
-    finish([], 1);
+    finish([], [], 1);
   }
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
@@ -66,46 +68,35 @@ const { startPostgresServer } = await import('@slipway/db/embedded');
 const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, ['-c', 'fsync=off', '-c', 'full_page_writes=off']);
 process.env['TEST_POSTGRES_URL'] = postgres.url;
 const descendants = new Descendants();
-const results: SuiteResult[] = [];
+let results: readonly SuiteResult[] = [];
+let races: readonly Race[] = [];
 try {
+  const done: SuiteResult[] = [];
   const queue = suites.filter((suite) => !suite.alone);
   const worker = async (): Promise<void> => {
-    for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) results.push(await runAndTell(suite));
+    for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndTell(suite));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  for (const suite of suites.filter(({ alone }) => alone)) if (!stop.signal.aborted) results.push(await runAndTell(suite));
+  for (const suite of suites.filter(({ alone }) => alone)) if (!stop.signal.aborted) done.push(await runAndTell(suite));
+  ({ results, races } = await secondLook(done, stop.signal, console.log));
 } finally {
   await postgres.stop();
   const left = descendants.end();
   if (left > 0 && !stop.signal.aborted) console.log(`The suites left ${left} processes running; they were ended.`);
   await rm(folder, { recursive: true, force: true });
 }
-finish(results, stop.signal.aborted ? 130 : 0);
+finish(results, races, stop.signal.aborted ? 130 : 0);
 
 async function runAndTell(suite: Suite): Promise<SuiteResult> {
   const result = await runSuite(suite, stop.signal);
-  const counts = [
-    `${result.passed} passed`,
-    ...(result.failures.length > 0 ? [`${result.failures.length} FAILED`] : []),
-    ...(result.skips.length > 0 ? [`${result.skips.length} skipped`] : []),
-  ];
-  console.log(`${result.failures.length === 0 ? '✔' : '✖'} ${suite.name.padEnd(24)} ${counts.join(', ').padEnd(32)} ${result.seconds.toFixed(1)} s`);
+  console.log(suiteLine(result));
   return result;
 }
 
-/** Failures whole, skips with their reasons, and as the last line the counts. */
-function finish(done: readonly SuiteResult[], code: number): never {
-  for (const { suite, failures, output } of done) {
-    if (failures.length === 0) continue;
-    console.log(`\n──── ${suite.name} ────`);
-    for (const { name, message } of failures) console.log(`\n✖ ${name}\n${message}`);
-    if (output.trim() !== '') console.log(`\noutput of ${suite.name}, its last part:\n${output.slice(-8_000)}`);
-  }
-  const skips = done.flatMap(({ suite, skips }) => skips.map((skip) => ({ ...skip, suite: suite.name })));
-  if (skips.length > 0) console.log('\nSkipped:');
-  for (const { suite, name, reason } of skips) console.log(`  ${suite}: ${name}: ${reason}`);
-  const failed = done.reduce((sum, { failures }) => sum + failures.length, 0) + (done.length === 0 && code === 1 ? 1 : 0);
-  if (code === 130) console.log('\nStopped before the end.');
-  console.log(`\n${done.reduce((sum, { passed }) => sum + passed, 0)} passed, ${failed} failed, ${skips.length} skipped`);
-  process.exit(code === 130 ? 130 : failed > 0 ? 1 : code);
+/** Without a suite that ran, a code of 1 is one failure. */
+function finish(done: readonly SuiteResult[], known: readonly Race[], code: number): never {
+  const extra = done.length === 0 && code === 1 ? 1 : 0;
+  console.log(report(done, known, { failed: extra, stopped: code === 130 }));
+  const failed = done.some(({ files }) => countsOf(files).failed > 0) || extra > 0;
+  process.exit(code === 130 ? 130 : failed ? 1 : code);
 }

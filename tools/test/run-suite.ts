@@ -6,23 +6,58 @@ import type { Suite } from './suites.ts';
 /** Longest time of one test file. Milliseconds. */
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
+/** How much is kept of what a file prints, from its end. Characters. */
+const MAX_OUTPUT = 8_000;
+
+interface Failure {
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface FileResult {
+  /** As the suite lists it. */
+  readonly file: string;
+  passed: number;
+  readonly failures: Failure[];
+  readonly skips: { readonly name: string; readonly reason: string }[];
+  /** The last part of what it printed that is not the runner's own. */
+  output: string;
+}
+
 export interface SuiteResult {
   readonly suite: Suite;
-  passed: number;
-  readonly failures: { readonly name: string; readonly message: string }[];
-  readonly skips: { readonly name: string; readonly reason: string }[];
-  seconds: number;
-  /** What its files printed that is not the runner's own. */
-  output: string;
+  readonly files: FileResult[];
+  readonly seconds: number;
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
 }
 
 /** Runs each file of a suite in a process of its own, one after another. Never throws: a file that cannot be loaded is a failure. */
 export async function runSuite(suite: Suite, signal: AbortSignal): Promise<SuiteResult> {
-  const result: SuiteResult = { suite, passed: 0, failures: [], skips: [], seconds: 0, output: '' };
   const started = performance.now();
+  const files: FileResult[] = [];
+  for (const file of suite.files) if (!signal.aborted) files.push(await runFile(suite.cwd, file, signal));
+  return { suite, files, seconds: (performance.now() - started) / 1000 };
+}
+
+export function countsOf(files: readonly FileResult[]): Counts {
+  return {
+    passed: files.reduce((sum, { passed }) => sum + passed, 0),
+    failed: files.reduce((sum, { failures }) => sum + failures.length, 0),
+    skipped: files.reduce((sum, { skips }) => sum + skips.length, 0),
+  };
+}
+
+/** One call of the runner a file: a test's own `file` is where its `it` stands, which may be another one. */
+async function runFile(cwd: string, file: string, signal: AbortSignal): Promise<FileResult> {
+  const result: FileResult = { file, passed: 0, failures: [], skips: [], output: '' };
   const stream = run({
-    files: suite.files.map((file) => path.join(suite.cwd, file)),
-    cwd: suite.cwd,
+    files: [path.join(cwd, file)],
+    cwd,
     concurrency: 1,
     timeout: FILE_TIMEOUT_MS,
     execArgv: ['--disable-warning=ExperimentalWarning'],
@@ -30,7 +65,7 @@ export async function runSuite(suite: Suite, signal: AbortSignal): Promise<Suite
   });
   const names: string[] = [];
   const keep = ({ message }: { message: string }): void => {
-    result.output = (result.output + message).slice(-200_000);
+    result.output = (result.output + message).slice(-MAX_OUTPUT);
   };
   stream.on('test:stdout', keep);
   stream.on('test:stderr', keep);
@@ -56,7 +91,6 @@ export async function runSuite(suite: Suite, signal: AbortSignal): Promise<Suite
     stream.on('error', resolve);
     stream.resume();
   });
-  result.seconds = (performance.now() - started) / 1000;
   return result;
 }
 

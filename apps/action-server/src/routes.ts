@@ -5,6 +5,7 @@ import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slip
 import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
+import { executeAction } from './actions.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { CommandRunner } from './command/command-runner.js';
 import { FileEditor } from './editor/file-editor.js';
@@ -84,7 +85,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
       },
       'POST /execute_action': async ({ request, signal }) => {
         const { action } = await jsonBody(request, ExecuteActionRequest);
-        return { observation: action.kind === 'TerminalAction' ? await terminal.execute(action, signal) : await editor.execute(action) };
+        return { observation: await executeAction({ terminal, editor }, action, signal) };
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       'GET /git/changes': ({ query, signal }) => {

@@ -4,4 +4,6 @@ export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
 export { lastStats } from './stats.js';
 export { systemPrompt } from './system-prompt.js';
-export { TOOLS } from './tools.js';
+export { STANDARD_TOOLS } from './tools/standard-tools.js';
+export { define, type Observation, type OwnToolContext, type Tool } from './tools/tool.js';
+export { Toolbox } from './tools/toolbox.js';

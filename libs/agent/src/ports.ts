@@ -1,6 +1,7 @@
 import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
 import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage } from '@slipway/llm';
+import type { Toolbox } from './tools/toolbox.js';
 
 /** The conversation as the agent sees it: what is in `events` is on disk. */
 export interface AgentLog {
@@ -30,6 +31,8 @@ export interface AgentPorts {
   readonly log: AgentLog;
   readonly model: ModelPort;
   readonly tools: ToolPort;
+  /** What the model may call. Read at each step. */
+  readonly toolbox: Toolbox;
   readonly clock: Clock;
   readonly ids: { uuid(): string };
   /** 0 to 1. */

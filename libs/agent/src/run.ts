@@ -9,7 +9,6 @@ import { withRetries } from './retries.js';
 import { addToStats, lastStats } from './stats.js';
 import { detectStuck } from './stuck.js';
 import { runToolCalls } from './tool-step.js';
-import { TOOLS } from './tools.js';
 
 /**
  * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before the next thing begins,
@@ -90,7 +89,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
 }
 
 function complete(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<Completion> {
-  const request = { messages: messagesOf(ports.log.events), tools: TOOLS };
+  const request = { messages: messagesOf(ports.log.events), tools: ports.toolbox.definitions };
   const attempt = (): Promise<Completion> => ports.model.complete(request, { signal, onDelta: ports.onDelta, traceparent: ports.traceparent() });
   return withRetries(attempt, { retries: settings.modelRetries, random: ports.random, delay: ports.delay, onRetry: ports.onRetry }, signal);
 }

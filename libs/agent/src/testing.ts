@@ -3,6 +3,8 @@ import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slip
 import { LLM } from '@slipway/llm';
 import type { ModelServer } from '@slipway/testing';
 import type { AgentPorts, RunControl, RunSettings, ToolPort } from './ports.js';
+import { STANDARD_TOOLS } from './tools/standard-tools.js';
+import { Toolbox } from './tools/toolbox.js';
 
 /** A log in memory, for tests of the loop. */
 export class MemoryLog {
@@ -63,6 +65,7 @@ export function testPorts(
   return {
     log,
     tools,
+    toolbox: new Toolbox(STANDARD_TOOLS),
     waits,
     model: new LLM({ baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000 }),
     clock: { now: () => new Date() },

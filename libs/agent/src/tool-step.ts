@@ -1,10 +1,9 @@
-import type { EventOf, SandboxObservation } from '@slipway/contracts';
+import type { EventOf, SandboxAction } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion, ToolCall } from '@slipway/llm';
 import { stamp } from './events.js';
-import { isOwnAction, observeOwnAction } from './own-tools.js';
 import type { AgentPorts } from './ports.js';
-import { parseToolCall } from './tools.js';
+import type { Observation } from './tools/tool.js';
 
 /** Said of the action that was running when the user stopped the agent. */
 const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command may or may not have had its effect';
@@ -17,7 +16,7 @@ const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command ma
 export async function runToolCalls(ports: AgentPorts, completion: Completion, signal: AbortSignal): Promise<boolean> {
   let thought = completion.content;
   let reasoning = completion.reasoning;
-  const parsedCalls = completion.toolCalls.map((call) => ({ call, parsed: parseToolCall(call) }));
+  const parsedCalls = completion.toolCalls.map((call) => ({ call, parsed: ports.toolbox.parse(call) }));
   if (thought !== '' && parsedCalls[0]?.parsed.ok === false) {
     // No action comes first that could carry the text.
     await ports.log.append([
@@ -42,7 +41,7 @@ export async function runToolCalls(ports: AgentPorts, completion: Completion, si
       thought: thought === '' ? [] : [{ type: 'text', text: thought }],
       ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
       action: parsed.action,
-      tool_name: toolName(parsed.action.kind),
+      tool_name: parsed.tool.definition.name,
       tool_call_id: call.id,
       tool_call: { id: call.id, name: call.name, arguments: call.arguments },
       llm_response_id: completion.id,
@@ -52,14 +51,12 @@ export async function runToolCalls(ports: AgentPorts, completion: Completion, si
     thought = '';
     reasoning = '';
     await ports.log.append([action]);
-    if (isOwnAction(parsed.action)) {
-      await ports.log.append([answer(ports, action, observeOwnAction(parsed.action, ports.log.events))]);
-      if (parsed.action.kind === 'FinishAction') return true;
-      continue;
-    }
-    let observation: SandboxObservation;
+    let observation: Observation;
     try {
-      observation = await ports.tools.execute(parsed.action, { signal, traceparent: ports.traceparent() });
+      observation =
+        parsed.tool.observe === undefined
+          ? await ports.tools.execute(parsed.action as SandboxAction, { signal, traceparent: ports.traceparent() })
+          : await parsed.tool.observe(parsed.action, { events: ports.log.events, signal });
     } catch (error) {
       if (signal.aborted) {
         await ports.log.appendLast([agentError(ports, call, STOPPED_BY_USER, action.tool_name)]);
@@ -70,19 +67,9 @@ export async function runToolCalls(ports: AgentPorts, completion: Completion, si
       continue;
     }
     await ports.log.append([answer(ports, action, observation)]);
+    if (parsed.action.kind === 'FinishAction') return true;
   }
   return false;
-}
-
-const TOOL_NAMES = {
-  TerminalAction: 'terminal',
-  FileEditorAction: 'file_editor',
-  TaskTrackerAction: 'task_tracker',
-  ThinkAction: 'think',
-  FinishAction: 'finish',
-} as const;
-function toolName(kind: keyof typeof TOOL_NAMES): string {
-  return TOOL_NAMES[kind];
 }
 
 function agentError(ports: AgentPorts, call: ToolCall, error: string, name = call.name): EventOf<'AgentErrorEvent'> {

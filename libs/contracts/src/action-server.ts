@@ -37,6 +37,8 @@ export const TaskTrackerAction = z.looseObject({
 });
 export const ThinkAction = z.looseObject({ kind: z.literal('ThinkAction'), thought: z.string() });
 export const FinishAction = z.looseObject({ kind: z.literal('FinishAction'), message: z.string() });
+export type TaskTrackerAction = z.infer<typeof TaskTrackerAction>;
+export type FinishAction = z.infer<typeof FinishAction>;
 
 /** Every action of the agent. The first two run in action-server; the others are the agent's own. */
 export const AgentAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, TaskTrackerAction, ThinkAction, FinishAction]);

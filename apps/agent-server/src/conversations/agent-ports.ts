@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentLog, AgentPorts, ModelPort, ToolPort } from '@slipway/agent';
+import type { AgentLog, AgentPorts, ModelPort, Toolbox, ToolPort } from '@slipway/agent';
 import type { LlmSettings, StreamingDelta } from '@slipway/contracts';
 import { type CompletionUsage, costUsd, type LlmConfig, priceOf } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
@@ -9,6 +9,7 @@ export interface AgentPortsOptions {
   readonly log: AgentLog;
   readonly model: ModelPort;
   readonly tools: ToolPort;
+  readonly toolbox: Toolbox;
   readonly onDelta: (delta: StreamingDelta) => void;
   readonly traceparent: () => string;
   readonly logger: Logger;

@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type AgentLog, lastStatus, runAgent, stamp, statusUpdate, systemPrompt, TOOLS, unansweredActions, untakenMessages } from '@slipway/agent';
+import {
+  type AgentLog,
+  lastStatus,
+  runAgent,
+  STANDARD_TOOLS,
+  stamp,
+  statusUpdate,
+  systemPrompt,
+  Toolbox,
+  unansweredActions,
+  untakenMessages,
+} from '@slipway/agent';
 import type { ConversationEvent, ConversationInfo, LlmSettings, SendEventRequest, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { LlmRegistry } from '@slipway/llm';
@@ -53,6 +64,7 @@ export class Conversation {
   private metaTimer: NodeJS.Timeout | undefined;
   private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
   private readonly closers = new Set<(why: 'gone' | 'restarted') => void>();
+  private readonly toolbox = new Toolbox(STANDARD_TOOLS);
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
   private constructor(
@@ -245,7 +257,7 @@ export class Conversation {
           kind: 'SystemPromptEvent',
           source: 'agent',
           system_prompt: { type: 'text', text },
-          tools: TOOLS.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description })),
+          tools: this.toolbox.definitions.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description })),
         }),
       );
     }
@@ -277,6 +289,7 @@ export class Conversation {
       log: this.logOf(active, started),
       model: { complete: (request, options) => started.llms.get('agent').complete(request, options) },
       tools: this.deps.actionServer,
+      toolbox: this.toolbox,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,

@@ -1,0 +1,18 @@
+import type { SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { FileEditor } from './editor/file-editor.js';
+import type { Terminal } from './terminal/terminal.js';
+
+export interface ActionHandlers {
+  readonly terminal: Terminal;
+  readonly editor: FileEditor;
+}
+
+/** Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
+export function executeAction(handlers: ActionHandlers, action: SandboxAction, signal: AbortSignal): Promise<SandboxObservation> {
+  switch (action.kind) {
+    case 'TerminalAction':
+      return handlers.terminal.execute(action, signal);
+    case 'FileEditorAction':
+      return handlers.editor.execute(action);
+  }
+}

@@ -1,0 +1,9 @@
+import { FILE_EDITOR } from './file-editor.js';
+import { FINISH } from './finish.js';
+import { TASK_TRACKER } from './task-tracker.js';
+import { TERMINAL } from './terminal.js';
+import { THINK } from './think.js';
+import type { Tool } from './tool.js';
+
+/** What every agent can do unless its start says otherwise, in the order in which the model reads it. */
+export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, TASK_TRACKER, THINK, FINISH];

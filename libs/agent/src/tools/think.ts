@@ -1,0 +1,11 @@
+import { ThinkAction } from '@slipway/contracts';
+import { define, type Tool } from './tool.js';
+
+export const THINK: Tool = {
+  definition: define('think', 'Writes a thought down before a hard decision. Nothing is run and nothing changes.', { thought: { type: 'string' } }, [
+    'thought',
+  ]),
+  kind: 'ThinkAction',
+  schema: ThinkAction.strip(),
+  observe: () => ({ kind: 'ThinkObservation', content: [{ type: 'text', text: 'Your thought has been written down.' }], is_error: false }),
+};

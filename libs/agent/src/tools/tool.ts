@@ -1,0 +1,42 @@
+import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
+import type { ToolDefinition } from '@slipway/llm';
+import type { z } from 'zod';
+
+export type Observation = EventOf<'ObservationEvent'>['observation'];
+
+/** What a tool that the agent answers itself may look at. */
+export interface OwnToolContext {
+  /** The log up to the action, which is its last event. */
+  readonly events: readonly ConversationEvent[];
+  readonly signal: AbortSignal;
+}
+
+/** Something that the model can call: how it is described to it, and what action its arguments make. */
+export interface Tool {
+  readonly definition: ToolDefinition;
+  /** `kind` of the action. Two tools never share one. */
+  readonly kind: string;
+  /** Reads `{...arguments, kind}`; what it does not name is stripped. */
+  readonly schema: z.ZodType<AgentAction>;
+  /** Names that models use for this tool besides its own. */
+  readonly aliases?: readonly string[];
+  /** It changes nothing: calls of one answer may run beside each other. */
+  readonly readOnly?: boolean;
+  /** Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose detail is for the model. */
+  observe?(action: AgentAction, context: OwnToolContext): Observation | Promise<Observation>;
+}
+
+/** What every tool takes besides its own parameters. */
+const COMMON = {
+  security_risk: {
+    type: 'string',
+    enum: ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'],
+    description: 'How much harm this call could do. LOW only reads; MEDIUM changes the project; HIGH changes the system or sends data out.',
+  },
+  summary: { type: 'string', description: 'What this call does, in at most ten words.' },
+};
+
+/** A tool's description for the model, in JSON Schema, with the parameters that every tool takes. */
+export function define(name: string, description: string, properties: Record<string, unknown>, required: readonly string[]): ToolDefinition {
+  return { name, description, parameters: { type: 'object', properties: { ...properties, ...COMMON }, required } };
+}

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '@slipway/testing';
+import { freePort, until } from '@slipway/testing';
 
 const MODULE = 'github.com/johannesboyne/gofakes3/cmd/gofakes3';
 const VERSION = 'v1.2.0';
@@ -40,17 +39,6 @@ async function build(): Promise<string | null> {
   } catch (error) {
     return `The S3 store was not tested: its server is built with Go, which ${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not installed' : 'failed'}.`;
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 async function end(server: ChildProcess): Promise<void> {

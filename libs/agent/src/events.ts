@@ -52,7 +52,7 @@ export function unansweredActions(events: readonly ConversationEvent[]): Array<E
   const open = new Map<string, EventOf<'ActionEvent'>>();
   for (const event of events) {
     if (event.kind === 'ActionEvent') open.set(event.id, event);
-    else if (event.kind === 'ObservationEvent') open.delete(event.action_id);
+    else if (event.kind === 'ObservationEvent' || event.kind === 'UserRejectObservation') open.delete(event.action_id);
     else if (event.kind === 'AgentErrorEvent') {
       const answered = [...open.values()].findLast((action) => action.tool_call_id === event.tool_call_id);
       if (answered !== undefined) open.delete(answered.id);

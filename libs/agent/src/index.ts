@@ -1,7 +1,10 @@
+export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
+export { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, pendingActions, settingsOf } from './confirmation/pending.js';
 export { type EventBody, type EventStamp, lastStatus, stamp, statusUpdate, unansweredActions, untakenMessages } from './events.js';
 export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
+export { type Assessment, assess } from './security/analyze.js';
 export { lastStats } from './stats.js';
 export { systemPrompt } from './system-prompt.js';
 export { STANDARD_TOOLS } from './tools/standard-tools.js';

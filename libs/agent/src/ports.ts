@@ -1,6 +1,8 @@
-import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { ConfirmationSettings, ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
-import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage } from '@slipway/llm';
+import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
+import type { CondenserSettings } from './condenser/condense.js';
+import type { StatsBook } from './stats.js';
 import type { Toolbox } from './tools/toolbox.js';
 
 /** The conversation as the agent sees it: what is in `events` is on disk. */
@@ -19,6 +21,8 @@ export interface AgentLog {
 
 /** One attempt at the model; rejects with `model.*` codes, or with the signal's reason. */
 export interface ModelPort {
+  /** The model of the next call, as its provider calls it, and how long a prompt and its answer may be together (tokens), where that is known. */
+  readonly config: { readonly model: string; readonly contextWindow?: number };
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
 }
 
@@ -29,7 +33,10 @@ export interface ToolPort {
 
 export interface AgentPorts {
   readonly log: AgentLog;
-  readonly model: ModelPort;
+  /** The model for a usage. Asked for at each call: it may be switched meanwhile. */
+  readonly models: (usage: LlmUsage) => ModelPort;
+  /** What the conversation used. One for everything that runs on it. */
+  readonly stats: StatsBook;
   readonly tools: ToolPort;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;
@@ -50,14 +57,16 @@ export interface AgentPorts {
   readonly onFault: (error: unknown) => void;
 }
 
-/** What a run needs to know of its conversation. `model` and `modelRetries` are read at each step: they may change meanwhile. */
+/** What a run needs to know of its conversation. All of it is read at each step: it may change meanwhile. */
 export interface RunSettings {
-  readonly model: string;
   /** Steps of one run; a run ends when the agent has nothing more to do, and a message begins a new one. */
   readonly maxIterations: number;
   readonly stuckDetection: boolean;
   /** How often a failed model call is repeated. */
   readonly modelRetries: number;
+  readonly condenser: CondenserSettings;
+  /** When a person is asked before an action. Read at each step. */
+  readonly confirmation: ConfirmationSettings;
 }
 
 /** How the one who started a run stops it. */
@@ -68,4 +77,5 @@ export interface RunControl {
   pauseRequested(): boolean;
 }
 
-export type RunOutcome = 'finished' | 'paused' | 'interrupted' | 'error' | 'stuck' | 'fenced';
+/** `waiting`: actions in the log wait for a person's word. */
+export type RunOutcome = 'finished' | 'waiting' | 'paused' | 'interrupted' | 'error' | 'stuck' | 'fenced';

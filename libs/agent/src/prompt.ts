@@ -1,13 +1,33 @@
-import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import { type ConversationEvent, type ConversationStats, type EventOf, textOfContent } from '@slipway/contracts';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
+import { condensedOf, isSeenByModel } from './condenser/condensation.js';
+import { asMessage } from './condenser/summary.js';
 import { TAKEN_IN } from './events.js';
 
 /** Given to the model for an action that has no answer: whether it took effect cannot be known. */
 export const INTERRUPTED_RESULT = 'interrupted: this tool call was stopped before it answered; it may or may not have had its effect';
 
+/** Before the reason of a call that a person or a hook did not let happen. */
+export const REJECTED = 'rejected: this tool call was not carried out. The reason:';
+
+/** A part of the prompt that stays whole: a message, or one answer of the model with everything that came of it. */
+export interface PromptUnit {
+  readonly kind: 'system' | 'message' | 'turn' | 'summary';
+  readonly messages: readonly ChatMessage[];
+  readonly eventIds: readonly string[];
+  /** How many events that the model sees are before its first one, in the log. */
+  readonly position: number;
+  /** A call of it has no answer yet. */
+  readonly open: boolean;
+  /** The text of a summary. */
+  readonly summary?: string;
+}
+
 /** One answer of the model, with what came of it. */
 interface Turn {
   readonly responseId: string | null;
+  readonly position: number;
+  readonly eventIds: string[];
   text: string;
   readonly calls: ToolCall[];
   /** By position in `calls`. */
@@ -20,56 +40,80 @@ interface Turn {
  * The messages for the model, rebuilt from the log alone.
  *
  * A user's message stands where a step took it in (its `last_user_message_id`), so that it never comes between a tool call and its result.
- * A tool call without an answer gets `INTERRUPTED_RESULT`: providers refuse a conversation in which one is missing.
+ * A tool call without an answer gets `INTERRUPTED_RESULT`: providers refuse a conversation in which one is missing. What a condensation forgot is left out.
  */
 export function messagesOf(events: readonly ConversationEvent[]): ChatMessage[] {
-  const messages: ChatMessage[] = [];
-  const waiting: Array<EventOf<'MessageEvent'>> = [];
+  return unitsOf(events).flatMap(({ messages }) => messages);
+}
+
+export function unitsOf(events: readonly ConversationEvent[]): PromptUnit[] {
+  const { forgotten, summary, offset } = condensedOf(events);
+  const units: PromptUnit[] = [];
+  /** The user's messages that no step has taken in, also forgotten ones: a marker may name them. */
+  const waiting: Array<{ readonly event: EventOf<'MessageEvent'>; readonly position: number }> = [];
   let turn: Turn | null = null;
+  /** Events so far that the model sees. */
+  let seen = 0;
   const close = (): void => {
     if (turn === null) return;
-    messages.push({ role: 'assistant', content: turn.text === '' ? null : turn.text, toolCalls: turn.calls });
-    for (const [index, call] of turn.calls.entries()) messages.push({ role: 'tool', toolCallId: call.id, content: turn.results[index] ?? INTERRUPTED_RESULT });
+    units.push(unitOfTurn(turn));
     turn = null;
   };
-  const turnOf = (responseId: string | null): Turn => {
-    if (turn !== null && turn.responseId === responseId && responseId !== null) return turn;
-    close();
-    turn = { responseId, text: '', calls: [], results: [], actionIds: [] };
+  const turnOf = (responseId: string | null, eventId: string, position: number): Turn => {
+    if (turn === null || turn.responseId !== responseId || responseId === null) {
+      close();
+      turn = { responseId, position, eventIds: [], text: '', calls: [], results: [], actionIds: [] };
+    }
+    turn.eventIds.push(eventId);
     return turn;
   };
-  const say = (event: EventOf<'MessageEvent'>): void => {
+  const say = (event: EventOf<'MessageEvent'>, position: number): void => {
+    if (forgotten.has(event.id)) return;
     close();
-    messages.push({ role: 'user', content: textOf(event.llm_message.content) });
+    const added = event.extended_content === undefined || event.extended_content.length === 0 ? '' : `\n\n${textOf(event.extended_content)}`;
+    const content = `${textOf(event.llm_message.content)}${added}`;
+    units.push({ kind: 'message', messages: [{ role: 'user', content }], eventIds: [event.id], position, open: false });
   };
   for (const event of events) {
+    const isForgotten = forgotten.has(event.id);
+    const position = seen;
+    if (isSeenByModel(event) && !isForgotten) seen += 1;
+    // A message of the user's is kept for the marker that names it.
+    if (isForgotten && event.kind !== 'MessageEvent') continue;
     switch (event.kind) {
       case 'SystemPromptEvent':
-        if (messages.length === 0) messages.push({ role: 'system', content: event.system_prompt.text });
+        if (units.length === 0) {
+          const content = event.system_prompt.text;
+          units.push({ kind: 'system', messages: [{ role: 'system', content }], eventIds: [event.id], position, open: false });
+        }
         break;
       case 'MessageEvent':
-        if (event.source === 'user') waiting.push(event);
-        else if (event.llm_message.role === 'user') say(event);
-        else turnOf(event.llm_response_id ?? null).text += textOf(event.llm_message.content);
+        if (event.source === 'user') waiting.push({ event, position });
+        else if (event.llm_message.role === 'user') say(event, position);
+        else if (!isForgotten) turnOf(event.llm_response_id ?? null, event.id, position).text += textOf(event.llm_message.content);
         break;
       case 'ConversationStateUpdateEvent': {
-        // Each answer of the model begins with its usage.
-        if (event.key === 'stats') close();
+        // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no answer of it.
+        if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent') close();
         if (event.key !== TAKEN_IN) break;
-        const last = waiting.findIndex((message) => message.id === event.value);
-        for (const message of waiting.splice(0, last + 1)) say(message);
+        const last = waiting.findIndex((message) => message.event.id === event.value);
+        for (const message of waiting.splice(0, last + 1)) say(message.event, message.position);
         break;
       }
       case 'ActionEvent': {
-        const current = turnOf(event.llm_response_id);
+        const current = turnOf(event.llm_response_id, event.id, position);
         current.text += textOf(event.thought);
         current.calls.push({ id: event.tool_call_id, name: event.tool_name, arguments: event.tool_call.arguments });
         current.actionIds.push(event.id);
         break;
       }
+      case 'UserRejectObservation':
       case 'ObservationEvent': {
-        const index = (turn as Turn | null)?.actionIds.indexOf(event.action_id) ?? -1;
-        if (turn !== null && index !== -1) (turn as Turn).results[index] = observationText(event.observation);
+        const current = turn as Turn | null;
+        const index = current?.actionIds.indexOf(event.action_id) ?? -1;
+        if (current === null || index === -1) break;
+        current.results[index] = event.kind === 'ObservationEvent' ? observationText(event.observation) : `${REJECTED} ${event.rejection_reason}`;
+        current.eventIds.push(event.id);
         break;
       }
       case 'AgentErrorEvent': {
@@ -77,10 +121,11 @@ export function messagesOf(events: readonly ConversationEvent[]): ChatMessage[] 
         let index = current?.calls.findLastIndex((call, at) => call.id === event.tool_call_id && current?.results[at] === undefined) ?? -1;
         if (current === null || index === -1) {
           // A call that never became an action: unknown tool, or arguments that could not be read. Only its error is in the log.
-          current = current ?? turnOf(null);
+          current = current ?? turnOf(null, event.id, position);
           index = current.calls.push({ id: event.tool_call_id, name: event.tool_name, arguments: '{}' }) - 1;
           current.actionIds.push(null);
         }
+        if (current.eventIds.at(-1) !== event.id) current.eventIds.push(event.id);
         current.results[index] = event.error;
         break;
       }
@@ -88,9 +133,30 @@ export function messagesOf(events: readonly ConversationEvent[]): ChatMessage[] 
         break;
     }
   }
-  for (const message of waiting) say(message);
+  for (const { event, position } of waiting) say(event, position);
   close();
-  return messages;
+  return summary === null ? units : withSummary(units, summary, offset);
+}
+
+function unitOfTurn(turn: Turn): PromptUnit {
+  return {
+    kind: 'turn',
+    messages: [
+      { role: 'assistant', content: turn.text === '' ? null : turn.text, toolCalls: turn.calls },
+      ...turn.calls.map((call, index): ChatMessage => ({ role: 'tool', toolCallId: call.id, content: turn.results[index] ?? INTERRUPTED_RESULT })),
+    ],
+    eventIds: turn.eventIds,
+    position: turn.position,
+    open: turn.calls.some((_, index) => turn.results[index] === undefined),
+  };
+}
+
+/** The summary stands before the first unit that came after what it stands for. */
+function withSummary(units: readonly PromptUnit[], summary: string, offset: number): PromptUnit[] {
+  const found = units.findIndex(({ position }) => position >= offset);
+  const at = found === -1 ? units.length : found;
+  const unit: PromptUnit = { kind: 'summary', messages: [{ role: 'user', content: asMessage(summary) }], eventIds: [], position: offset, open: false, summary };
+  return [...units.slice(0, at), unit, ...units.slice(at)];
 }
 
 export function textOf(content: ReadonlyArray<{ text: string }>): string {
@@ -99,7 +165,7 @@ export function textOf(content: ReadonlyArray<{ text: string }>): string {
 
 /** What the model reads of an observation. */
 function observationText(observation: EventOf<'ObservationEvent'>['observation']): string {
-  const text = textOf(observation.content);
+  const text = textOfContent(observation.content);
   const metadata =
     observation.kind === 'TerminalObservation'
       ? (observation['metadata'] as { working_dir?: unknown; suffix?: unknown; prefix?: unknown; exit_code?: unknown } | undefined)

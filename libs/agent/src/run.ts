@@ -2,13 +2,15 @@ import { ERRORS, type ErrorCode } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { type Completion, llmStatusOf } from '@slipway/llm';
 import { classify } from './classification.js';
+import { condensationAsked } from './condenser/condensation.js';
+import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
+import { pendingActions } from './confirmation/pending.js';
 import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
+import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
 import { messagesOf } from './prompt.js';
-import { withRetries } from './retries.js';
-import { addToStats, lastStats } from './stats.js';
 import { detectStuck } from './stuck.js';
-import { runToolCalls } from './tool-step.js';
+import { runConfirmed, runToolCalls } from './tool-step.js';
 
 /**
  * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before the next thing begins,
@@ -18,7 +20,13 @@ import { runToolCalls } from './tool-step.js';
  */
 export async function runAgent(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
   try {
+    // A run that is started while actions wait for a person is that person's yes, as in OpenHands.
+    const confirmed = pendingActions(ports.log.events);
     await ports.log.append([statusUpdate(ports, 'running')]);
+    if ((await runConfirmed(ports, confirmed, control.signal)) === 'finished' && untakenMessages(ports.log.events).length === 0) {
+      await ports.log.append([statusUpdate(ports, 'finished')]);
+      return 'finished';
+    }
     return await steps(ports, settings, control);
   } catch (error) {
     if (isFenced(error)) return 'fenced';
@@ -69,33 +77,39 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
       return 'error';
     }
     await log.room(control.signal);
+    if (condensationAsked(log.events)) await condenseAsAsked(ports, settings, control.signal);
+    else if (isFull(ports, settings.condenser)) await condense(ports, settings, 'automatic', control.signal);
     const completion = await complete(ports, settings, control.signal);
-    const cost = completion.usage.costUsd ?? ports.costOf(settings.model, completion.usage);
-    await log.append([
-      stamp(ports, {
-        kind: 'ConversationStateUpdateEvent',
-        source: 'environment',
-        key: 'stats',
-        value: addToStats(lastStats(log.events), completion, cost, settings.model),
-      }),
-    ]);
-    const done = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, completion, control.signal);
+    const end = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, settings, completion, control.signal);
+    if (end === 'waiting') return 'waiting';
     // A message that arrived in the meantime keeps the agent at work.
-    if (done && untakenMessages(log.events).length === 0) {
+    if (end === 'finished' && untakenMessages(log.events).length === 0) {
       await log.append([statusUpdate(ports, 'finished')]);
       return 'finished';
     }
   }
 }
 
-function complete(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<Completion> {
-  const request = { messages: messagesOf(ports.log.events), tools: ports.toolbox.definitions };
-  const attempt = (): Promise<Completion> => ports.model.complete(request, { signal, onDelta: ports.onDelta, traceparent: ports.traceparent() });
-  return withRetries(attempt, { retries: settings.modelRetries, random: ports.random, delay: ports.delay, onRetry: ports.onRetry }, signal);
+/** How a conversation is shortened that the model refuses as too long, one way after the other; then it is given up. */
+const WHEN_TOO_LONG: readonly CondensationReason[] = ['too-long', 'everything'];
+
+async function complete(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<Completion> {
+  for (let refusals = 0; ; refusals += 1) {
+    const request = { messages: messagesOf(ports.log.events), tools: ports.toolbox.definitions };
+    try {
+      return await callModel(ports, { usage: 'agent', request, retries: settings.modelRetries, signal, shown: true });
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || error.code !== 'model.context-exceeded') throw error;
+      const reason = WHEN_TOO_LONG[refusals];
+      if (reason !== undefined && (await condense(ports, settings, reason, signal))) continue;
+      if (refusals === 0) throw error;
+      throw new SlipwayError('agent.stuck', 'The conversation stays longer than the model can read, however much of it is summarized.', { cause: error });
+    }
+  }
 }
 
 /** A plain answer ends the run, as in OpenHands. */
-async function say(ports: AgentPorts, completion: Completion): Promise<true> {
+async function say(ports: AgentPorts, completion: Completion): Promise<'finished'> {
   const text = completion.content === '' ? completion.reasoning : completion.content;
   await ports.log.append([
     stamp(ports, {
@@ -105,7 +119,7 @@ async function say(ports: AgentPorts, completion: Completion): Promise<true> {
       llm_response_id: completion.id,
     }),
   ]);
-  return true;
+  return 'finished';
 }
 
 async function nudge(ports: AgentPorts, reason: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
-import { LLM } from '@slipway/llm';
+import { LlmRegistry } from '@slipway/llm';
 import type { ModelServer } from '@slipway/testing';
 import type { AgentPorts, RunControl, RunSettings, ToolPort } from './ports.js';
+import { StatsBook } from './stats.js';
 import { STANDARD_TOOLS } from './tools/standard-tools.js';
 import { Toolbox } from './tools/toolbox.js';
 
@@ -61,13 +62,15 @@ export function testPorts(
   execute: (action: SandboxAction, signal: AbortSignal) => Promise<SandboxObservation>,
 ): AgentPorts & { waits: number[] } {
   const waits: number[] = [];
+  const llms = new LlmRegistry({ agent: { baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000 } });
   const tools: ToolPort = { execute: (action, { signal }) => execute(action, signal) };
   return {
     log,
     tools,
     toolbox: new Toolbox(STANDARD_TOOLS),
     waits,
-    model: new LLM({ baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000 }),
+    models: (usage) => llms.get(usage),
+    stats: new StatsBook(),
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },
     random: () => 1,
@@ -85,7 +88,13 @@ export function testPorts(
   };
 }
 
-export const SETTINGS: RunSettings = { model: 'scripted', maxIterations: 30, stuckDetection: true, modelRetries: 3 };
+export const SETTINGS: RunSettings = {
+  maxIterations: 30,
+  stuckDetection: true,
+  modelRetries: 3,
+  condenser: { automatic: true, maxTokens: null, maxEvents: null },
+  confirmation: { policy: { kind: 'NeverConfirm' }, analyzer: null, rules: [] },
+};
 
 export function control(): RunControl & { stop: AbortController; pause: boolean } {
   const stop = new AbortController();

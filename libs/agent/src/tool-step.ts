@@ -1,82 +1,151 @@
 import type { EventOf, SandboxAction } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion, ToolCall } from '@slipway/llm';
-import { stamp } from './events.js';
-import type { AgentPorts } from './ports.js';
+import { judge } from './confirmation/needs.js';
+import { stamp, statusUpdate } from './events.js';
+import type { AgentPorts, RunSettings } from './ports.js';
 import type { Observation } from './tools/tool.js';
+import type { ParsedCall } from './tools/toolbox.js';
 
 /** Said of the action that was running when the user stopped the agent. */
 const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command may or may not have had its effect';
+/** Said of a confirmed action whose tool is gone. */
+const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
+
+/** How the calls of one answer ended: `finish` was among them, they were carried out, or they wait for a person. */
+export type StepEnd = 'finished' | 'done' | 'waiting';
+type ActionEvent = EventOf<'ActionEvent'>;
+type ReadCall = Extract<ParsedCall, { ok: true }>;
 
 /**
  * Runs the tool calls of one answer in order, each as action and answer in the log. A call that cannot be read becomes an error that the model sees.
- * Resolves to true when one of them was `finish`.
+ * When one of them needs a person's word, all of them wait for it and nothing of the answer has happened.
  * @throws the signal's reason when stopped; the action under way then has its answer in the log already.
  */
-export async function runToolCalls(ports: AgentPorts, completion: Completion, signal: AbortSignal): Promise<boolean> {
-  let thought = completion.content;
-  let reasoning = completion.reasoning;
-  const parsedCalls = completion.toolCalls.map((call) => ({ call, parsed: ports.toolbox.parse(call) }));
-  if (thought !== '' && parsedCalls[0]?.parsed.ok === false) {
+export async function runToolCalls(ports: AgentPorts, settings: RunSettings, completion: Completion, signal: AbortSignal): Promise<StepEnd> {
+  const calls = completion.toolCalls.map((call) => ({ call, parsed: ports.toolbox.parse(call) }));
+  let said = { thought: completion.content, reasoning: completion.reasoning };
+  if (said.thought !== '' && calls[0]?.parsed.ok === false) {
     // No action comes first that could carry the text.
     await ports.log.append([
       stamp(ports, {
         kind: 'MessageEvent',
         source: 'agent',
-        llm_message: { role: 'assistant', content: [{ type: 'text', text: thought }] },
+        llm_message: { role: 'assistant', content: [{ type: 'text', text: said.thought }] },
         llm_response_id: completion.id,
       }),
     ]);
-    thought = '';
+    said = { ...said, thought: '' };
   }
-  for (const { call, parsed } of parsedCalls) {
+  const steps = calls.map(({ call, parsed }) => {
+    if (!parsed.ok) return { call, error: parsed.error };
+    const action = actionEvent(ports, completion.id, call, parsed, said);
+    said = { thought: '', reasoning: '' };
+    return { call, action, parsed };
+  });
+  if (await asked(ports, settings, steps)) return 'waiting';
+  for (const { call, error, action, parsed } of steps) {
     signal.throwIfAborted();
-    if (!parsed.ok) {
-      await ports.log.append([agentError(ports, call, parsed.error)]);
+    if (error !== undefined) {
+      await ports.log.append([agentError(ports, call.name, call.id, error)]);
       continue;
     }
-    const action = stamp(ports, {
-      kind: 'ActionEvent',
-      source: 'agent',
-      thought: thought === '' ? [] : [{ type: 'text', text: thought }],
-      ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-      action: parsed.action,
-      tool_name: parsed.tool.definition.name,
-      tool_call_id: call.id,
-      tool_call: { id: call.id, name: call.name, arguments: call.arguments },
-      llm_response_id: completion.id,
-      security_risk: parsed.risk,
-      ...(parsed.summary === undefined ? {} : { summary: parsed.summary }),
-    }) as EventOf<'ActionEvent'>;
-    thought = '';
-    reasoning = '';
     await ports.log.append([action]);
-    let observation: Observation;
-    try {
-      observation =
-        parsed.tool.observe === undefined
-          ? await ports.tools.execute(parsed.action as SandboxAction, { signal, traceparent: ports.traceparent() })
-          : await parsed.tool.observe(parsed.action, { events: ports.log.events, signal });
-    } catch (error) {
-      if (signal.aborted) {
-        await ports.log.appendLast([agentError(ports, call, STOPPED_BY_USER, action.tool_name)]);
-        throw signal.reason;
-      }
-      if (!(error instanceof SlipwayError)) throw error;
-      await ports.log.append([agentError(ports, call, error.detail, action.tool_name)]);
-      continue;
-    }
-    await ports.log.append([answer(ports, action, observation)]);
-    if (parsed.action.kind === 'FinishAction') return true;
+    if ((await carryOut(ports, action, parsed, signal)) === 'finished') return 'finished';
   }
-  return false;
+  return 'done';
 }
 
-function agentError(ports: AgentPorts, call: ToolCall, error: string, name = call.name): EventOf<'AgentErrorEvent'> {
-  return stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name: name, tool_call_id: call.id, error }) as EventOf<'AgentErrorEvent'>;
+/** Carries out what waited for a person's word and has it. @throws as `runToolCalls`. */
+export async function runConfirmed(ports: AgentPorts, actions: readonly ActionEvent[], signal: AbortSignal): Promise<StepEnd> {
+  for (const action of actions) {
+    signal.throwIfAborted();
+    const recalled = ports.toolbox.recall(action);
+    if (recalled === null) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, NO_TOOL)]);
+    else if ((await carryOut(ports, action, recalled, signal)) === 'finished') return 'finished';
+  }
+  return 'done';
 }
 
-function answer(ports: AgentPorts, action: EventOf<'ActionEvent'>, observation: EventOf<'ObservationEvent'>['observation']): EventOf<'ObservationEvent'> {
+type PlannedStep =
+  | { readonly call: ToolCall; readonly error: string; readonly action?: undefined; readonly parsed?: undefined }
+  | { readonly call: ToolCall; readonly error?: undefined; readonly action: ActionEvent; readonly parsed: ReadCall };
+
+/** Puts the answer's actions into the log to wait, with what speaks against them, when one of them needs a person. What could not be read is answered at once. */
+async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: readonly PlannedStep[]): Promise<boolean> {
+  if (confirmation.policy.kind === 'NeverConfirm') return false;
+  const judged = steps.flatMap(({ action, parsed }) =>
+    action === undefined ? [] : [{ id: action.id, ...judge(confirmation, { toolName: action.tool_name, action: parsed.action, modelRisk: parsed.risk }) }],
+  );
+  if (judged.length === 0) return false;
+  const waits = judged.some(({ asks }) => asks);
+  const analysis = stamp(ports, {
+    kind: 'SecurityAnalysisEvent',
+    source: 'environment',
+    analyzer: confirmation.analyzer?.kind ?? 'none',
+    policy: confirmation.policy.kind,
+    risks: Object.fromEntries(judged.map(({ id, risk }) => [id, risk])),
+    details: Object.fromEntries(judged.map(({ id, reasons, asks }) => [id, { reasons: [...reasons], asks }])),
+  });
+  if (!waits) {
+    await ports.log.append([analysis]);
+    return false;
+  }
+  await ports.log.append([
+    ...steps.map(({ call, error, action }) => action ?? agentError(ports, call.name, call.id, error ?? '')),
+    analysis,
+    statusUpdate(ports, 'waiting_for_confirmation'),
+  ]);
+  return true;
+}
+
+/** The action's answer, in the log: an observation, or an error that the model sees. */
+async function carryOut(
+  ports: AgentPorts,
+  event: ActionEvent,
+  { tool, action }: Pick<ReadCall, 'tool' | 'action'>,
+  signal: AbortSignal,
+): Promise<'finished' | 'done'> {
+  let observation: Observation;
+  try {
+    observation =
+      tool.observe === undefined
+        ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
+        : await tool.observe(action, { events: ports.log.events, signal });
+  } catch (error) {
+    if (signal.aborted) {
+      await ports.log.appendLast([agentError(ports, event.tool_name, event.tool_call_id, STOPPED_BY_USER)]);
+      throw signal.reason;
+    }
+    if (!(error instanceof SlipwayError)) throw error;
+    await ports.log.append([agentError(ports, event.tool_name, event.tool_call_id, error.detail)]);
+    return 'done';
+  }
+  await ports.log.append([answer(ports, event, observation)]);
+  return action.kind === 'FinishAction' ? 'finished' : 'done';
+}
+
+function actionEvent(ports: AgentPorts, responseId: string, call: ToolCall, parsed: ReadCall, said: { thought: string; reasoning: string }): ActionEvent {
+  return stamp(ports, {
+    kind: 'ActionEvent',
+    source: 'agent',
+    thought: said.thought === '' ? [] : [{ type: 'text', text: said.thought }],
+    ...(said.reasoning === '' ? {} : { reasoning_content: said.reasoning }),
+    action: parsed.action,
+    tool_name: parsed.tool.definition.name,
+    tool_call_id: call.id,
+    tool_call: { id: call.id, name: call.name, arguments: call.arguments },
+    llm_response_id: responseId,
+    security_risk: parsed.risk,
+    ...(parsed.summary === undefined ? {} : { summary: parsed.summary }),
+  }) as ActionEvent;
+}
+
+function agentError(ports: AgentPorts, toolName: string, callId: string, error: string): EventOf<'AgentErrorEvent'> {
+  return stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name: toolName, tool_call_id: callId, error }) as EventOf<'AgentErrorEvent'>;
+}
+
+function answer(ports: AgentPorts, action: ActionEvent, observation: Observation): EventOf<'ObservationEvent'> {
   return stamp(ports, {
     kind: 'ObservationEvent',
     source: 'environment',

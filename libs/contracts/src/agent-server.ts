@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
@@ -32,6 +33,9 @@ export const StartConversationRequest = z.looseObject({
   max_iterations: z.int().positive().nullish(),
   stuck_detection: z.boolean().nullish(),
   tags: z.record(z.string(), z.string()).nullish(),
+  /** What holds until the log says otherwise [never ask; what the model says]. */
+  confirmation_policy: ConfirmationPolicy.nullish(),
+  security_analyzer: SecurityAnalyzer.nullish(),
   /** Present when Slipway's app owns the log: where its events go, and from where an earlier life is read back. */
   slipway: z
     .object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SecurityRisk } from './confirmation.js';
 
 export const EventSource = z.enum(['user', 'agent', 'environment', 'hook']);
 
@@ -12,6 +13,17 @@ const base = z.looseObject({
 
 export const TextContent = z.looseObject({ type: z.literal('text'), text: z.string() });
 export type TextContent = z.infer<typeof TextContent>;
+
+/** Pictures as data URLs. */
+export const ImageContent = z.looseObject({ type: z.literal('image'), image_urls: z.array(z.string()) });
+export type ImageContent = z.infer<typeof ImageContent>;
+export const ObservationContent = z.discriminatedUnion('type', [TextContent, ImageContent]);
+export type ObservationContent = z.infer<typeof ObservationContent>;
+
+/** The text among the parts. */
+export function textOfContent(content: readonly ObservationContent[]): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
 
 export const EXECUTION_STATUSES = ['idle', 'running', 'paused', 'waiting_for_confirmation', 'finished', 'error', 'stuck', 'deleting'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
@@ -36,6 +48,9 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** Joins the durable message to the deltas that announced it. */
     llm_response_id: z.string().optional(),
     sender: z.string().optional(),
+    /** Skills whose trigger was in the message; what the model is told of them is `extended_content`. */
+    activated_skills: z.array(z.string()).optional(),
+    extended_content: z.array(TextContent).optional(),
   }),
   base.extend({
     kind: z.literal('ActionEvent'),
@@ -46,7 +61,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     tool_call_id: z.string(),
     tool_call: z.looseObject({ id: z.string(), name: z.string(), arguments: z.string() }),
     llm_response_id: z.string(),
-    security_risk: z.enum(['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH']),
+    security_risk: SecurityRisk,
     summary: z.string().optional(),
   }),
   base.extend({
@@ -54,7 +69,24 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     action_id: z.uuid(),
     tool_name: z.string(),
     tool_call_id: z.string(),
-    observation: z.looseObject({ kind: z.string(), content: z.array(TextContent), is_error: z.boolean() }),
+    observation: z.looseObject({ kind: z.string(), content: z.array(ObservationContent), is_error: z.boolean() }),
+  }),
+  /** A person or a hook did not let the action happen. */
+  base.extend({
+    kind: z.literal('UserRejectObservation'),
+    action_id: z.uuid(),
+    tool_name: z.string(),
+    tool_call_id: z.string(),
+    rejection_reason: z.string(),
+    rejection_source: z.enum(['user', 'hook']),
+  }),
+  /** What the analyzer said of actions that are about to happen; `risks` and `details` by action id. */
+  base.extend({
+    kind: z.literal('SecurityAnalysisEvent'),
+    analyzer: z.string(),
+    policy: z.string(),
+    risks: z.record(z.string(), SecurityRisk),
+    details: z.record(z.string(), z.looseObject({ reasons: z.array(z.string()), asks: z.boolean() })),
   }),
   base.extend({ kind: z.literal('AgentErrorEvent'), tool_name: z.string(), tool_call_id: z.string(), error: z.string() }),
   base.extend({
@@ -65,8 +97,21 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus, where the failure was the model's. */
     runtime_status: z.string().optional(),
   }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status` or `last_user_message_id` (value: the message up to which the agent has taken in). */
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
+  /** Somebody asked that the model's view of the conversation be shortened. */
+  base.extend({ kind: z.literal('CondensationRequest') }),
+  /**
+   * From here on the model does not see the events that are named; they stay in the log. `summary` stands for them, after `summary_offset` of the events that it still sees.
+   * `llm_response_id` is empty where no model made the summary.
+   */
+  base.extend({
+    kind: z.literal('Condensation'),
+    forgotten_event_ids: z.array(z.string()),
+    summary: z.string().nullish(),
+    summary_offset: z.int().nonnegative().nullish(),
+    llm_response_id: z.string(),
+  }),
   /** The run was paused at a step's end. */
   base.extend({ kind: z.literal('PauseEvent') }),
   /** The run was stopped at once: the model call aborted, the process group killed. */
@@ -95,12 +140,47 @@ export const StreamingDelta = z.object({
 });
 export type StreamingDelta = z.infer<typeof StreamingDelta>;
 
-/** Usage and cost so far, the value of a state update with key `stats`. */
+/** Tokens of one call, or of many together. `per_turn_token` and `response_id` are of the last one. 0 is unknown for `context_window`. */
+export const TokenUsage = z.looseObject({
+  model: z.string(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  context_window: z.int(),
+  per_turn_token: z.int(),
+  response_id: z.string(),
+});
+export type TokenUsage = z.infer<typeof TokenUsage>;
+
+/** What one usage (agent, condenser, ask-agent, title, task:<kind of sub-agent>) cost so far. US dollars. */
+export const UsageMetrics = z.looseObject({
+  model_name: z.string(),
+  accumulated_cost: z.number(),
+  max_budget_per_task: z.number().nullish(),
+  accumulated_token_usage: TokenUsage.nullable(),
+});
+export type UsageMetrics = z.infer<typeof UsageMetrics>;
+
+/** One call of a model. `latency` and `timestamp` in seconds, `cost` in US dollars. */
+export const CallMetrics = z.looseObject({
+  usage_id: z.string(),
+  cost: z.number(),
+  latency: z.number(),
+  timestamp: z.number(),
+  token_usage: TokenUsage,
+});
+export type CallMetrics = z.infer<typeof CallMetrics>;
+
+/** Usage and cost so far, the value of a state update with key `stats`: all usages together, each by itself, and the call that brought this update. */
 export const ConversationStats = z.looseObject({
   accumulated_cost: z.number(),
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   model: z.string(),
+  usage_to_metrics: z.record(z.string(), UsageMetrics).optional(),
+  latest: CallMetrics.optional(),
 });
 export type ConversationStats = z.infer<typeof ConversationStats>;
 

@@ -114,6 +114,18 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Delete service accounts that are not needed any more.',
   },
+  'conversation.nothing-to-confirm': {
+    status: 409,
+    title: 'Nothing waits for this answer',
+    retry: 'never',
+    nextStep: 'Look at the conversation: somebody else has answered, or the agent was stopped.',
+  },
+  'conversation.awaits-confirmation': {
+    status: 409,
+    title: 'The agent waits for a yes or a no',
+    retry: 'never',
+    nextStep: 'Approve or reject what it asks for; a message rejects it, too.',
+  },
   'conversation.busy': { status: 409, title: 'The conversation is running', retry: 'later', nextStep: 'Stop it first, or wait until it has finished.' },
   'conversation.not-running': { status: 409, title: 'The conversation is not running', retry: 'never', nextStep: 'Send a message to start it again.' },
   'conversation.queue-full': {

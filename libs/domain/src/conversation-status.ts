@@ -63,8 +63,12 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
     case 'MessageEvent':
     case 'ActionEvent':
     case 'ObservationEvent':
+    case 'UserRejectObservation':
+    case 'SecurityAnalysisEvent':
     case 'AgentErrorEvent':
     case 'ConversationErrorEvent':
+    case 'CondensationRequest':
+    case 'Condensation':
       return state;
     default:
       return assertNever(event);

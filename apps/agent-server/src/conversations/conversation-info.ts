@@ -1,11 +1,16 @@
 import { lastStats, lastStatus, textOf } from '@slipway/agent';
-import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import type { ConfirmationSettings, ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import type { ConversationMeta } from './conversation-settings.js';
 
 const TOOL_NAMES = ['terminal', 'file_editor', 'task_tracker'];
 
 /** A conversation as `GET /api/conversations/{id}` answers it. The model's key is never in it. */
-export function conversationInfo(meta: ConversationMeta, events: readonly ConversationEvent[], outbox: object | null): ConversationInfo {
+export function conversationInfo(
+  meta: ConversationMeta,
+  events: readonly ConversationEvent[],
+  { policy, analyzer }: ConfirmationSettings,
+  outbox: object | null,
+): ConversationInfo {
   return {
     id: meta.id,
     execution_status: lastStatus(events),
@@ -19,7 +24,8 @@ export function conversationInfo(meta: ConversationMeta, events: readonly Conver
     stats: { usage_to_metrics: {}, ...lastStats(events) },
     max_iterations: meta.max_iterations,
     stuck_detection: meta.stuck_detection,
-    confirmation_policy: { kind: 'NeverConfirm' },
+    confirmation_policy: policy,
+    security_analyzer: analyzer,
     title: null,
     tags: meta.tags,
     created_at: meta.created_at,

@@ -12,13 +12,23 @@ import {
   unansweredActions,
   untakenMessages,
 } from '@slipway/agent';
-import type { ConversationEvent, ConversationInfo, LlmSettings, SendEventRequest, StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import type {
+  ConfirmationSettings,
+  ConversationEvent,
+  ConversationInfo,
+  LlmSettings,
+  RespondToConfirmationRequest,
+  SendEventRequest,
+  StartConversationRequest,
+  StreamingDelta,
+} from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { LlmRegistry } from '@slipway/llm';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AppLink } from './app-link.js';
+import { ANSWERED_OTHERWISE, Confirmation, initialSettings, STOPPED } from './confirmation.js';
 import { conversationInfo } from './conversation-info.js';
 import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversation-settings.js';
 import { DeltaMask } from './delta-mask.js';
@@ -67,12 +77,17 @@ export class Conversation {
   private readonly toolbox = new Toolbox(STANDARD_TOOLS);
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
+  private askFirst: ConfirmationSettings = initialSettings({});
+  readonly confirmation: Confirmation;
+
   private constructor(
     private readonly directory: string,
     private meta: ConversationMeta,
     readonly log: EventLog,
     private readonly deps: ConversationDeps,
-  ) {}
+  ) {
+    this.confirmation = new Confirmation(log, this.stamps, () => this.askFirst);
+  }
 
   get id(): string {
     return this.meta.id;
@@ -97,7 +112,7 @@ export class Conversation {
   }
 
   info(): ConversationInfo {
-    return conversationInfo(this.meta, this.log.events, this.started?.link?.outbox.state ?? null);
+    return conversationInfo(this.meta, this.log.events, this.confirmation.settings, this.started?.link?.outbox.state ?? null);
   }
 
   /**
@@ -118,6 +133,7 @@ export class Conversation {
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
+    this.askFirst = initialSettings(request);
     this.started = {
       llms: new LlmRegistry({ agent: llmConfigOf(request.agent.llm) }),
       modelRetries: request.agent.llm.num_retries ?? DEFAULT_MODEL_RETRIES,
@@ -125,7 +141,7 @@ export class Conversation {
       link,
     };
     await this.goOnFromLog(request);
-    if (slipway?.resumeRun === true && this.hasWork()) this.startRun();
+    if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && this.hasWork())) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
       await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true });
@@ -136,6 +152,7 @@ export class Conversation {
   async send(message: SendEventRequest): Promise<void> {
     this.assertOwned();
     this.traceId = currentContext()?.traceId ?? this.traceId;
+    if (message.run) await this.confirmation.rejectPending(ANSWERED_OTHERWISE);
     const id = message.event_id ?? randomUUID();
     const event: ConversationEvent = {
       id,
@@ -151,7 +168,15 @@ export class Conversation {
     else this.startRun();
   }
 
-  /** @throws SlipwayError `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
+  /** An answer to what waits; the agent goes on if it says so. @throws SlipwayError `conversation.nothing-to-confirm`, `conversation.not-running`, `ingest.stale-epoch`. */
+  async respond(answer: RespondToConfirmationRequest): Promise<void> {
+    this.assertOwned();
+    if (this.started === undefined) throw notStarted();
+    this.traceId = currentContext()?.traceId ?? this.traceId;
+    if ((await this.confirmation.respond(answer)) && this.active === undefined) this.startRun();
+  }
+
+  /** What waits for a person is accepted with it. @throws SlipwayError `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
   run(): void {
     this.assertOwned();
     if (this.active !== undefined) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
@@ -172,7 +197,11 @@ export class Conversation {
     this.assertOwned();
     const { active } = this;
     this.runAgain = false;
-    if (active === undefined) return;
+    if (active === undefined) {
+      if (!this.confirmation.waits) return;
+      await this.confirmation.rejectPending(STOPPED);
+      return this.log.append([stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+    }
     active.control.abort(new Error('interrupted'));
     const [ended] = await Promise.all([settledWithin(active.done, INTERRUPT_MS), this.deps.actionServer.interruptTerminal(INTERRUPT_MS)]);
     if (ended) return;
@@ -261,7 +290,7 @@ export class Conversation {
         }),
       );
     }
-    for (const action of unansweredActions(this.log.events)) {
+    for (const action of this.confirmation.waits ? [] : unansweredActions(this.log.events)) {
       events.push(
         stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
       );
@@ -295,7 +324,11 @@ export class Conversation {
       logger: this.deps.logger,
     });
     const meta = (): ConversationMeta => this.meta;
+    const { confirmation } = this;
     const settings = {
+      get confirmation() {
+        return confirmation.settings;
+      },
       // Read anew at each step: the model may be switched while a run goes on.
       get model() {
         return meta().model;
@@ -320,7 +353,11 @@ export class Conversation {
   private ended(active: ActiveRun): void {
     if (this.active !== active) return;
     this.active = undefined;
-    if (this.runAgain && !this.fenced && untakenMessages(this.log.events).length > 0) this.startRun();
+    if (!this.runAgain || this.fenced || untakenMessages(this.log.events).length === 0) return;
+    this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
+      () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
+      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the agent could not go on with a message'),
+    );
   }
 
   /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */

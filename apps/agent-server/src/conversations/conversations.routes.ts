@@ -1,4 +1,11 @@
-import { SendEventRequest, StartConversationRequest, SwitchLlmRequest } from '@slipway/contracts';
+import {
+  RespondToConfirmationRequest,
+  SendEventRequest,
+  SetConfirmationPolicyRequest,
+  SetSecurityAnalyzerRequest,
+  StartConversationRequest,
+  SwitchLlmRequest,
+} from '@slipway/contracts';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -73,6 +80,18 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
     }),
     on('POST', '/switch_llm', async (conversation, { request }) => {
       conversation.switchLlm(parseOrThrow(SwitchLlmRequest, await readJson(request)).llm);
+      return SUCCESS;
+    }),
+    on('POST', '/confirmation_policy', async (conversation, { request }) => {
+      await conversation.confirmation.setPolicy(parseOrThrow(SetConfirmationPolicyRequest, await readJson(request)).policy);
+      return SUCCESS;
+    }),
+    on('POST', '/security_analyzer', async (conversation, { request }) => {
+      await conversation.confirmation.setAnalyzer(parseOrThrow(SetSecurityAnalyzerRequest, await readJson(request)).security_analyzer);
+      return SUCCESS;
+    }),
+    on('POST', '/events/respond_to_confirmation', async (conversation, { request }) => {
+      await conversation.respond(parseOrThrow(RespondToConfirmationRequest, await readJson(request)));
       return SUCCESS;
     }),
     on('POST', '/secrets', async (_conversation, { request }) => {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
+import { stopwatch } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { DeltaMask } from './delta-mask.js';
@@ -122,8 +123,8 @@ describe('secrets', () => {
       Array.from({ length }, (_, index) => ((seed * 7919 + index * index * 31 + index * 17) % 36).toString(36)).join('');
     mask.addNamed(Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`S${index}`, noise(40, index + 1)])));
     const text = noise(1_000_000, 1009);
-    const began = performance.now();
+    const passed = stopwatch();
     mask.text(text);
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(passed()).toBeLessThan(500);
   });
 });

@@ -1,9 +1,6 @@
-import type { AgentAction } from '@slipway/contracts';
+import { type AgentAction, type EventOf, SECURITY_RISKS, type SecurityRisk } from '@slipway/contracts';
 import type { ToolCall, ToolDefinition } from '@slipway/llm';
 import type { Tool } from './tool.js';
-
-const RISKS = ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'] as const;
-export type SecurityRisk = (typeof RISKS)[number];
 
 export type ParsedCall =
   | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
@@ -20,6 +17,13 @@ export class Toolbox {
     for (const tool of tools) named(tool.definition.name, tool);
     for (const tool of tools) for (const alias of tool.aliases ?? []) named(alias, tool);
     this.definitions = tools.map(({ definition }) => definition);
+  }
+
+  /** The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such tool any more. */
+  recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null {
+    const tool = this.tools.find(({ kind }) => kind === event.action.kind);
+    const parsed = tool?.schema.safeParse(event.action);
+    return tool === undefined || parsed?.success !== true ? null : { tool, action: parsed.data };
   }
 
   /** The action that a tool call asks for, or a sentence for the model that says what is wrong with the call. */
@@ -50,7 +54,7 @@ export class Toolbox {
       ok: true,
       tool,
       action: parsed.data,
-      risk: RISKS.find((known) => known === risk) ?? 'UNKNOWN',
+      risk: SECURITY_RISKS.find((known) => known === risk) ?? 'UNKNOWN',
       summary: typeof summary === 'string' && summary !== '' ? summary.slice(0, 300) : undefined,
     };
   }

@@ -43,6 +43,18 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           observation: event.observation,
         });
         break;
+      case 'UserRejectObservation':
+        draft.answer(seq, (open) => open.actionId === event.action_id, {
+          ...NO_STEP,
+          id: event.id,
+          toolCallId: event.tool_call_id,
+          tool: event.tool_name,
+          endedAt: event.timestamp,
+          error: event.rejection_reason,
+        });
+        break;
+      case 'SecurityAnalysisEvent':
+        break;
       case 'AgentErrorEvent':
         draft.answer(seq, (open) => open.toolCallId === event.tool_call_id, {
           ...NO_STEP,

@@ -1,0 +1,50 @@
+import type { AgentAction, ConfirmationPolicy, ConfirmationRule, ConfirmationSettings, SecurityRisk } from '@slipway/contracts';
+import { type Assessment, assess, atLeast } from '../security/analyze.js';
+
+/** Nothing of these leaves the conversation: as in OpenHands nobody is asked. */
+const HARMLESS: ReadonlySet<string> = new Set(['FinishAction', 'ThinkAction', 'TaskTrackerAction']);
+
+export interface Judged extends Assessment {
+  readonly asks: boolean;
+}
+
+/** Must a person be asked before this action, and why? */
+export function judge(settings: ConfirmationSettings, call: { toolName: string; action: AgentAction; modelRisk: SecurityRisk }): Judged {
+  const assessment = assess(settings.analyzer, { action: call.action, modelRisk: call.modelRisk });
+  const asks =
+    !HARMLESS.has(call.action.kind) &&
+    asksFor(settings.policy, assessment.risk) &&
+    !settings.rules.some((rule) => allows(rule, call.toolName, call.action, assessment.risk));
+  return { ...assessment, asks };
+}
+
+/** A risk that nobody knows is asked for unless the policy says otherwise. */
+export function asksFor(policy: ConfirmationPolicy, risk: SecurityRisk): boolean {
+  switch (policy.kind) {
+    case 'NeverConfirm':
+      return false;
+    case 'AlwaysConfirm':
+      return true;
+    case 'ConfirmRisky':
+      return risk === 'UNKNOWN' ? policy.confirm_unknown : atLeast(risk, policy.threshold);
+  }
+}
+
+/** Words that a shell would not read as words: with one of them a beginning says nothing of the rest. */
+const OPERATORS = /[;&|<>`$(){}\n\r\\]/;
+
+/** Does "always here" cover this call? A prefix ends at a word's end, and never covers what somebody calls HIGH. */
+export function allows(rule: ConfirmationRule, toolName: string, action: AgentAction, risk: SecurityRisk): boolean {
+  if (rule.tool_name !== toolName) return false;
+  const subject = subjectOf(action);
+  if (rule.match === 'exact') return subject === rule.value;
+  if (action.kind !== 'TerminalAction' || action.is_input || risk === 'HIGH' || OPERATORS.test(subject)) return false;
+  return subject === rule.value || subject.startsWith(`${rule.value} `);
+}
+
+/** What a rule is about: the command of a terminal, the path of an edit, of anything else its whole text. */
+export function subjectOf(action: AgentAction): string {
+  if (action.kind === 'TerminalAction') return action.is_input ? `input:${action.command}` : action.command.trim();
+  if (action.kind === 'FileEditorAction') return `${action.command} ${action.path}`;
+  return JSON.stringify(action);
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** From least to most harmful; `UNKNOWN` is none of them and stands apart. */
+export const SECURITY_RISKS = ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH'] as const;
+export const SecurityRisk = z.enum(SECURITY_RISKS);
+export type SecurityRisk = z.infer<typeof SecurityRisk>;
+
+/** When the agent asks before it acts, in OpenHands' form. `ConfirmRisky` asks from `threshold` on, and for a risk that nobody could tell where `confirm_unknown`. */
+export const ConfirmationPolicy = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('NeverConfirm') }),
+  z.object({ kind: z.literal('AlwaysConfirm') }),
+  z.object({ kind: z.literal('ConfirmRisky'), threshold: SecurityRisk.exclude(['UNKNOWN']).default('HIGH'), confirm_unknown: z.boolean().default(true) }),
+]);
+export type ConfirmationPolicy = z.infer<typeof ConfirmationPolicy>;
+
+/** A pattern of JavaScript's regular expressions with what it means, as OpenHands' analyzers carry it. */
+const Patterns = z.array(z.tuple([z.string().max(1_000), z.string().max(500)])).max(200);
+
+const SingleAnalyzer = z.discriminatedUnion('kind', [
+  /** What the model itself said with its call. */
+  z.object({ kind: z.literal('LLMSecurityAnalyzer') }),
+  /** Rules over commands and paths: our own, or those given in place of them. */
+  z.object({ kind: z.literal('PatternSecurityAnalyzer'), high_patterns: Patterns.optional(), medium_patterns: Patterns.optional() }),
+  /** What is harmful by its parts together: fetched code that is run, a raw disk written, a tree of the system deleted. */
+  z.object({ kind: z.literal('PolicyRailSecurityAnalyzer') }),
+]);
+/** The worst of what its parts say. */
+const EnsembleAnalyzer = z.object({
+  kind: z.literal('EnsembleSecurityAnalyzer'),
+  analyzers: z.array(SingleAnalyzer).min(1).max(10),
+  propagate_unknown: z.boolean().default(false),
+});
+/** Who says how harmful an action is. Kinds that are not here are refused: an analyzer that is silently left out would be a brake that is not there. */
+export const SecurityAnalyzer = z.discriminatedUnion('kind', [SingleAnalyzer, EnsembleAnalyzer]);
+export type SecurityAnalyzer = z.infer<typeof SecurityAnalyzer>;
+
+/**
+ * "Always here": what a person allowed for the rest of one conversation. `exact` is this very call; `prefix` is a command without shell operators that begins with these words,
+ * as long as nobody calls it HIGH.
+ */
+export const ConfirmationRule = z.object({
+  tool_name: z.string().min(1).max(200),
+  match: z.enum(['exact', 'prefix']),
+  value: z.string().min(1).max(10_000),
+  by: z.string().max(200).optional(),
+});
+export type ConfirmationRule = z.infer<typeof ConfirmationRule>;
+
+/** `POST /api/conversations/{id}/confirmation_policy`. */
+export const SetConfirmationPolicyRequest = z.looseObject({ policy: ConfirmationPolicy });
+/** `POST /api/conversations/{id}/security_analyzer`. `null`: nobody says it, and every risk is UNKNOWN. */
+export const SetSecurityAnalyzerRequest = z.looseObject({ security_analyzer: SecurityAnalyzer.nullable() });
+
+/**
+ * `POST /api/conversations/{id}/events/respond_to_confirmation`: an answer to everything that waits. `slipway` is ours: who answered, for which actions
+ * (others than those that wait are refused: somebody else was first), whether the agent goes on after a rejection, and a rule for the rest of the conversation.
+ */
+export const RespondToConfirmationRequest = z.looseObject({
+  accept: z.boolean(),
+  reason: z.string().max(10_000).default('User rejected the action.'),
+  slipway: z
+    .object({ by: z.string().max(200), action_ids: z.array(z.uuid()).optional(), run: z.boolean().default(false), rule: ConfirmationRule.optional() })
+    .optional(),
+});
+export type RespondToConfirmationRequest = z.infer<typeof RespondToConfirmationRequest>;
+
+/** Value of a state update with key `confirmation`: an answer that was given, for the log. */
+export const ConfirmationAnswer = z.looseObject({
+  accepted: z.boolean(),
+  action_ids: z.array(z.string()),
+  by: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type ConfirmationAnswer = z.infer<typeof ConfirmationAnswer>;
+
+/** Value of a state update with key `confirmation_settings`: what holds from here on. */
+export const ConfirmationSettings = z.object({
+  policy: ConfirmationPolicy.default({ kind: 'NeverConfirm' }),
+  analyzer: SecurityAnalyzer.nullable().default({ kind: 'LLMSecurityAnalyzer' }),
+  rules: z.array(ConfirmationRule).max(100).default([]),
+});
+export type ConfirmationSettings = z.infer<typeof ConfirmationSettings>;

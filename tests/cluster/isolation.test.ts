@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { lackForTestCluster } from '@slipway/testing/cluster';
 import { expect } from 'expect';
 import { type PodBody, RUNTIME_API, SANDBOXES } from './contract-pod.ts';
@@ -179,10 +179,10 @@ describe('in a sandbox', { timeout: 600_000, skip: lack ?? false }, () => {
     const idle = ['sleep', '3600'];
     const neighbourAnswers = async (): Promise<void> => {
       const emergency = { as: 'admin', groups: ['system:masters', 'slipway:break-glass'] };
-      const began = performance.now();
+      const passed = stopwatch();
       const { status } = await api.ask(`${podsOf(SANDBOXES)}/${neighbour.metadata.name}:8000/proxy/alive`, emergency);
       expect(status).toBe(200);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(passed()).toBeLessThan(5_000);
     };
     const restartsOf = async (name: string): Promise<number> => (await pod(name)).status.initContainerStatuses?.[0]?.restartCount ?? 0;
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { type Conversation, type Operation, ORG_HEADER, operations, type Runtime, type SubscribeAnswer } from '@slipway/contracts';
-import { CookieClient, type SignedInClient, signIn, submitForm, until } from '@slipway/testing';
+import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
@@ -157,7 +157,7 @@ describe('two persons', { timeout: 180_000 }, () => {
     });
     after(() => socket.disconnect());
     const subscribe = (orgId: string, conversationId: string): Promise<SubscribeAnswer> =>
-      socket.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
+      socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
 
     it('a foreign conversation is refused like one that there is not, and nothing of it is heard', async () => {
       const missing = await subscribe(own.org, randomUUID());
@@ -329,7 +329,7 @@ describe('two persons', { timeout: 180_000 }, () => {
     const entered = async (): Promise<boolean> => (await open.query('SELECT 1 FROM app.live_sandbox_grants($1)', [[access]])).length === 1;
     expect([await alive(), (await byKey()).status, await entered(), (await other.fetch(root)).status]).toEqual([true, 200, true, 200]);
 
-    const began = performance.now();
+    const passed = stopwatch();
     const removed = await open.person.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
     expect([removed.status, await removed.json()]).toEqual([200, { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 1 }]);
     await Promise.all([
@@ -339,7 +339,7 @@ describe('two persons', { timeout: 180_000 }, () => {
       until('the way into the sandbox is shut', async () => !(await entered()), 2_000),
       until('the sandbox is gone', async () => !(await alive()), 10_000),
     ]);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(passed()).toBeLessThan(10_000);
     // Theirs elsewhere, and the organization's conversation, are as before.
     expect((await other.fetch(`/api/v1/orgs/${own.org}`)).status).toBe(200);
     const kept = await open.person.fetch(`${root}/conversations/${id}`);

@@ -104,7 +104,7 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     const name = before.find((slot) => slot.state === 'active')?.pod_name ?? '';
     const record = await recordOf(name);
     await first.kill();
-    expect((await readActivation(runtime.url, AbortSignal.timeout(2_000)))?.state).toBe('ready');
+    expect((await readActivation(runtime.url, AbortSignal.timeout(20_000)))?.state).toBe('ready');
 
     const second = await launch();
     expect(await call(second.url, '/sessions/survivor')).toEqual(runtime);

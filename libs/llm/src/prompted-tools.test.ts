@@ -81,7 +81,7 @@ describe('tools in words', () => {
     it('a task goes through call and result, and the model is sent no tools', async () => {
       const llm = new LLM({ baseUrl: server.url, apiKey: null, model: 'scripted', idleTimeoutMs: 5_000, nativeToolCalling: false });
       const deltas: string[] = [];
-      const options = { signal: AbortSignal.timeout(5_000), onDelta: (delta: CompletionDelta) => void deltas.push(delta.text) };
+      const options = { signal: AbortSignal.timeout(30_000), onDelta: (delta: CompletionDelta) => void deltas.push(delta.text) };
       const messages: ChatMessage[] = [
         { role: 'system', content: 'You help.' },
         { role: 'user', content: 'look' },

@@ -77,7 +77,7 @@ describe('the outbox', () => {
               if (life === 'next epoch') app.nextEpoch();
               log = await EventLog.open(directory);
               const client = new IngestClient(app.url, 'token');
-              const signal = AbortSignal.timeout(5_000);
+              const signal = AbortSignal.timeout(30_000);
               const ackedBefore = await until('the position', () => client.position(app.epoch, signal).then((acked) => ({ acked })));
               outbox = open(log, app, await log.rebase(await client.history(signal)), { ackedBefore: ackedBefore.acked });
             } else if (item === 'platform-event') app.append(message('from the platform'));
@@ -88,7 +88,7 @@ describe('the outbox', () => {
               await log.append(events);
             }
           }
-          await outbox.flushed(AbortSignal.timeout(10_000));
+          await outbox.flushed(AbortSignal.timeout(30_000));
           const sandboxEvents = app.events.filter((event) => event.kind === 'MessageEvent' && event.llm_message.content[0]?.text !== 'from the platform');
           expect(sandboxEvents.map((event) => event.id)).toEqual(written);
           expect(app.lines.map((line) => line.seq)).toEqual(app.lines.map((_, index) => index + 1));
@@ -105,14 +105,14 @@ describe('the outbox', () => {
       app.silent = true;
       const log = await EventLog.open(directory);
       const outbox = open(log, app, 0);
-      await outbox.room(AbortSignal.timeout(100));
+      await outbox.room(AbortSignal.timeout(10_000));
       await log.append(Array.from({ length: MAX_UNACKED_EVENTS + 1 }, () => message('x')));
       await expect(outbox.room(AbortSignal.timeout(50))).rejects.toThrow();
       await outbox.close();
       app.silent = false;
       const again = open(log, app, 0);
-      await again.room(AbortSignal.timeout(5_000));
-      await again.flushed(AbortSignal.timeout(5_000));
+      await again.room(AbortSignal.timeout(30_000));
+      await again.flushed(AbortSignal.timeout(30_000));
       expect(app.lines).toHaveLength(MAX_UNACKED_EVENTS + 1);
       await again.close();
       await log.dispose();
@@ -129,7 +129,7 @@ describe('the outbox', () => {
         },
       });
       await log.append([message('mine')]);
-      await outbox.flushed(AbortSignal.timeout(2_000));
+      await outbox.flushed(AbortSignal.timeout(30_000));
       app.nextEpoch();
       await log.append([message('late')]);
       await until('the fence', () => fenced === 1);
@@ -155,9 +155,10 @@ describe('the outbox', () => {
     await withLog(async (directory, app) => {
       const log = await EventLog.open(directory);
       const outbox = open(log, app, 0);
-      app.fail('hang-then-cut', 'hang-then-cut');
+      app.fail('held');
       for (let index = 0; index < 40; index += 1) await log.append([message(String(index))]);
-      await outbox.flushed(AbortSignal.timeout(5_000));
+      app.letGo();
+      await outbox.flushed(AbortSignal.timeout(30_000));
       expect(app.lines).toHaveLength(40);
       expect(app.batches.filter((batch) => batch.size > 0).length).toBeLessThan(10);
       await outbox.close();

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { ConversationEvent, StreamingDelta } from '@slipway/contracts';
 
-/** What the app does with the next batch instead of its work; `lost-ack` stores it and never says so. */
-export type AppFault = 'none' | 'error-500' | 'cut' | 'lost-ack' | 'rate-limited' | 'hang-then-cut';
+/** What the app does with the next batch instead of its work; `lost-ack` stores it and never says so, `held` does it after `letGo`. */
+export type AppFault = 'none' | 'error-500' | 'cut' | 'lost-ack' | 'rate-limited' | 'hang-then-cut' | 'held';
 
 interface Line {
   readonly event: ConversationEvent;
@@ -20,6 +20,7 @@ export class TestApp {
   private acked = 0;
   private readonly faults: AppFault[] = [];
   private readonly ids = new Set<string>();
+  private readonly gate = Promise.withResolvers<void>();
   private server: Server | undefined;
   url = '';
   /** While true, nothing is answered. */
@@ -42,6 +43,10 @@ export class TestApp {
 
   fail(...faults: AppFault[]): void {
     this.faults.push(...faults);
+  }
+
+  letGo(): void {
+    this.gate.resolve();
   }
 
   get events(): ConversationEvent[] {
@@ -81,6 +86,7 @@ export class TestApp {
     if (fault === 'rate-limited') return answer(response, 429, { code: 'rate.limited', detail: 'slow down' });
     if (fault === 'cut') return void response.destroy();
     if (fault === 'hang-then-cut') return void setTimeout(() => response.destroy(), 30);
+    if (fault === 'held') await this.gate.promise;
     const { status, answer: reply } = this.store(body);
     if (fault === 'lost-ack') return void response.destroy();
     answer(response, status, reply);

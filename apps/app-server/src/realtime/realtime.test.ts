@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket as NetSocket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeFrame, SOCKET_MAX_BYTES, type SubscribeAnswer } from '@slipway/contracts';
-import { ConversationWatcher, until } from '@slipway/testing';
+import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
@@ -32,7 +32,7 @@ describe('realtime', () => {
     return socket;
   };
   const subscribe = (socket: Socket, id: string, afterSeq = 0, orgId = person.orgId): Promise<SubscribeAnswer> =>
-    socket.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
+    socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq }) as Promise<SubscribeAnswer>;
   const started = async (): Promise<string> => {
     const { id } = await app.conversation(person);
     await app.started(id);
@@ -105,10 +105,10 @@ describe('realtime', () => {
     const readers = [watch(id, 0), watch(id, 1)];
     await append(id, 1, 1);
     await until('both', () => readers.every((reader) => reader.lastSeq === 1));
-    const began = performance.now();
+    const passed = stopwatch();
     await append(id, 2, 1);
     await until('by hint', () => readers.every((reader) => reader.lastSeq === 2), 2_000);
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(passed()).toBeLessThan(1_000);
     await appendWithoutHint(id, thought('unannounced'));
     await until('by the look at the heads', () => readers.every((reader) => reader.lastSeq === 3), 5_000);
   });
@@ -156,7 +156,7 @@ describe('realtime', () => {
     const socket = connect();
     for (const body of [null, 7, 'x', [], {}, { orgId: 1, conversationId: id, afterSeq: -1 }, { orgId: person.orgId, conversationId: 'x', afterSeq: 0 }]) {
       socket.emit('subscribe', body);
-      expect(await socket.timeout(5_000).emitWithAck('subscribe', body)).toMatchObject({ ok: false, code: 'request.invalid' });
+      expect(await socket.timeout(20_000).emitWithAck('subscribe', body)).toMatchObject({ ok: false, code: 'request.invalid' });
       socket.emit('unsubscribe', body);
     }
     socket.emit('subscribe');

@@ -116,7 +116,7 @@ class Reader {
 
   async subscribed(): Promise<void> {
     const asked = { orgId: this.person.orgId, conversationId: this.conversationId, afterSeq: this.last };
-    const answer = (await this.socket.timeout(5_000).emitWithAck('subscribe', asked)) as SubscribeAnswer;
+    const answer = (await this.socket.timeout(20_000).emitWithAck('subscribe', asked)) as SubscribeAnswer;
     expect(answer).toMatchObject({ ok: true });
   }
 

@@ -1,6 +1,6 @@
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { EndedSessions, Me, MemberSessionPage, Problem, SecurityRules } from '@slipway/contracts';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io } from 'socket.io-client';
 import { Company } from '../testing/company.js';
@@ -105,7 +105,7 @@ describe('rules of an organization for sign-ins', () => {
     const socket = io(app.url, { transports: ['websocket'], reconnection: false, forceNew: true, extraHeaders: { cookie: member.cookie, origin: app.url } });
     try {
       await new Promise((resolve, reject) => socket.once('connect', () => resolve(null)).once('connect_error', reject));
-      const answer = await socket.timeout(5_000).emitWithAck('subscribe', { orgId: company.org.id, conversationId: opened.body.id, afterSeq: 0 });
+      const answer = await socket.timeout(20_000).emitWithAck('subscribe', { orgId: company.org.id, conversationId: opened.body.id, afterSeq: 0 });
       expect(answer).toMatchObject({ ok: true });
       expect((await rules(admin, { secondFactor: true })).body.secondFactor).toBe(true);
       await until('the other replica asks for it', async () => (await elsewhere(member, company.path())).code === 'org.second-factor-needed', 2_000);
@@ -152,12 +152,12 @@ describe('sessions of members', () => {
 
   it('one, or all of a person, end everywhere within two seconds, on sockets too; it is in both audits', async () => {
     const { ended } = await connect(member);
-    const began = performance.now();
+    const passed = stopwatch();
     expect((await app.http(admin, 'DELETE', company.path(`/sessions/${member.sessionId}`))).status).toBe(204);
     expect((await app.http(member, 'GET', '/api/v1/me')).status).toBe(401);
     await until('the other replica knows', async () => (await elsewhere(member, '/api/v1/me')).status === 401, 2_000);
     await ended;
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(passed()).toBeLessThan(3_000);
     expect((await app.http<Problem>(admin, 'DELETE', company.path(`/sessions/${member.sessionId}`))).body.code).toBe('resource.not-found');
     const again = await app.http<EndedSessions>(admin, 'POST', company.path(`/members/${member.userId}/end-sessions`));
     expect([again.status, again.body]).toEqual([200, { ended: 0 }]);

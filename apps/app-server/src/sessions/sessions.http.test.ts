@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SessionCookie, Sessions } from '@slipway/auth';
 import type { MySessionList } from '@slipway/contracts';
-import { SigningIssuer, until } from '@slipway/testing';
+import { SigningIssuer, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
@@ -138,7 +138,7 @@ describe('my sessions', { timeout: 120_000 }, () => {
       const { sockets, streams, grant } = await everythingOpen(person);
       try {
         await end(person, other);
-        const at = performance.now();
+        const passed = stopwatch();
         await Promise.all([
           until('every socket is closed', () => sockets.every((socket) => !socket.connected), DEAD_MS),
           streams,
@@ -147,7 +147,7 @@ describe('my sessions', { timeout: 120_000 }, () => {
           ),
           until('the sandbox is closed', async () => !(await grantHolds(grant)), DEAD_MS),
         ]);
-        const took = performance.now() - at;
+        const took = passed();
         test.diagnostic(`dead everywhere after ${Math.round(took)} ms`);
         expect(took).toBeLessThan(DEAD_MS);
         for (const { url } of app.replicas) {

@@ -11,6 +11,7 @@ import {
   type SignedInClient,
   signIn,
   startIdentityServer,
+  stopwatch,
   submitForm,
   type TestDatabase,
   until,
@@ -238,7 +239,7 @@ describe('attacks on the sign-in', { timeout: 60_000 }, () => {
     try {
       for (const server of servers) {
         const reading = connect(server);
-        expect(await reading.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
+        expect(await reading.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId: id, afterSeq: 0 })).toMatchObject({ ok: true });
         const idle = connect(server);
         await until('the idle one is there', () => idle.connected);
         const stream = await fetch(`${server.url}/api/v1/orgs/${orgId}/conversations/${id}/events`, {
@@ -247,11 +248,11 @@ describe('attacks on the sign-in', { timeout: 60_000 }, () => {
         expect(stream.status).toBe(200);
         streams.push(stream.text());
       }
-      const at = performance.now();
+      const passed = stopwatch();
       expect((await person.fetch('/api/logout', { method: 'POST' })).status).toBe(200);
       await until('every socket is closed', () => sockets.every((socket) => !socket.connected), DEAD_MS);
       await Promise.all(streams);
-      expect(performance.now() - at).toBeLessThan(DEAD_MS);
+      expect(passed()).toBeLessThan(DEAD_MS);
       expect((await person.fetch('/api/v1/me')).status).toBe(401);
       for (const server of servers) {
         await until(

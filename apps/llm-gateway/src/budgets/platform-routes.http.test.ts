@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { LedgerPage } from '@slipway/contracts';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
@@ -83,12 +83,12 @@ describe('a budget that is spent', () => {
     const [spent, other] = [await keyOf('usr_spent'), await keyOf('usr_other')];
     expect([(await ask(spent)).status, (await ask(other)).status]).toEqual([200, 200]);
     expect((await tell('org_b', [{ user: 'usr_spent', reason: 'Ada has spent it.', until: later() }])).status).toBe(204);
-    const told = performance.now();
+    const passed = stopwatch();
     const refusal = await until('it is refused', async () => {
       const answer = await ask(spent);
       return answer.status === 402 ? answer : null;
     });
-    expect(performance.now() - told).toBeLessThan(5_000);
+    expect(passed()).toBeLessThan(5_000);
     expect(refusal).toMatchObject({ code: 'budget.exhausted', message: 'Ada has spent it.' });
     expect((await ask(other)).status).toBe(200);
     await tell('org_b', []);

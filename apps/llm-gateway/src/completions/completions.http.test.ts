@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { type ModelFault, startModelServer, until } from '@slipway/testing';
+import { type ModelFault, startModelServer, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { MODEL, PROVIDER_KEY, startTestGateway, type TestGateway } from '../test-gateway.js';
 
@@ -119,12 +119,12 @@ describe('200', () => {
 
   it('waits with the first bytes of a slow stream no longer than the provider does', async () => {
     const { key } = await conversation();
-    test.model.use(() => ({ text: 'slow text', chunkDelayMs: 100, chunkLength: 1 }));
-    const began = performance.now();
+    test.model.use(() => ({ text: 'slow text'.repeat(6), chunkDelayMs: 100, chunkLength: 1 }));
+    const passed = stopwatch();
     const response = await test.post(PATH, streamed, key);
     const reader = response.body?.getReader();
     await reader?.read();
-    expect(performance.now() - began).toBeLessThan(400);
+    expect(passed()).toBeLessThan(2_500);
     await reader?.cancel();
   });
 
@@ -273,7 +273,7 @@ describe('failures of the provider', () => {
 });
 
 describe('a caller that goes away', () => {
-  it('ends the call at the provider within 100 ms, before and in the middle of an answer', async () => {
+  it('ends the call at the provider within half a second, before and in the middle of an answer', async () => {
     for (const turn of [{ fault: 'hang' }, { text: 'x'.repeat(1000), chunkDelayMs: 50, chunkLength: 10 }] as const) {
       const { id, key } = await conversation();
       test.model.use(() => turn);
@@ -286,10 +286,10 @@ describe('a caller that goes away', () => {
       await until('the provider has the request', () => test.model.requests.length > before);
       const seen = test.model.requests[before];
       if (!('fault' in turn)) await new Promise((resolve) => setTimeout(resolve, 150));
-      const aborted = performance.now();
+      const passed = stopwatch();
       controller.abort();
       await until('the provider sees it', () => seen?.abortedAt !== null);
-      expect((seen?.abortedAt ?? 0) - aborted).toBeLessThan(100);
+      expect(passed()).toBeLessThan(500);
       await answer;
       const rows = await test.ledger(id, 1);
       expect(rows).toHaveLength(1);

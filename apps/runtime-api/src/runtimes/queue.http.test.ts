@@ -1,6 +1,6 @@
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createLogger } from '@slipway/telemetry';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { createRuntimeApi, type RuntimeApi } from '../app.js';
@@ -145,10 +145,10 @@ describe('two replicas', () => {
   it('keep nothing from each other: what one has leased the other one gives out when nothing else is ready', async () => {
     await until('the first one has leased', async () => (await rows(api, `SELECT 1 FROM runtime.slot WHERE holder IS NOT NULL`)).length > 0);
     await api.stopPool();
-    const began = performance.now();
+    const passed = stopwatch();
     const answers = [await startAt(otherUrl, newSession()), await startAt(otherUrl, newSession())];
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(passed()).toBeLessThan(3_000);
   });
 
   it('serve each other: whoever waits at one gets what another one makes ready', async () => {
@@ -158,7 +158,7 @@ describe('two replicas', () => {
     await until('it waits', async () => (await rows(api, 'SELECT 1 FROM runtime.waiting')).length === 1);
     await rows(api, `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, state) VALUES ('made', 'default', 'farm', 'sb-made', 'intent')`);
     await rows(api, `UPDATE runtime.slot SET state = 'provisioning' WHERE slot_id = 'made'`);
-    const signal = AbortSignal.timeout(5_000);
+    const signal = AbortSignal.timeout(30_000);
     await api.options.backend.ensure({ name: 'sb-made', slotId: 'made', image: 'slipway-sandbox' }, signal);
     const seen = await api.options.backend.observe('sb-made', signal);
     if (seen.state !== 'running') throw new Error(seen.state);

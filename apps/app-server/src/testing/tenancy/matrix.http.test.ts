@@ -214,7 +214,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
       for (const caller of [...members, ...keys.filter((key) => key.may('conversation:read') || key.may('org:read'))]) {
         const socket = await connect(caller);
         const ask = (orgId: string, conversationId: string): Promise<SubscribeAnswer> =>
-          socket.timeout(5_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
+          socket.timeout(20_000).emitWithAck('subscribe', { orgId, conversationId, afterSeq: 0 }) as Promise<SubscribeAnswer>;
         const answers = [
           await ask(theirs.id, foreign['conversation'] ?? ''),
           await ask(mine.id, foreign['conversation'] ?? ''),

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createPool, inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 import { KEY_TTL_MS, KeyCache } from './key-cache.js';
@@ -122,10 +122,10 @@ describe('a key', () => {
     const conversationId = randomUUID();
     const key = await test.key(conversationId);
     expect(await ask(key)).toBe(200);
-    const ended = performance.now();
+    const passed = stopwatch();
     await test.owner.query('UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1', [conversationId]);
     await until('it is refused', async () => (await ask(key)) === 401);
-    expect(performance.now() - ended).toBeLessThan(5_000);
+    expect(passed()).toBeLessThan(5_000);
   });
 
   it('stops to work when it expires, without asking the database', async () => {

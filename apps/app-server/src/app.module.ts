@@ -16,6 +16,7 @@ import { MailModule } from './mail/mail.module.js';
 import { McpServersModule } from './mcp-servers/mcp-servers.module.js';
 import { MeModule } from './me/me.module.js';
 import { MembersModule } from './members/members.module.js';
+import { ModelHealthModule } from './model-health/model-health.module.js';
 import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
@@ -55,6 +56,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   OrgSettingsModule,
   LlmProfilesModule,
   McpServersModule,
+  ModelHealthModule,
   UsageModule,
   BudgetsModule,
   SandboxesModule,

@@ -262,6 +262,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete a secret of this conversation; a sandbox that runs has it until it ends. Fails with `request.cross-site` besides the common codes. */
     deleteConversationSecret: (request: { org: string; conversation: string; secret: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/secrets/{secret}', { org: request.org, conversation: request.conversation, secret: request.secret }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Places that answer to the models of this installation, and how they fare. */
+    listModelDeployments: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/model-deployments', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listModelDeployments'>>,
+    /** Ask one for a word. Who runs the installation pays for it, no budget counts it; at most six times a minute for all together. Fails with `request.cross-site` besides the common codes. */
+    testModelDeployment: (request: { org: string; deployment: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/model-deployments/{deployment}/test', { org: request.org, deployment: request.deployment }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testModelDeployment'>>,
     /** Settings of the organization. */
     getOrgSettings: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/settings', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrgSettings'>>,

@@ -180,6 +180,9 @@ export {
   DeleteUsers,
   DIRECT_PREFIXES,
   type DirectPrefix,
+  GatewayDeployment,
+  GatewayDeploymentList,
+  GatewayDeploymentTest,
   GatewayModel,
   GatewayModelList,
   GeneratedKey,
@@ -198,6 +201,7 @@ export {
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
+export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
 export {
   COMMON_ERRORS,
   type LimitClass,

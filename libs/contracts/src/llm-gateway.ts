@@ -59,6 +59,8 @@ export const GenerateKey = z.looseObject({
     .positive()
     .max(30 * 86_400)
     .optional(),
+  /** Of a conversation's key: the one before it works on for so long, at most five minutes, when nothing ends it sooner. Without it that one ends at once. Seconds. */
+  grace_seconds: z.int().min(10).max(300).optional(),
   team_id: Name.nullish(),
   user_id: Name.nullish(),
   ...LimitFields,
@@ -189,3 +191,41 @@ export const OrgLimits = z.object({
   overrides: z.array(z.object({ user: z.string().min(1).max(200), limitUsd: LimitUsd })).max(50_000),
 });
 export type OrgLimits = z.infer<typeof OrgLimits>;
+
+/** `GET /internal/deployments`, with the master key: a place that answers to a model, as one replica of the gateway sees it since it started. */
+export const GatewayDeployment = z.object({
+  /** May hold slashes. */
+  id: z.string(),
+  model: z.string(),
+  provider: z.string(),
+  provider_model: z.string(),
+  region: z.string().nullable(),
+  weight: z.number(),
+  state: z.enum(['closed', 'open', 'half-open']),
+  /** Seconds until it is asked again. */
+  open_for: z.int().nonnegative(),
+  /** The provider itself asked to be left alone. */
+  cools_down: z.boolean(),
+  in_flight: z.int().nonnegative(),
+  calls: z.int().nonnegative(),
+  failures: z.int().nonnegative(),
+  /** Smoothed, and the median of the newest 64. */
+  first_byte_ms: z.int().nonnegative().nullable(),
+  first_byte_p50_ms: z.int().nonnegative().nullable(),
+  last_failure: z.object({ code: z.string(), detail: z.string(), seconds_ago: z.int().nonnegative() }).nullable(),
+});
+export type GatewayDeployment = z.infer<typeof GatewayDeployment>;
+export const GatewayDeploymentList = z.object({ data: z.array(GatewayDeployment) });
+export type GatewayDeploymentList = z.infer<typeof GatewayDeploymentList>;
+
+/** `POST /internal/deployments/{id}/test`. */
+export const GatewayDeploymentTest = z.discriminatedUnion('ok', [
+  z.object({
+    ok: z.literal(true),
+    elapsed_ms: z.int().nonnegative(),
+    prompt_tokens: z.int().nonnegative().nullable(),
+    completion_tokens: z.int().nonnegative().nullable(),
+  }),
+  z.object({ ok: z.literal(false), elapsed_ms: z.int().nonnegative(), code: z.string(), detail: z.string() }),
+]);
+export type GatewayDeploymentTest = z.infer<typeof GatewayDeploymentTest>;

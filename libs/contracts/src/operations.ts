@@ -21,6 +21,7 @@ import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
+import { modelHealthOperations } from './operations/model-health.js';
 import { orgOperations } from './operations/orgs.js';
 import { secretOperations } from './operations/secrets.js';
 import { securityOperations } from './operations/security.js';
@@ -345,6 +346,7 @@ export const operations = {
   ...securityOperations,
   ...auditOperations,
   ...secretOperations,
+  ...modelHealthOperations,
   ...settingsOperations,
   ...adminUsageOperations,
 } as const satisfies Record<string, Operation>;

@@ -66,7 +66,8 @@ export class ConversationApp {
     } = {},
   ): Promise<ConversationApp> {
     const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
-    const gateway = createServer((_request, response) => {
+    const gateway = createServer((request, response) => {
+      if (request.url?.startsWith('/internal/') === true) return void response.setHeader('content-type', 'application/json').end('{"data":[]}');
       const models = GatewayModelList.parse({
         object: 'list',
         data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],

@@ -82,6 +82,18 @@ describe('deployments and models', () => {
     const failed = (await (await test.post(`/internal/deployments/${MODEL}/test`, {}, MASTER_KEY)).json()) as { detail: string };
     expect(failed).toMatchObject({ ok: false, code: 'model.auth' });
     expect(failed.detail).not.toContain('sk-provider');
+    const statuses: number[] = [];
+    for (let again = 0; again < 20; again += 1) statuses.push((await test.post(`/internal/deployments/${MODEL}/test`, {}, MASTER_KEY)).status);
+    expect([statuses[0], statuses.includes(429)]).toEqual([200, true]);
+    await test.post('/v1/chat/completions', { ...asked.chat, model: MODEL }, await test.key());
+    expect((await get('/internal/deployments', MASTER_KEY)).body.data).toEqual([
+      expect.objectContaining({ in_flight: 0, last_failure: expect.objectContaining({ code: 'model.auth' }) }),
+    ]);
+    test.model.use(() => ({ text: 'ok' }));
+    await test.post('/v1/chat/completions', { ...asked.chat, model: MODEL }, await test.key());
+    expect((await get('/internal/deployments', MASTER_KEY)).body.data).toEqual([
+      expect.objectContaining({ first_byte_p50_ms: expect.any(Number), last_failure: expect.objectContaining({ code: 'model.auth' }) }),
+    ]);
     const key = await test.key();
     expect((await get('/internal/deployments', key)).status).toBe(401);
     expect((await test.post('/internal/deployments/nothing/test', {}, MASTER_KEY)).status).toBe(404);

@@ -8,6 +8,8 @@ import { hashKeyToken, keyIdOf } from './virtual-key-token.js';
 export const KEY_TTL_MS = 4_000;
 /** From this age on a call renews the answer beside itself, so that no call of a busy conversation waits for it. Milliseconds. */
 const RENEW_AFTER_MS = 2_000;
+/** A key whose end is nearer than this has ended: it was written by another clock, and most end at the moment in which that is written. Milliseconds. */
+const CLOCK_SKEW_MS = 5_000;
 /** Entries of keys that exist, and of keys that do not: apart, so that made-up keys never push out real ones. The oldest goes first; about 0.5 kB each. */
 const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 10_000;
@@ -115,7 +117,7 @@ export class KeyCache {
 
   private check(key: StoredKey | null, token: string, now: number): StoredKey {
     if (key === null || !timingSafeEqual(key.hash, hashKeyToken(token))) throw unauthorized('This key is not known.');
-    if (key.revoked) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
+    if (key.revokedAt !== null && key.revokedAt <= now + CLOCK_SKEW_MS) throw unauthorized('This key was ended; the conversation has a newer one or is over.');
     if (key.blocked === true) throw unauthorized('This key is blocked.');
     if (key.expiresAt <= now) throw unauthorized('This key has expired.');
     if (key.stop !== null && key.stop.until > now) throw new SlipwayError('budget.exhausted', key.stop.reason);

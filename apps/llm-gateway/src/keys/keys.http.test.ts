@@ -74,6 +74,34 @@ describe('POST /key/generate', () => {
     expect(await ask(second)).toBe(200);
   });
 
+  it('lets a key that is replaced with grace work on for that long and no longer, and ends it at once with the others when they are ended', async () => {
+    const conversationId = randomUUID();
+    const first = await test.key(conversationId);
+    const second = await test.key(conversationId, { grace_seconds: 60 });
+    expect([await ask(first), await ask(second)]).toEqual([200, 200]);
+    const { rows } = await test.owner.query<{ left: number | null }>(
+      `SELECT extract(epoch FROM revoked_at - now())::float8 AS left FROM gateway.virtual_key WHERE conversation_id = $1 ORDER BY created_at`,
+      [conversationId],
+    );
+    expect(rows[0]?.left).toBeLessThanOrEqual(61);
+    expect(rows[1]?.left).toBeNull();
+    // Being replaced again gives it no more time.
+    const third = await test.key(conversationId, { grace_seconds: 300 });
+    const again = await test.owner.query<{ left: number | null }>(
+      `SELECT extract(epoch FROM revoked_at - now())::float8 AS left FROM gateway.virtual_key WHERE conversation_id = $1 ORDER BY created_at LIMIT 1`,
+      [conversationId],
+    );
+    expect(again.rows[0]?.left).toBeLessThanOrEqual(61);
+    expect([await ask(first), await ask(second), await ask(third)]).toEqual([200, 200, 200]);
+    await test.post('/key/delete', { conversation_id: conversationId }, MASTER_KEY);
+    expect([await ask(first), await ask(second), await ask(third)]).toEqual([401, 401, 401]);
+    const [fourth, fifth] = [await test.key(conversationId), await test.key(conversationId, { grace_seconds: 60 })];
+    expect([await ask(third), await ask(fourth), await ask(fifth)]).toEqual([401, 200, 200]);
+    const last = await test.key(conversationId);
+    expect([await ask(fourth), await ask(fifth), await ask(last)]).toEqual([401, 401, 200]);
+    expect((await generate({ ...metadata(), grace_seconds: 301 })).status).toBe(400);
+  });
+
   it('leaves exactly one key that works when many are made at once for one conversation', async () => {
     const conversationId = randomUUID();
     const keys = await Promise.all(Array.from({ length: 20 }, () => test.key(conversationId)));
@@ -137,7 +165,7 @@ describe('a key', () => {
       models: [],
       hash,
       expiresAt,
-      revoked: false,
+      revokedAt: null,
       stop: null,
     });
     const { token, hash } = makeKeyToken(ids.prefixed('key'));
@@ -201,7 +229,7 @@ describe('a flood of bad keys', () => {
             models: [],
             hash: good.hash,
             expiresAt: Number.MAX_SAFE_INTEGER,
-            revoked: false,
+            revokedAt: null,
             stop: null,
           }
         : null;
@@ -236,7 +264,7 @@ describe('without a database', () => {
     const { token, hash } = makeKeyToken(ids.prefixed('key'));
     const cache = new KeyCache(async (id) => {
       if (fail) throw new Error('connection refused');
-      return { id, orgId: 'o', conversationId: 'c', userId: null, models: [], hash, expiresAt: Number.MAX_SAFE_INTEGER, revoked: false, stop: null };
+      return { id, orgId: 'o', conversationId: 'c', userId: null, models: [], hash, expiresAt: Number.MAX_SAFE_INTEGER, revokedAt: null, stop: null };
     }, systemClock);
     await expect(async () => cache.authenticate(token)).rejects.toMatchObject({ code: 'service.unavailable' });
     fail = false;

@@ -36,7 +36,8 @@ export interface StoredKey {
   readonly sealedProviders?: Buffer | null;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  readonly revoked: boolean;
+  /** Milliseconds since 1970: a key that was replaced may have a short time left. `null`: it was not ended. */
+  readonly revokedAt: number | null;
   /** Held back by hand, until that is taken back. */
   readonly blocked?: boolean;
   /** A spent budget that holds it back, and until when, in milliseconds since 1970; `null`: none. */
@@ -79,7 +80,7 @@ export async function findKey(pool: SqlPool, keyId: string, at: Date = systemClo
     hash: row.hash,
     sealedProviders: row.sealed_providers,
     expiresAt: row.expires_at.getTime(),
-    revoked: row.revoked_at !== null,
+    revokedAt: row.revoked_at === null ? null : row.revoked_at.getTime(),
     blocked: row.blocked,
     stop: row.stop_reason === null || row.stop_until === null ? null : { reason: row.stop_reason, until: row.stop_until.getTime() },
     tags: {
@@ -111,7 +112,7 @@ function text(value: unknown): string | null {
 export async function revokeKeys(pool: SqlPool, conversationId: string): Promise<string[]> {
   return asSystem(pool, 'slipway_gateway_system', 'a conversation ends its keys', async (client) => {
     const { rows } = await client.query<{ id: string }>(
-      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND revoked_at IS NULL RETURNING id',
+      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [conversationId],
     );
     return rows.map((row) => row.id);

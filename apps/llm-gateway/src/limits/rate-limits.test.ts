@@ -39,7 +39,7 @@ const keyOf = (rates: readonly KeyRate[], orgId = `org_${randomUUID()}`): Stored
   models: [],
   hash: Buffer.alloc(32),
   expiresAt: Number.MAX_SAFE_INTEGER,
-  revoked: false,
+  revokedAt: null,
   stop: null,
   rates,
 });

@@ -18,13 +18,15 @@ export interface NewKey {
   readonly models: readonly string[];
   readonly hash: Buffer;
   readonly expiresAt: Date;
+  /** Those before it work until then at most; `null`: they end with this. */
+  readonly graceUntil: Date | null;
   readonly blocked: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly sealedProviders: Buffer | null;
   readonly limits: LimitFields;
 }
 
-/** Stores a key with what limits it, in one commit. Answers it as it is then, and the ids of those that it ended. */
+/** Stores a key with what limits it, in one commit. Answers it as it is then, and the ids of those that it replaced. */
 export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: KeyInfo; ended: string[] }> {
   return inOrg(pool, key.orgId, async (client) => {
     const { rows } = await client.query<{ ended: string[] }>({
@@ -32,6 +34,16 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
       text: 'SELECT gateway.issue_key($1, $2, $3, $4, $5, $6, $7, $8) AS ended',
       values: [key.id, key.orgId, key.conversationId, key.userId, key.alias, key.models, key.hash, key.expiresAt],
     });
+    const ended = rows[0]?.ended ?? [];
+    // In the same commit, under the lock of `issue_key`, so that nobody sees them ended. Those that had some grace left keep it, or end now.
+    if (key.graceUntil !== null) await client.query('UPDATE gateway.virtual_key SET revoked_at = $2 WHERE id = ANY ($1)', [ended, key.graceUntil]);
+    else {
+      const late = await client.query<{ id: string }>(
+        'UPDATE gateway.virtual_key SET revoked_at = now() WHERE conversation_id = $1 AND revoked_at > now() RETURNING id',
+        [key.conversationId],
+      );
+      ended.push(...late.rows.map(({ id }) => id));
+    }
     const { rows: stored } = await client.query<Row>({
       name: 'complete-key',
       text: `UPDATE gateway.virtual_key SET metadata = $2, sealed_providers = $3, blocked = $4 WHERE id = $1 RETURNING ${COLUMNS}`,
@@ -45,7 +57,7 @@ export function storeKey(pool: SqlPool, key: NewKey, at: Date): Promise<{ info: 
     await setLimits(client, key.orgId, 'key', key.id, { rpm_limit: rpm_limit ?? undefined, tpm_limit: tpm_limit ?? undefined });
     const [row] = stored;
     if (row === undefined) throw new Error('a key that was stored is not there');
-    return { info: infoOf(row, await readLimits(client, key.orgId, 'key', key.id, at, moneyOf(row))), ended: rows[0]?.ended ?? [] };
+    return { info: infoOf(row, await readLimits(client, key.orgId, 'key', key.id, at, moneyOf(row))), ended };
   });
 }
 
@@ -84,7 +96,7 @@ async function rowsOf(pool: SqlPool, names: readonly string[]): Promise<Row[]> {
   const hashes = names.filter((name) => /^[0-9a-f]{64}$/.test(name)).map((name) => Buffer.from(name, 'hex'));
   return asSystem(pool, 'slipway_gateway_system', 'the master key names a key and no organization', async (client) => {
     const { rows } = await client.query<Row>(
-      `SELECT ${COLUMNS} FROM gateway.virtual_key WHERE revoked_at IS NULL AND (id = ANY ($1) OR hash = ANY ($2)) ORDER BY created_at`,
+      `SELECT ${COLUMNS} FROM gateway.virtual_key WHERE (revoked_at IS NULL OR revoked_at > now()) AND (id = ANY ($1) OR hash = ANY ($2)) ORDER BY created_at`,
       [ids, hashes],
     );
     return rows;
@@ -103,7 +115,7 @@ export async function keyInfo(pool: SqlPool, name: string, at: Date): Promise<Ke
 export async function keysOf(pool: SqlPool, orgId: string, userId: string | null, at: Date, limit = 100): Promise<KeyInfo[]> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Row>(
-      `SELECT ${COLUMNS} FROM gateway.virtual_key WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL AND expires_at > $3 ORDER BY created_at DESC LIMIT $4`,
+      `SELECT ${COLUMNS} FROM gateway.virtual_key WHERE org_id = $1 AND ($2::text IS NULL OR user_id = $2) AND (revoked_at IS NULL OR revoked_at > now()) AND expires_at > $3 ORDER BY created_at DESC LIMIT $4`,
       [orgId, userId, at, limit],
     );
     const keys: KeyInfo[] = [];
@@ -155,7 +167,7 @@ export async function endKeys(pool: SqlPool, names: readonly string[], aliases: 
   const found = await rowsOf(pool, names);
   return asSystem(pool, 'slipway_gateway_system', 'the master key ends keys of any organization', async (client) => {
     const { rows } = await client.query<{ id: string; org_id: string; alias: string | null }>(
-      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE revoked_at IS NULL AND (id = ANY ($1) OR alias = ANY ($2)) RETURNING id, org_id, alias',
+      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE (revoked_at IS NULL OR revoked_at > now()) AND (id = ANY ($1) OR alias = ANY ($2)) RETURNING id, org_id, alias',
       [found.map(({ id }) => id), aliases],
     );
     for (const { id, org_id } of rows) await dropLimits(client, org_id, 'key', [id]);

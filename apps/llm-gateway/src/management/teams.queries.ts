@@ -94,7 +94,7 @@ export function deleteTeams(pool: SqlPool, orgIds: readonly string[]): Promise<{
     await client.query('DELETE FROM gateway.budget WHERE org_id = ANY ($1)', [deleted]);
     await client.query('DELETE FROM gateway.rate_limit WHERE org_id = ANY ($1)', [deleted]);
     const { rows: ended } = await client.query<{ id: string }>(
-      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = ANY ($1) AND revoked_at IS NULL RETURNING id',
+      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = ANY ($1) AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [deleted],
     );
     return { deleted, keys: ended.map(({ id }) => id) };
@@ -149,7 +149,7 @@ export function deletePeople(pool: SqlPool, orgId: string, userIds: readonly str
     const { rowCount } = await client.query('DELETE FROM gateway.person WHERE org_id = $1 AND user_id = ANY ($2)', [orgId, userIds]);
     await dropLimits(client, orgId, 'member', userIds);
     const { rows } = await client.query<{ id: string }>(
-      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = $1 AND user_id = ANY ($2) AND revoked_at IS NULL RETURNING id',
+      'UPDATE gateway.virtual_key SET revoked_at = now() WHERE org_id = $1 AND user_id = ANY ($2) AND (revoked_at IS NULL OR revoked_at > now()) RETURNING id',
       [orgId, userIds],
     );
     return { deleted: rowCount ?? 0, keys: rows.map(({ id }) => id) };

@@ -4,6 +4,7 @@ import type { Target } from '../dialects/exchange.js';
 import { Breaker, type BreakerState } from './breaker.js';
 import { type FallbackClass, failureClassOf } from './failure-class.js';
 import { RateAllowance } from './rate-allowance.js';
+import { RecentTimes } from './recent-times.js';
 import type { Choosable } from './strategies.js';
 
 export interface DeploymentSettings {
@@ -35,6 +36,8 @@ export class Deployment implements Choosable {
   inFlight = 0;
   latencyMs: number | null = null;
   latencyAt = 0;
+  /** Until the first byte of the newest answers. */
+  readonly firstBytes = new RecentTimes();
   /** Since the start of this process. */
   calls = 0;
   failures = 0;
@@ -86,6 +89,7 @@ export class Deployment implements Choosable {
   firstByte(afterMs: number, now: number): void {
     this.latencyMs = this.latencyMs === null ? afterMs : this.latencyMs + SMOOTHING * (afterMs - this.latencyMs);
     this.latencyAt = now;
+    this.firstBytes.add(afterMs);
   }
 
   succeeded(probe: boolean): void {

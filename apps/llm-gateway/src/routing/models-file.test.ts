@@ -31,7 +31,7 @@ const key = (more: Partial<StoredKey> = {}): StoredKey =>
     models: [],
     hash: Buffer.alloc(32),
     expiresAt: 0,
-    revoked: false,
+    revokedAt: null,
     stop: null,
     ...more,
   }) as StoredKey;

@@ -1,3 +1,4 @@
+import type { GatewayDeploymentTest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent, traceIdOf } from '@slipway/telemetry';
 import { brokenOf, inStreamErrorOf, refusalOf } from '../completions/upstream-failure.js';
@@ -6,16 +7,39 @@ import { openExchange } from '../dialects/open-exchange.js';
 import { readRoutingFields } from '../dialects/routing-fields.js';
 import type { Deployment } from './deployment.js';
 import type { Dispatchers } from './dispatchers.js';
+import { RateAllowance } from './rate-allowance.js';
 
 /** Longest wait for its answer. Milliseconds. */
 const TEST_MS = 30_000;
 
-export type DeploymentTest =
-  | { readonly ok: true; readonly elapsed_ms: number; readonly prompt_tokens: number | null; readonly completion_tokens: number | null }
-  | { readonly ok: false; readonly elapsed_ms: number; readonly code: string; readonly detail: string };
+/** Of one deployment in a minute by this replica: each costs its owner money. */
+const TESTS_PER_MINUTE = 6;
+
+/** Tests of deployments on demand. */
+export class DeploymentTests {
+  private readonly allowances = new Map<string, RateAllowance>();
+  private readonly running = new Map<string, Promise<GatewayDeploymentTest>>();
+
+  constructor(private readonly dispatchers: Dispatchers) {}
+
+  /** Who asks while a test of it is under way gets the answer of that one. @param now milliseconds. @throws SlipwayError `rate.limited`. */
+  run(deployment: Deployment, now: number): Promise<GatewayDeploymentTest> {
+    const { id } = deployment;
+    const running = this.running.get(id);
+    if (running !== undefined) return running;
+    const allowance = this.allowances.get(id) ?? new RateAllowance(TESTS_PER_MINUTE);
+    this.allowances.set(id, allowance);
+    if (!allowance.allows(1, now))
+      throw new SlipwayError('rate.limited', `It was tested ${TESTS_PER_MINUTE} times in the last minute.`, { retryAfterSeconds: 60 / TESTS_PER_MINUTE });
+    allowance.take(1, now);
+    const test = testDeployment(this.dispatchers, deployment).finally(() => this.running.delete(id));
+    this.running.set(id, test);
+    return test;
+  }
+}
 
 /** Asks a deployment for one word. Never throws: what is wrong is the answer. Its breaker is not asked and not told. */
-export async function testDeployment(dispatchers: Dispatchers, deployment: Deployment): Promise<DeploymentTest> {
+async function testDeployment(dispatchers: Dispatchers, deployment: Deployment): Promise<GatewayDeploymentTest> {
   const { target, settings } = deployment;
   const began = performance.now();
   const elapsed = (): number => Math.round(performance.now() - began);

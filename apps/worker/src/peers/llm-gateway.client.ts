@@ -3,15 +3,22 @@ import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
 const KEY_SECONDS = 30 * 86_400;
+/** How long the key before works on beside one that an agent at work is about to be given. Longer than it takes to give it; seconds. */
+const GRACE_SECONDS = 60;
 const CALL_TIMEOUT_MS = 5_000;
 
 /** llm-gateway's keys. No answer is `service.unavailable`. */
 export class LlmGatewayClient {
   constructor(private readonly options: { url: string; masterKey: string }) {}
 
-  /** A new key for one conversation; its older ones end. @param providers keys of providers that calls with it, and no others, are made with. */
+  /**
+   * A new key for one conversation.
+   * @param older `end`: they stop to work at once, so that a sandbox that was given up cannot spend. `grace`: an agent at work still has one, which must not be refused in the middle of a step.
+   * @param providers keys of providers that calls with it, and no others, are made with.
+   */
   async generateKey(
     conversation: { orgId: string; id: string; createdBy: string; createdByLabel: string; repository: string | null },
+    older: 'end' | 'grace',
     signal: AbortSignal,
     providers?: OwnProviders,
   ): Promise<string> {
@@ -23,6 +30,7 @@ export class LlmGatewayClient {
         body: {
           key_alias: `conversation ${conversation.id}`,
           duration_seconds: KEY_SECONDS,
+          ...(older === 'grace' ? { grace_seconds: GRACE_SECONDS } : {}),
           ...(providers === undefined ? {} : { providers }),
           metadata: {
             org_id: conversation.orgId,

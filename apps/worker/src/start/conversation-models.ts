@@ -31,17 +31,17 @@ export class ConversationModels {
   ) {}
 
   /**
-   * Makes a new virtual key; older ones of the conversation end. Fails closed: without the profile's own key nothing is asked of anybody.
+   * Makes a new virtual key; older ones of the conversation end, or have a minute left. Fails closed: without the profile's own key nothing is asked of anybody.
    * @throws SlipwayError `model.profile-missing`, `secret.unreadable`, `service.unavailable`.
    */
-  async access(row: ConversationRow, signal: AbortSignal): Promise<ModelAccess> {
+  async access(row: ConversationRow, signal: AbortSignal, older: 'end' | 'grace' = 'end'): Promise<ModelAccess> {
     const name = profileNameOf(row.model);
     const base_url = `${this.llmUrl}/v1`;
-    if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.gateway.generateKey(row, signal), base_url } };
+    if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.gateway.generateKey(row, older, signal), base_url } };
     const profile = await profileNamed(this.pool, row.orgId, name);
     if (profile === null) throw new SlipwayError('model.profile-missing', `There is no model profile ${JSON.stringify(name)} any more.`);
     const { model, providers } = routeOf(profile, await this.keyOf(row.orgId, profile));
-    const api_key = await this.gateway.generateKey(row, signal, providers);
+    const api_key = await this.gateway.generateKey(row, older, signal, providers);
     return {
       name: row.model,
       llm: {
@@ -55,12 +55,12 @@ export class ConversationModels {
   }
 
   /**
-   * For an agent that has the model `told`. Between two models of the gateway its key stays, so that no step finds it ended.
+   * For an agent that has the model `told`. No step finds its key ended: between two models of the gateway it stays, else it works for a minute beside the new one.
    * @throws SlipwayError as `access`.
    */
   async switched(row: ConversationRow, told: string, signal: AbortSignal): Promise<LlmSettings> {
     if (profileNameOf(told) === null && profileNameOf(row.model) === null) return { model: row.model, base_url: `${this.llmUrl}/v1` };
-    return (await this.access(row, signal)).llm;
+    return (await this.access(row, signal, 'grace')).llm;
   }
 
   private keyOf(orgId: string, profile: SealedProfile): Promise<string> | null {

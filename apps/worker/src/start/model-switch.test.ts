@@ -46,7 +46,9 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(switches()).toBe(before[0] + 1);
     expect(llmOf(id)).toMatchObject({ model: 'anthropic/claude-x' });
     expect(llmOf(id)?.api_key).not.toBe(before[1]);
-    expect(scene.peers.keyRequests.at(-1)).toMatchObject({ providers: { anthropic: { apiKey: 'sk-ours-0123456789' } } });
+    // A step that begins before the agent has the new key is made with the old one.
+    expect(scene.peers.keyRequests.at(-1)).toMatchObject({ grace_seconds: 60, providers: { anthropic: { apiKey: 'sk-ours-0123456789' } } });
+    expect(scene.peers.keyRequests.at(-2)).not.toHaveProperty('grace_seconds');
     expect(scene.peers.messagesOf(id)).toEqual([message, next]);
     expect(JSON.stringify([await scene.log(id), await scene.row(id), llmOf(id)])).not.toContain('sk-ours');
     expect((await scene.row(id)).attempt).toBe(1);

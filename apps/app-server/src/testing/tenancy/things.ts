@@ -73,6 +73,8 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     'me/secret': mine.id,
     'conversation/secret': conversations.id,
     profile: profile.id,
+    // The installation's, not an organization's: nobody has this one.
+    deployment: 'gpt-4o/1',
     server: server.id,
     sandbox: sandbox.id,
   };

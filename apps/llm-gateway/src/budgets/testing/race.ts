@@ -89,7 +89,7 @@ export async function keyWithBudgets(pool: SqlPool, who: { orgId: string; userId
     models: [],
     hash: Buffer.alloc(32),
     expiresAt: Number.MAX_SAFE_INTEGER,
-    revoked: false,
+    revokedAt: null,
     stop: null,
   };
   return { ...key, budgets: await openBudgets(pool, key, systemClock.now()) };

@@ -9,6 +9,7 @@ import { Ago } from '../../browser/ago.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { Deployments } from './deployments.tsx';
 import { ProfileActions } from './profile-actions.tsx';
 import { ProfileDialog } from './profile-form.tsx';
 
@@ -65,6 +66,7 @@ export function ModelsPage() {
           )}
         </QueryPanel>
       </Section>
+      <Deployments />
       {creating ? (
         <ProfileDialog
           profile={null}

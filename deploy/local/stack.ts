@@ -19,6 +19,8 @@ export interface StackOptions {
   readonly signal: AbortSignal;
   /** Services to leave out, for a test that has no use of them. */
   readonly without?: ReadonlyArray<LocalService>;
+  /** Variables of single services in place of those that are planned, for a test that stands between them. */
+  readonly serviceEnv?: Partial<Record<LocalService, Readonly<Record<string, string>>>>;
 }
 
 export interface Stack {
@@ -96,7 +98,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         {
           name: plan.name,
           command: [process.execPath, plan.entry],
-          env: plan.env,
+          env: { ...plan.env, ...options.serviceEnv?.[plan.name] },
           cwd: ROOT,
           readyUrl: `http://127.0.0.1:${plan.env['PORT']}${plan.readyPath}`,
           logFile: path.join(directory, 'logs', `${plan.name}.log`),

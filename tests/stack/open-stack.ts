@@ -21,7 +21,11 @@ export interface StackOptions {
   readonly privateNames?: readonly string[];
   /** Where sandboxes find this machine [127.0.0.1]. */
   readonly hostAddress?: string;
+  /** Variables of single services that are known when it is known where the services are: what stands between them. */
+  readonly between?: (addressOf: (service: LocalService) => string) => Promise<ServiceEnv>;
 }
+
+type ServiceEnv = Partial<Record<LocalService, Readonly<Record<string, string>>>>;
 
 /** The whole local stack without its pages, with a git server, a scripted model and the demo person signed in. */
 export class OpenStack {
@@ -31,11 +35,14 @@ export class OpenStack {
   readonly folder: string;
   readonly port: number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  private readonly serviceEnv: ServiceEnv;
   stack: Stack;
   person: SignedInClient;
   private readonly talks: Talk[] = [];
 
-  private constructor(parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & { env: OpenStack['env'] }) {
+  private constructor(
+    parts: Pick<OpenStack, 'book' | 'model' | 'git' | 'folder' | 'port' | 'stack' | 'person'> & { env: OpenStack['env']; serviceEnv: ServiceEnv },
+  ) {
     ({
       book: this.book,
       model: this.model,
@@ -45,6 +52,7 @@ export class OpenStack {
       stack: this.stack,
       person: this.person,
       env: this.env,
+      serviceEnv: this.serviceEnv,
     } = parts);
   }
 
@@ -67,9 +75,10 @@ export class OpenStack {
       ...(options.hostAddress === undefined ? {} : { SANDBOX_HOST_ADDRESS: options.hostAddress }),
       ...options.env,
     };
-    const stack = await start(port, folder, env);
+    const serviceEnv = (await options.between?.((service) => addressAt(port, service))) ?? {};
+    const stack = await start(port, folder, env, serviceEnv);
     const person = await signIn(stack.url);
-    return new OpenStack({ book, model, git, folder, port, stack, person, env });
+    return new OpenStack({ book, model, git, folder, port, stack, person, env, serviceEnv });
   }
 
   get url(): string {
@@ -88,7 +97,7 @@ export class OpenStack {
 
   /** The stack again, on the same data and the same ports. The one before must have ended. */
   async startAgain(): Promise<void> {
-    this.stack = await start(this.port, this.folder, this.env);
+    this.stack = await start(this.port, this.folder, this.env, this.serviceEnv);
   }
 
   create(body: CreateConversation, person = this.person, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
@@ -115,7 +124,7 @@ export class OpenStack {
 
   /** A service of the stack as other services reach it. */
   addressOf(service: LocalService): string {
-    return `http://127.0.0.1:${this.port + PORT_OFFSETS[service]}`;
+    return addressAt(this.port, service);
   }
 
   /** The conversation's sandbox as runtime-api tells the worker of it, with its key. */
@@ -144,7 +153,9 @@ export class OpenStack {
   }
 }
 
-function start(port: number, folder: string, env: Readonly<Record<string, string | undefined>>): Promise<Stack> {
+const addressAt = (port: number, service: LocalService): string => `http://127.0.0.1:${port + PORT_OFFSETS[service]}`;
+
+function start(port: number, folder: string, env: Readonly<Record<string, string | undefined>>, serviceEnv: ServiceEnv): Promise<Stack> {
   return startStack({
     port,
     dataDirectory: path.join(folder, 'data'),
@@ -152,5 +163,6 @@ function start(port: number, folder: string, env: Readonly<Record<string, string
     log: () => {},
     signal: AbortSignal.timeout(120_000),
     without: ['web'],
+    serviceEnv,
   });
 }

@@ -2,11 +2,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /**
  * Stands between two programs and can go silent, as a network does that is cut in two: what is open stays open and nothing comes, what is begun gets no answer,
- * and nobody is told. When it heals, what was under way comes through, in order.
+ * and nobody is told. When it heals, what was under way comes through, in order. Or it can refuse, as a host does where nobody listens.
  */
 export class SilentProxy {
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private silent = false;
+  private refusing = false;
 
   private constructor(
     private readonly server: Server,
@@ -40,7 +41,14 @@ export class SilentProxy {
     }
   }
 
+  /** Ends what is open, and every connection as soon as it is made. */
+  refuse(): void {
+    this.refusing = true;
+    this.cut();
+  }
+
   heal(): void {
+    this.refusing = false;
     this.silent = false;
     for (const [near, far] of this.pairs) {
       near.resume();
@@ -49,14 +57,22 @@ export class SilentProxy {
   }
 
   async close(): Promise<void> {
+    this.cut();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private cut(): void {
     for (const [near, far] of this.pairs) {
       near.destroy();
       far.destroy();
     }
-    await new Promise((resolve) => this.server.close(resolve));
   }
 
   private join(near: Socket): void {
+    if (this.refusing) {
+      near.destroy();
+      return;
+    }
     const far = connect(Number(this.target.port), this.target.hostname);
     const pair = [near, far] as const;
     this.pairs.add(pair);

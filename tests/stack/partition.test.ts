@@ -1,0 +1,170 @@
+import { after, before, describe, it } from 'node:test';
+import type { Conversation, ConversationInfo, Problem } from '@slipway/contracts';
+import { type ModelRequest, type ModelTurn, SilentProxy, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { OpenStack } from './open-stack.ts';
+import { finish, terminal } from './script-book.ts';
+import type { Talk } from './talk.ts';
+
+/** Thoughts of one answer; each is two lines of the log. */
+const THOUGHTS = 100;
+/** Answers of the one who thinks: far more lines than may wait for the app. */
+const ANSWERS = 18;
+/** Lines that may wait before the agent does (agent-server's outbox). */
+const MAX_UNACKED = 2_000;
+/** The lease of 10 s, three probes of 2 s, and a machine that is slow. Milliseconds. */
+const NEXT_EPOCH_MS = 60_000;
+/** Longest from the end of the cut to the next line that a person sees. Milliseconds; 5 s are promised, and the rest is a busy machine's. */
+const RECOVERY_MS = 15_000;
+
+/** What agent-server says of its way to the app. */
+interface Outbox {
+  readonly epoch: number;
+  readonly pending: number;
+  readonly fenced: boolean;
+}
+
+describe('the network between app-server and the sandboxes is cut for longer than a lease, without a word to either', { timeout: 240_000 }, () => {
+  let open: OpenStack;
+  /** What sandboxes send to app-server. */
+  let ingest: SilentProxy;
+  /** What worker asks of runtime-api. */
+  let runtime: SilentProxy;
+  /** What app-server and worker ask of one sandbox. */
+  let toSandbox: SilentProxy;
+  /** Its sandbox is heard by worker, and only its events do not arrive. */
+  let heard: Talk;
+  /** Its sandbox is heard by nobody, and nobody can end it. */
+  let unheard: Talk;
+  let ending = false;
+  let cut = false;
+  /** What a person asks of the sandbox that nobody hears. */
+  let changes: Promise<Response>;
+  /** Answers of the model and stored lines that it had when others could reach it again. */
+  let ofFirst = { answers: 0, lines: 0 };
+  const agents = new Map<Talk, { url: string; key: string }>();
+
+  before(async () => {
+    open = await OpenStack.open({
+      between: async (addressOf) => {
+        ingest = await SilentProxy.open(addressOf('app-server'));
+        runtime = await SilentProxy.open(addressOf('runtime-api'));
+        return { worker: { SANDBOX_INGEST_URL: origin(ingest), RUNTIME_API_URL: origin(runtime) } };
+      },
+    });
+  });
+  after(async () => {
+    for (const proxy of [ingest, runtime, toSandbox]) proxy?.heal();
+    await open?.close();
+    for (const proxy of [ingest, runtime, toSandbox]) await proxy?.close();
+  });
+
+  const thinks = (_request: ModelRequest, number: number): ModelTurn | Promise<ModelTurn> => {
+    if (number > ANSWERS) return finish();
+    const turn = { toolCalls: Array.from({ length: THOUGHTS }, (_, index) => ({ name: 'think', arguments: { thought: `${number}.${index}` } })) };
+    // After the second one it waits for the cut, so that all the others are written behind it.
+    return number === 3 ? until('the cut', () => cut).then(() => turn) : turn;
+  };
+  const counts = (): ModelTurn => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'));
+
+  /** What the sandbox that a conversation had at the cut says of itself. */
+  const outboxOf = async (talk: Talk): Promise<Outbox> => {
+    const { url, key } = agents.get(talk) ?? { url: '', key: '' };
+    const response = await fetch(`${url}/api/conversations/${talk.id}`, { headers: { 'x-session-api-key': key }, signal: AbortSignal.timeout(5_000) });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as ConversationInfo)['slipway'] as Outbox;
+  };
+  const rowOf = async (talk: Talk): Promise<{ epoch: number; head: number; ofFirstEpoch: number }> => {
+    const rows = await open.query<{ epoch: number; head: number; ofFirstEpoch: number }>(
+      `SELECT epoch, head::int, (SELECT count(*)::int FROM app.event e WHERE e.conversation_id = c.id AND e.epoch = 1) AS "ofFirstEpoch"
+         FROM app.conversation c WHERE id = $1`,
+      [talk.id],
+    );
+    return rows[0] ?? { epoch: 0, head: 0, ofFirstEpoch: 0 };
+  };
+
+  it('before it, two conversations are at work', async () => {
+    [heard, unheard] = await Promise.all([open.talk('heard', thinks), open.talk('unheard', counts)]);
+    for (const talk of [heard, unheard]) {
+      await until('the agent works', () => talk.of('ObservationEvent').length > 2, 60_000);
+      const { url, session_api_key: key } = await open.sandboxOf(talk);
+      agents.set(talk, { url, key });
+    }
+    toSandbox = await SilentProxy.open(agents.get(unheard)?.url ?? '');
+    await open.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [unheard.id, origin(toSandbox)]);
+  });
+
+  it('in it each agent goes on, until so much waits for the app that it waits too; the person sees that they work', async () => {
+    for (const proxy of [ingest, toSandbox]) proxy.silence();
+    runtime.refuse();
+    cut = true;
+    const asked = open.book.requestsOf('unheard').length;
+    changes = open.person.fetch(`${unheard.path}/changes`);
+    await until('the one that nobody hears goes on', () => open.book.requestsOf('unheard').length > asked + 3, RECOVERY_MS);
+    await until('too much waits of the other one', async () => (await outboxOf(heard)).pending > MAX_UNACKED, 60_000);
+    for (const talk of [heard, unheard]) expect(await talk.get()).toMatchObject({ status: 'working', sandboxStatus: 'RUNNING' });
+  });
+
+  it('what is asked of a sandbox that nobody hears is refused in words; after the lease, who answers a probe keeps the conversation, and who does not is followed by the next epoch', async () => {
+    const answer = await changes;
+    expect([answer.status, await answer.json()]).toMatchObject([502, { code: 'sandbox.unreachable', retry: 'later' } satisfies Partial<Problem>]);
+    await until('the next epoch', async () => (await rowOf(unheard)).epoch === 2, NEXT_EPOCH_MS);
+    const started = (await until('the person sees that it starts again', async () => {
+      const now = await unheard.get();
+      return now.status === 'starting' && now;
+    })) as Conversation;
+    expect(started.start).toMatchObject({ status: 'WAITING_FOR_SANDBOX' });
+    expect([(await rowOf(heard)).epoch, (await heard.get()).status]).toEqual([1, 'working']);
+    // It waits: what is under way when the limit is passed is two lines a thought and a few.
+    expect((await outboxOf(heard)).pending).toBeLessThan(MAX_UNACKED + 2 * (THOUGHTS + 20));
+    expect(open.book.requestsOf('heard').length).toBeLessThan(ANSWERS);
+  });
+
+  it('healed, what the sandbox of the epoch before has sent and goes on to send is refused, and it stops', async () => {
+    const before = await rowOf(unheard);
+    expect(await outboxOf(unheard)).toMatchObject({ epoch: 1, fenced: false });
+    ingest.heal();
+    await until('it knows', async () => (await outboxOf(unheard)).fenced, RECOVERY_MS);
+    ofFirst = { answers: open.book.requestsOf('unheard').length, lines: (await rowOf(unheard)).ofFirstEpoch };
+    expect(ofFirst.lines).toBe(before.ofFirstEpoch);
+    for (const proxy of [runtime, toSandbox]) proxy.heal();
+  });
+
+  it('the one that was heard goes on at once, and its log has each line once', async () => {
+    await until('its lines come', () => heard.watcher.lastSeq > MAX_UNACKED, RECOVERY_MS);
+    await heard.ended('finished', undefined, 90_000);
+    await heard.expectWholeLog();
+    const thoughts = heard.of('ActionEvent').flatMap(({ action }) => (action.kind === 'ThinkAction' ? [String(action['thought'])] : []));
+    const all = Array.from({ length: ANSWERS }, (_, answer) => Array.from({ length: THOUGHTS }, (_, index) => `${answer + 1}.${index}`)).flat();
+    expect(thoughts).toEqual(all);
+    expect(new Set(heard.watcher.log.map(({ epoch }) => epoch))).toEqual(new Set([1]));
+  });
+
+  it('the other one goes on in a new sandbox with all that the old one had done: no step lost, none told twice, none of it under the old epoch', async () => {
+    await until('the new one works', () => open.book.requestsOf('unheard').length > ofFirst.answers + 2, NEXT_EPOCH_MS);
+    ending = true;
+    await unheard.ended('finished', undefined, 60_000);
+    await unheard.expectWholeLog();
+    const epochs = unheard.watcher.log.map(({ epoch }) => epoch);
+    expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
+    expect(epochs.filter((epoch) => epoch === 1).length).toBe(ofFirst.lines);
+    const steps = unheard
+      .of('ObservationEvent')
+      .flatMap(({ observation }) => /^\d+$/.exec(textOf(observation).trim()) ?? [])
+      .map(Number);
+    // The step under way when its sandbox was stopped may have been made and has no count.
+    const interrupted = unheard.of('AgentErrorEvent').length;
+    expect(interrupted).toBeLessThan(3);
+    expect(steps).toEqual([...new Set(steps)].sort((a, b) => a - b));
+    expect((steps.at(-1) ?? 0) - steps.length).toBeLessThanOrEqual(interrupted);
+    expect(steps.length).toBeGreaterThanOrEqual(ofFirst.answers - 2);
+  });
+});
+
+/** Without the slash at the end. */
+const origin = (proxy: SilentProxy): string => new URL(proxy.url).origin;
+
+function textOf(observation: Readonly<Record<string, unknown>>): string {
+  const { content } = observation;
+  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : String(content ?? '');
+}

@@ -1,6 +1,6 @@
 // 1,000 events a second into one conversation, 100 subscribers: lines lost or doubled, and how late they come.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer } from '@slipway/contracts';
+import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer, textOfContent } from '@slipway/contracts';
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
@@ -43,7 +43,7 @@ async function subscribe(task: Task): Promise<void> {
         for (const { seq, event } of events) {
           if (seq !== (last[index] ?? 0) + 1) disordered += 1;
           last[index] = seq;
-          if (index % 10 === 0 && event.kind === 'ObservationEvent') latencies.push(arrived - Number.parseFloat(event.observation.content[0]?.text ?? ''));
+          if (index % 10 === 0 && event.kind === 'ObservationEvent') latencies.push(arrived - Number.parseFloat(textOfContent(event.observation.content)));
         }
         if (last[index] === task.total) complete += 1;
         if (complete === SUBSCRIBERS) finish();

@@ -1,10 +1,12 @@
 import type { SandboxAction, SandboxObservation } from '@slipway/contracts';
 import type { FileEditor } from './editor/file-editor.js';
+import type { Search } from './search/search.js';
 import type { Terminal } from './terminal/terminal.js';
 
 export interface ActionHandlers {
   readonly terminal: Terminal;
   readonly editor: FileEditor;
+  readonly search: Search;
 }
 
 /** Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
@@ -14,5 +16,11 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
       return handlers.terminal.execute(action, signal);
     case 'FileEditorAction':
       return handlers.editor.execute(action);
+    case 'GlobAction':
+      return handlers.search.glob(action, signal);
+    case 'GrepAction':
+      return handlers.search.grep(action, signal);
+    case 'ListDirectoryAction':
+      return handlers.search.list(action, signal);
   }
 }

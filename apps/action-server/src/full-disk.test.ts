@@ -7,6 +7,7 @@ import { expect } from 'expect';
 import { FileEditor } from './editor/file-editor.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminal } from './terminal/terminal.js';
+import { textOf } from './testing/running-server.js';
 
 describe('a full disk', () => {
   it('is said with its code, costs no file its content, and does not keep the agent from making room', {
@@ -42,7 +43,7 @@ describe('a full disk', () => {
       expect(await readFile(file, 'utf8')).toBe('as it was');
       const long = await run('seq 1 50000');
       expect(long).toMatchObject({ exit_code: 0, full_output_save_dir: null, error_code: 'sandbox.disk-full' });
-      expect(long.content[0]?.text.endsWith('50000')).toBe(true);
+      expect(textOf(long).endsWith('50000')).toBe(true);
       expect(await run(`rm ballast # ${'a long command needs no room '.repeat(200)}`)).toMatchObject({ exit_code: 0 });
       expect(await run('echo room > new && cat new')).toMatchObject({ exit_code: 0, content: [{ text: 'room' }] });
     } finally {

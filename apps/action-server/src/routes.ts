@@ -17,6 +17,7 @@ import { diffOfFile } from './git/file-diff.js';
 import { streamPatch } from './git/patch.js';
 import { jsonBody } from './http/body.js';
 import type { Routes } from './http/server.js';
+import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminal } from './terminal/terminal.js';
 
@@ -63,6 +64,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
   });
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
   const editor = new FileEditor();
+  const search = new Search({ environment, directory: () => terminal.directory });
   const repositories = { directory: workspace, environment };
   /** Tells agent-server that this process is a new one, and has to be configured again. */
   const instance = randomUUID();
@@ -85,7 +87,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
       },
       'POST /execute_action': async ({ request, signal }) => {
         const { action } = await jsonBody(request, ExecuteActionRequest);
-        return { observation: await executeAction({ terminal, editor }, action, signal) };
+        return { observation: await executeAction({ terminal, editor, search }, action, signal) };
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       'GET /git/changes': ({ query, signal }) => {

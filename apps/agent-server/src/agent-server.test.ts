@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { ConversationEvent } from '@slipway/contracts';
+import { type ConversationEvent, textOfContent } from '@slipway/contracts';
 import { type ModelScript, type ModelServer, startModelServer, stopwatch, textOfMessage, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
@@ -91,7 +91,7 @@ describe('agent-server', () => {
         'execution_status',
       ]);
       const observation = app.events.find((event) => event.kind === 'ObservationEvent');
-      expect(observation?.observation.content[0]?.text).toContain('hello from the claim');
+      expect(textOfContent(observation?.observation.content ?? [])).toContain('hello from the claim');
       await expectSameLog(id);
       const { body } = await sandbox.call<{ response: string }>('GET', `/api/conversations/${id}/agent_final_response`);
       expect(body.response).toBe('It says hello.');
@@ -218,7 +218,7 @@ describe('agent-server', () => {
       await sandbox.startActionServer();
       await untilStatus('finished');
       const observation = app.events.find((event) => event.kind === 'ObservationEvent');
-      expect(observation?.observation.content[0]?.text).toContain('still: hello from the claim');
+      expect(textOfContent(observation?.observation.content ?? [])).toContain('still: hello from the claim');
     });
 
     it('tells the model when it died in the middle of a command, and goes on', async () => {

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { BashOutput, SandboxSecrets } from '@slipway/contracts';
+import { type BashOutput, type SandboxSecrets, textOfContent } from '@slipway/contracts';
 import { createSampleRepository, type GitServer, type ModelServer, startGitServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
@@ -80,7 +80,7 @@ describe('secrets that a sandbox was handed', () => {
       const found = spawnSync('grep', ['-rlF', '--exclude-dir=action-state', '--', form, sandbox.directory], { encoding: 'utf8' });
       expect([found.status, found.stdout]).toEqual([1, '']);
     }
-    const said = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation.content.map(({ text }) => text).join('')] : []));
+    const said = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [textOfContent(event.observation.content)] : []));
     expect(said[0]).toContain('<secret:CANARY>');
     expect(said.slice(0, 5).map((text) => text.includes('<secret:CANARY>'))).toEqual([true, true, true, true, true]);
     expect(JSON.stringify(app.events.at(-1)) + events).toContain('It is <secret:CANARY>, you see.');

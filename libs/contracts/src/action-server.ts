@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { baseObservation } from './actions/observation.js';
+import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 
 /**
  * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two share.
@@ -40,16 +42,16 @@ export const FinishAction = z.looseObject({ kind: z.literal('FinishAction'), mes
 export type TaskTrackerAction = z.infer<typeof TaskTrackerAction>;
 export type FinishAction = z.infer<typeof FinishAction>;
 
-/** Every action of the agent. The first two run in action-server; the others are the agent's own. */
-export const AgentAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, TaskTrackerAction, ThinkAction, FinishAction]);
-export type AgentAction = z.infer<typeof AgentAction>;
-export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction]);
+/** What runs in action-server. */
+export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, GlobAction, GrepAction, ListDirectoryAction]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
+/** Every action of the agent: the sandbox's, and those that the agent answers itself. */
+export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, TaskTrackerAction, ThinkAction, FinishAction]);
+export type AgentAction = z.infer<typeof AgentAction>;
 
 export const ExecuteActionRequest = z.object({ action: SandboxAction });
 
-const observation = z.looseObject({ content: z.array(z.looseObject({ type: z.literal('text'), text: z.string() })), is_error: z.boolean() });
-export const TerminalObservation = observation.extend({
+export const TerminalObservation = baseObservation.extend({
   kind: z.literal('TerminalObservation'),
   command: z.string().nullable(),
   /** -1: still running when the action answered. */
@@ -68,7 +70,7 @@ export const TerminalObservation = observation.extend({
   /** File in the sandbox that holds the whole output, when `content` was cut. */
   full_output_save_dir: z.string().nullable(),
 });
-export const FileEditorObservation = observation.extend({
+export const FileEditorObservation = baseObservation.extend({
   kind: z.literal('FileEditorObservation'),
   command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
   path: z.string().nullable(),
@@ -76,7 +78,13 @@ export const FileEditorObservation = observation.extend({
   old_content: z.string().nullable(),
   new_content: z.string().nullable(),
 });
-export const SandboxObservation = z.discriminatedUnion('kind', [TerminalObservation, FileEditorObservation]);
+export const SandboxObservation = z.discriminatedUnion('kind', [
+  TerminalObservation,
+  FileEditorObservation,
+  GlobObservation,
+  GrepObservation,
+  ListDirectoryObservation,
+]);
 export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
 

@@ -36,6 +36,18 @@ export {
   TerminalObservation,
   ThinkAction,
 } from './action-server.js';
+export { MAX_IMAGES_LENGTH } from './actions/observation.js';
+export {
+  FileEntry,
+  GlobAction,
+  GlobObservation,
+  GrepAction,
+  GrepObservation,
+  ListDirectoryAction,
+  ListDirectoryObservation,
+  MAX_LISTED_ENTRIES,
+  MAX_SEARCH_RESULTS,
+} from './actions/search.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
 export {
   BashOutput,
@@ -109,9 +121,12 @@ export {
   EventSource,
   EXECUTION_STATUSES,
   type ExecutionStatus,
+  ImageContent,
   LoggedEvent,
+  ObservationContent,
   StreamingDelta,
   TextContent,
+  textOfContent,
 } from './conversation-event.js';
 export {
   BranchName,

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { textOf } from '../testing/running-server.js';
 import { ShellEnvironment } from './shell-environment.js';
 import { Terminal } from './terminal.js';
 
@@ -65,7 +66,7 @@ describe('the terminal beside a plain bash', () => {
               { kind: 'TerminalAction', command: commands[index] as string, is_input: false, reset: false },
               AbortSignal.timeout(20_000),
             );
-            expect([index, observation.exit_code, (observation.content[0]?.text ?? '').trimEnd()]).toEqual([index, exitCode, output.trimEnd()]);
+            expect([index, observation.exit_code, textOf(observation).trimEnd()]).toEqual([index, exitCode, output.trimEnd()]);
           }
         } finally {
           terminal.close();

@@ -71,6 +71,11 @@ export class Terminal {
     this.#background = this.#newRecorder('background');
   }
 
+  /** Where the shell was when its last command ended. */
+  get directory(): string {
+    return existing(this.#directory, this.options.workspace);
+  }
+
   /** Answers when the command ended or a timeout passed. An abort stops the program in the foreground within a second, and rejects. */
   async execute(action: Action, signal: AbortSignal): Promise<Observation> {
     const before = this.#turn;

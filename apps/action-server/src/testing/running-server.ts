@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SandboxAction, SandboxObservation, TerminalObservation } from '@slipway/contracts';
+import { type SandboxAction, type SandboxObservation, type TerminalObservation, textOfContent } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import type { z } from 'zod';
 
@@ -62,4 +62,4 @@ export async function startActionServer(): Promise<RunningServer> {
   };
 }
 
-export const textOf = (observation: { content: { text: string }[] }): string => observation.content.map((part) => part.text).join('');
+export const textOf = (observation: { content: Parameters<typeof textOfContent>[0] }): string => textOfContent(observation.content);

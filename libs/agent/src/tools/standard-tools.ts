@@ -1,9 +1,10 @@
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
+import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
 import { TASK_TRACKER } from './task-tracker.js';
 import { TERMINAL } from './terminal.js';
 import { THINK } from './think.js';
 import type { Tool } from './tool.js';
 
 /** What every agent can do unless its start says otherwise, in the order in which the model reads it. */
-export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, TASK_TRACKER, THINK, FINISH];
+export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];

@@ -71,8 +71,9 @@ export function joinRows(left: Row | undefined, right: Row): Row | null {
   return null;
 }
 
-export function textOf(content: ReadonlyArray<{ text: string }>): string {
-  return content.length === 1 ? (content[0]?.text ?? '') : content.map((part) => part.text).join('');
+export function textOf(content: ReadonlyArray<{ readonly text?: unknown }>): string {
+  const texts = content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  return texts.length === 1 ? (texts[0] ?? '') : texts.join('');
 }
 
 /** True when this answer may have changed files: the list of changes is then read again. */

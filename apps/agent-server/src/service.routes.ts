@@ -1,4 +1,4 @@
-import { lastStatus } from '@slipway/agent';
+import { lastStatus } from '@slipway/domain';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import type { Conversations } from './conversations/conversations.js';
 import { ok, type Route } from './http/router.js';

@@ -3,6 +3,7 @@ import { AccountModule } from './account/account.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
+import { ConfirmationModule } from './confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeviceModule } from './device/device.module.js';
 import { DomainsModule } from './domains/domains.module.js';
@@ -41,6 +42,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   EventsModule,
   IngestModule,
   ConversationsModule,
+  ConfirmationModule,
   SandboxAccessModule,
   AuditModule,
   MailModule,

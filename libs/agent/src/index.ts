@@ -1,11 +1,12 @@
+export { askAgent } from './ask/ask-agent.js';
+export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js';
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
-export { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, pendingActions, settingsOf } from './confirmation/pending.js';
-export { type EventBody, type EventStamp, lastStatus, stamp, statusUpdate, unansweredActions, untakenMessages } from './events.js';
+export { type EventBody, type EventStamp, stamp, statusUpdate, untakenMessages } from './events.js';
 export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
 export { type Assessment, assess } from './security/analyze.js';
-export { lastStats } from './stats.js';
+export { lastStats, listedStats, StatsBook } from './stats.js';
 export { systemPrompt } from './system-prompt.js';
 export { STANDARD_TOOLS } from './tools/standard-tools.js';
 export { define, type Observation, type OwnToolContext, type Tool } from './tools/tool.js';

@@ -1,10 +1,10 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
+import { pendingActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type Completion, llmStatusOf } from '@slipway/llm';
 import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
-import { pendingActions } from './confirmation/pending.js';
 import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
@@ -44,8 +44,9 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
         await outOfBudget(ports, failure.detail);
         return 'paused';
       }
-      await fail(ports, failure.code, failure.detail, 'error');
-      return 'error';
+      const outcome = failure.code === 'agent.stuck' ? 'stuck' : 'error';
+      await fail(ports, failure.code, failure.detail, outcome);
+      return outcome;
     } catch (last) {
       if (isFenced(last)) return 'fenced';
       throw last;

@@ -202,6 +202,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take a claim back; who has joined by it stays. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     releaseDomain: (request: { org: string; domain: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Approve or reject what the agent asks for; the first answer counts. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable` besides the common codes. */
+    answerConfirmation: (request: { org: string; conversation: string; body: OperationBody<'answerConfirmation'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'answerConfirmation'>>,
+    /** Say how often the agent of a conversation asks before it acts, from its next step on. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `sandbox.unreachable` besides the common codes. */
+    setConfirmationMode: (request: { org: string; conversation: string; body: OperationBody<'setConfirmationMode'> } & CallOptions) =>
+      call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation-mode', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'setConfirmationMode'>>,
     /** Give a conversation another model: one at work from its next step on, any other at its next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `model.unknown` besides the common codes. */
     switchModel: (request: { org: string; conversation: string; body: OperationBody<'switchModel'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/model', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'switchModel'>>,

@@ -80,3 +80,24 @@ export const ConfirmationSettings = z.object({
   rules: z.array(ConfirmationRule).max(100).default([]),
 });
 export type ConfirmationSettings = z.infer<typeof ConfirmationSettings>;
+
+/** How often a conversation's agent asks, from seldom to always; `risky`: what is called HIGH, or cannot be judged. */
+export const CONFIRMATION_MODES = ['never', 'risky', 'always'] as const;
+export const ConfirmationMode = z.enum(CONFIRMATION_MODES);
+export type ConfirmationMode = z.infer<typeof ConfirmationMode>;
+
+/** `PUT …/conversations/{id}/confirmation-mode`. */
+export const SetConfirmationMode = z.strictObject({ mode: ConfirmationMode });
+export type SetConfirmationMode = z.infer<typeof SetConfirmationMode>;
+
+/** `POST …/conversations/{id}/confirmation`: a person's word on exactly these actions. */
+export const AnswerConfirmation = z.strictObject({
+  accept: z.boolean(),
+  /** Ids of the ActionEvents that wait; others than those that wait by now are refused. */
+  actionIds: z.array(z.uuid()).min(1).max(100),
+  /** Told to the agent, when it is a no. */
+  reason: z.string().trim().max(2_000).optional(),
+  /** With a yes: what is not asked again in this conversation. */
+  always: ConfirmationRule.omit({ by: true }).optional(),
+});
+export type AnswerConfirmation = z.infer<typeof AnswerConfirmation>;

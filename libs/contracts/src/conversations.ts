@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConfirmationMode } from './confirmation.js';
 import { EXECUTION_STATUSES, LoggedEvent } from './conversation-event.js';
 import { StartStatus, StartStep } from './start-task.js';
 
@@ -37,6 +38,8 @@ export const CreateConversation = z
     title: text.trim().min(1).max(200).optional(),
     /** Whose secrets it gets beside the others; absent takes the organization's default. */
     environment: EnvironmentName.optional(),
+    /** How often its agent asks before it acts; absent, or less than the organization's own: the organization's. */
+    confirmation: ConfirmationMode.optional(),
   })
   .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
 export type CreateConversation = z.infer<typeof CreateConversation>;
@@ -86,11 +89,13 @@ export const Conversation = z.object({
   costUsd: z.string(),
   promptTokens: z.int().nonnegative(),
   completionTokens: z.int().nonnegative(),
+  /** How often its agent asks before it acts, as it was set; the organization's mode is a floor above it. */
+  confirmation: ConfirmationMode.default('never'),
 });
 export type Conversation = z.infer<typeof Conversation>;
 
 /** A line of the list: a conversation without its steps and its queue. */
-export const ConversationSummary = Conversation.omit({ start: true, queued: true });
+export const ConversationSummary = Conversation.omit({ start: true, queued: true, confirmation: true });
 export type ConversationSummary = z.infer<typeof ConversationSummary>;
 
 export const SendMessage = z.strictObject({

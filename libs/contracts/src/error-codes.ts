@@ -126,6 +126,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Approve or reject what it asks for; a message rejects it, too.',
   },
+  'conversation.four-eyes': {
+    status: 403,
+    title: 'Somebody else has to say yes',
+    retry: 'never',
+    nextStep: 'Ask another member of the organization: its rules let nobody approve for their own conversation or message.',
+  },
   'conversation.busy': { status: 409, title: 'The conversation is running', retry: 'later', nextStep: 'Stop it first, or wait until it has finished.' },
   'conversation.not-running': { status: 409, title: 'The conversation is not running', retry: 'never', nextStep: 'Send a message to start it again.' },
   'conversation.queue-full': {

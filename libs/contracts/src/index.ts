@@ -112,7 +112,24 @@ export {
   PutBudgetOverride,
 } from './budgets.js';
 export {
+  AnswerConfirmation,
+  CONFIRMATION_MODES,
+  ConfirmationAnswer,
+  ConfirmationMode,
+  ConfirmationPolicy,
+  ConfirmationRule,
+  ConfirmationSettings,
+  RespondToConfirmationRequest,
+  SECURITY_RISKS,
+  SecurityAnalyzer,
+  SecurityRisk,
+  SetConfirmationMode,
+  SetConfirmationPolicyRequest,
+  SetSecurityAnalyzerRequest,
+} from './confirmation.js';
+export {
   assertNever,
+  CallMetrics,
   ConversationEvent,
   ConversationStats,
   ErrorClassification,
@@ -126,7 +143,9 @@ export {
   ObservationContent,
   StreamingDelta,
   TextContent,
+  TokenUsage,
   textOfContent,
+  UsageMetrics,
 } from './conversation-event.js';
 export {
   BranchName,

@@ -16,6 +16,7 @@ import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
+import { confirmationOperations } from './operations/confirmation.js';
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
@@ -342,6 +343,7 @@ export const operations = {
   ...memberOperations,
   ...invitationOperations,
   ...domainOperations,
+  ...confirmationOperations,
   ...conversationModelOperations,
   ...securityOperations,
   ...auditOperations,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ConfirmationMode } from './confirmation.js';
 import { EnvironmentName } from './conversations.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
@@ -11,11 +12,22 @@ export const OrgSettingValues = z.strictObject({
   maxIterations: z.int().min(1).max(100_000).nullable(),
   /** May members bring secrets of their own and give them to conversations? When false, those that exist are kept and not handed out. Read at each start, and when one is made. */
   memberSecrets: z.boolean(),
+  /** How often agents ask at least; a conversation may ask more often. Read at each start of a conversation, and when somebody changes a conversation's own mode. */
+  confirmation: ConfirmationMode,
+  /** Must the one who says yes be another than the one whose conversation it is, and than who wrote to it last? Read at each answer. */
+  fourEyes: z.boolean(),
 });
 export type OrgSettingValues = z.infer<typeof OrgSettingValues>;
 
 /** What holds where nothing was set. */
-export const DEFAULT_ORG_SETTINGS: OrgSettingValues = { defaultModel: null, defaultEnvironment: null, maxIterations: null, memberSecrets: true };
+export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
+  defaultModel: null,
+  defaultEnvironment: null,
+  maxIterations: null,
+  memberSecrets: true,
+  confirmation: 'never',
+  fourEyes: false,
+};
 
 /** `GET …/settings`. `version` counts changes and is the ETag too. */
 export const OrgSettings = OrgSettingValues.extend({ version: z.int().positive() });

@@ -26,10 +26,10 @@ export function createIds(clock: Clock, fill: (bytes: Uint8Array) => Uint8Array 
     return id;
   };
   return {
-    uuid: () =>
-      Buffer.from(bytes())
-        .toString('hex')
-        .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
+    uuid: () => {
+      const hex = Buffer.from(bytes()).toString('hex');
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    },
     prefixed: (prefix) => {
       // 128 bits in groups of five from the end: the first character has three.
       const id = bytes();

@@ -1,4 +1,5 @@
 export { budgetReason } from './budget.js';
+export { settingsOfMode, stricterMode } from './confirmation-mode.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export {
@@ -13,6 +14,15 @@ export {
   type WaitingClaim,
 } from './fair-queue.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
+export {
+  acceptedUnheard,
+  CONFIRMATION_ANSWER,
+  CONFIRMATION_SETTINGS,
+  lastStatus,
+  pendingActions,
+  settingsOf as confirmationSettingsOf,
+  unansweredActions,
+} from './open-actions.js';
 export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from './pool-forecast.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 export { isPublicAddress } from './public-address.js';

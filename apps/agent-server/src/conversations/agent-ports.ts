@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AgentLog, AgentPorts, ModelPort, Toolbox, ToolPort } from '@slipway/agent';
+import type { AgentLog, AgentPorts, StatsBook, Toolbox, ToolPort } from '@slipway/agent';
 import type { LlmSettings, StreamingDelta } from '@slipway/contracts';
 import { type CompletionUsage, costUsd, type LlmConfig, priceOf } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
 
 export interface AgentPortsOptions {
   readonly log: AgentLog;
-  readonly model: ModelPort;
+  readonly models: AgentPorts['models'];
+  readonly stats: StatsBook;
   readonly tools: ToolPort;
   readonly toolbox: Toolbox;
   readonly onDelta: (delta: StreamingDelta) => void;
@@ -40,6 +41,7 @@ export function llmConfigOf(llm: LlmSettings): LlmConfig {
     idleTimeoutMs: (llm.timeout ?? DEFAULT_TIMEOUT_S) * 1000,
     ...(llm.temperature === null || llm.temperature === undefined ? {} : { temperature: llm.temperature }),
     ...(llm.max_output_tokens === null || llm.max_output_tokens === undefined ? {} : { maxOutputTokens: llm.max_output_tokens }),
+    ...(typeof llm.max_input_tokens === 'number' ? { contextWindow: llm.max_input_tokens } : {}),
     ...(llm.native_tool_calling === false ? { nativeToolCalling: false } : {}),
   };
 }

@@ -1,4 +1,5 @@
-import { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, type EventStamp, pendingActions, settingsOf, stamp, statusUpdate } from '@slipway/agent';
+import { isDeepStrictEqual } from 'node:util';
+import { type EventStamp, stamp, statusUpdate } from '@slipway/agent';
 import {
   type ConfirmationPolicy,
   ConfirmationSettings,
@@ -7,6 +8,7 @@ import {
   type SecurityAnalyzer,
   type StartConversationRequest,
 } from '@slipway/contracts';
+import { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, confirmationSettingsOf, pendingActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 
 /** Said of what waited when a person wrote something else instead. */
@@ -35,11 +37,18 @@ export class Confirmation {
   ) {}
 
   get settings(): ConfirmationSettings {
-    return settingsOf(this.log.events) ?? this.initial();
+    return confirmationSettingsOf(this.log.events) ?? this.initial();
   }
 
   get waits(): boolean {
     return pendingActions(this.log.events).length > 0;
+  }
+
+  /** What a start of the app asks for holds over what the log says; rules that a person made stay. In the log only when it is something new. */
+  adopt({ policy, analyzer }: ConfirmationSettings): Promise<void> {
+    const known = confirmationSettingsOf(this.log.events);
+    if (known === undefined ? policy.kind === 'NeverConfirm' : isDeepStrictEqual([known.policy, known.analyzer], [policy, analyzer])) return Promise.resolve();
+    return this.change({ policy, analyzer });
   }
 
   setPolicy(policy: ConfirmationPolicy): Promise<void> {

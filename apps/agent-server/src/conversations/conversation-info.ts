@@ -1,5 +1,6 @@
-import { lastStats, lastStatus, textOf } from '@slipway/agent';
+import { listedStats, textOf } from '@slipway/agent';
 import type { ConfirmationSettings, ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import { lastStatus } from '@slipway/domain';
 import type { ConversationMeta } from './conversation-settings.js';
 
 const TOOL_NAMES = ['terminal', 'file_editor', 'task_tracker'];
@@ -21,7 +22,7 @@ export function conversationInfo(
       tools: TOOL_NAMES.map((name) => ({ name, params: {} })),
       include_default_tools: ['FinishTool', 'ThinkTool'],
     },
-    stats: { usage_to_metrics: {}, ...lastStats(events) },
+    stats: listedStats(events),
     max_iterations: meta.max_iterations,
     stuck_detection: meta.stuck_detection,
     confirmation_policy: policy,

@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import {
   type AgentLog,
-  lastStatus,
+  type AgentPorts,
+  askAgent,
+  condenseAsAsked,
+  type RunControl,
+  type RunSettings,
   runAgent,
   STANDARD_TOOLS,
   stamp,
   statusUpdate,
   systemPrompt,
   Toolbox,
-  unansweredActions,
   untakenMessages,
 } from '@slipway/agent';
 import type {
@@ -22,8 +25,8 @@ import type {
   StartConversationRequest,
   StreamingDelta,
 } from '@slipway/contracts';
+import { acceptedUnheard, lastStatus, unansweredActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { LlmRegistry } from '@slipway/llm';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
@@ -36,25 +39,17 @@ import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
 import { noticeOf } from './restart-notice.js';
 import type { SecretMask } from './secret-mask.js';
+import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;
 const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
 const META_EVERY_MS = 1_000;
-const DEFAULT_MODEL_RETRIES = 5;
 
 export interface ConversationDeps {
   readonly actionServer: ActionServerClient;
   readonly mask: SecretMask;
   readonly logger: Logger;
-}
-
-/** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
-interface Started {
-  readonly llms: LlmRegistry;
-  modelRetries: number;
-  readonly streaming: boolean;
-  readonly link: AppLink | null;
 }
 
 interface ActiveRun {
@@ -134,13 +129,9 @@ export class Conversation {
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
     this.askFirst = initialSettings(request);
-    this.started = {
-      llms: new LlmRegistry({ agent: llmConfigOf(request.agent.llm) }),
-      modelRetries: request.agent.llm.num_retries ?? DEFAULT_MODEL_RETRIES,
-      streaming: request.agent.llm['stream'] === true,
-      link,
-    };
+    this.started = startedOf(request, this.log.events, link);
     await this.goOnFromLog(request);
+    if (slipway !== undefined && request.confirmation_policy != null) await this.confirmation.adopt(this.askFirst);
     if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && this.hasWork())) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
@@ -213,6 +204,33 @@ export class Conversation {
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
   }
 
+  /**
+   * Shortens what the model sees: a run does it before its next step, at rest it is done when this resolves.
+   * @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`, `budget.exhausted`.
+   */
+  async condense(): Promise<void> {
+    this.assertOwned();
+    if (this.started === undefined) throw notStarted();
+    await this.log.append([stamp(this.stamps, { kind: 'CondensationRequest', source: 'environment' })]);
+    if (this.active !== undefined) return;
+    await this.work((ports, settings, { signal }) => condenseAsAsked(ports, settings, signal));
+  }
+
+  /** An answer from what the agent knows; the log gets nothing of it but its cost. @throws SlipwayError as `condense`, `model.*`. */
+  async askAgent(question: string, signal: AbortSignal): Promise<string> {
+    this.assertOwned();
+    const { started } = this;
+    if (started === undefined) throw notStarted();
+    const log = this.logOf(started, () => this.started === started);
+    return askAgent({ ...this.portsOf(started, log), onDelta: () => {} }, this.settingsOf(started), question, signal);
+  }
+
+  /** Steps of one run, from the next step on: a run that paused at the old limit goes on with `run`. */
+  setMaxIterations(steps: number): void {
+    this.meta = { ...this.meta, max_iterations: steps };
+    this.saveMeta();
+  }
+
   /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
   switchLlm(llm: LlmSettings): void {
     this.assertOwned();
@@ -223,7 +241,7 @@ export class Conversation {
     const next = llmConfigOf(llm);
     // The key stays where it was good: at no other address.
     started.llms.switch('agent', next.apiKey === null && next.baseUrl === baseUrl ? { ...next, apiKey } : next);
-    started.modelRetries = llm.num_retries ?? DEFAULT_MODEL_RETRIES;
+    started.modelRetries = modelRetriesOf(llm);
     this.meta = { ...this.meta, model: llm.model, base_url: llm.base_url ?? null };
     this.saveMeta();
   }
@@ -308,46 +326,52 @@ export class Conversation {
   }
 
   private startRun(): void {
+    this.work(runAgent).then(
+      (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'the run ended'),
+      (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the run ended and could not say so in its log'),
+    );
+  }
+
+  /** Something that works on the conversation alone, and is interrupted as a run is. @throws SlipwayError `conversation.not-running`, and what `job` rejects with. */
+  private work<T>(job: (ports: AgentPorts, settings: RunSettings, control: RunControl) => Promise<T>): Promise<T> {
     const { started } = this;
     if (started === undefined) throw notStarted();
     const active: ActiveRun = { control: new AbortController(), pause: false, done: Promise.resolve() };
     this.active = active;
     this.runAgain = false;
+    const ports = this.portsOf(
+      started,
+      this.logOf(started, () => this.active === active),
+    );
+    const control = { signal: active.control.signal, pauseRequested: () => active.pause };
+    const result = runInContext({ traceId: this.traceId, conversationId: this.id }, () => job(ports, this.settingsOf(started), control));
+    active.done = result.then(
+      () => this.ended(active),
+      () => this.ended(active),
+    );
+    return result;
+  }
+
+  private settingsOf(started: Started): RunSettings {
+    return runSettings(
+      started,
+      () => this.meta,
+      () => this.confirmation.settings,
+    );
+  }
+
+  private portsOf(started: Started, log: AgentLog): AgentPorts {
     const deltas = new DeltaMask(this.deps.mask);
-    const ports = agentPorts({
-      log: this.logOf(active, started),
-      model: { complete: (request, options) => started.llms.get('agent').complete(request, options) },
+    return agentPorts({
+      log,
+      models: (usage) => started.llms.get(usage),
+      stats: started.stats,
       tools: this.deps.actionServer,
       toolbox: this.toolbox,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,
     });
-    const meta = (): ConversationMeta => this.meta;
-    const { confirmation } = this;
-    const settings = {
-      get confirmation() {
-        return confirmation.settings;
-      },
-      // Read anew at each step: the model may be switched while a run goes on.
-      get model() {
-        return meta().model;
-      },
-      get modelRetries() {
-        return started.modelRetries;
-      },
-      maxIterations: this.meta.max_iterations,
-      stuckDetection: this.meta.stuck_detection,
-    };
-    const control = { signal: active.control.signal, pauseRequested: () => active.pause };
-    active.done = runInContext({ traceId: this.traceId, conversationId: this.id }, () =>
-      runAgent(ports, settings, control)
-        .then(
-          (outcome) => this.deps.logger.info({ outcome }, 'the run ended'),
-          (error: unknown) => this.deps.logger.error({ err: error }, 'the run ended and could not say so in its log'),
-        )
-        .then(() => this.ended(active)),
-    );
   }
 
   private ended(active: ActiveRun): void {
@@ -361,9 +385,9 @@ export class Conversation {
   }
 
   /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */
-  private logOf(active: ActiveRun, started: Started): AgentLog {
+  private logOf(started: Started, isCurrent: () => boolean): AgentLog {
     const guarded = (events: readonly ConversationEvent[]): ConversationEvent[] => {
-      if (this.active !== active || this.fenced) throw new SlipwayError('ingest.stale-epoch', 'This run was cut off from the conversation.');
+      if (!isCurrent() || this.fenced) throw new SlipwayError('ingest.stale-epoch', 'This run was cut off from the conversation.');
       // Masked first: a secret that is cut in two would not be found.
       return events.map((event) => boundEvent(this.deps.mask.event(event)));
     };

@@ -1,4 +1,5 @@
 import type {
+  ConfirmationMode,
   Conversation,
   ConversationStatus,
   ConversationSummary,
@@ -31,6 +32,7 @@ export interface ConversationRow {
   readonly cost_usd: string;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+  readonly confirmation_mode: ConfirmationMode;
 }
 
 function toSummary(row: ConversationRow): ConversationSummary {
@@ -55,7 +57,7 @@ function toSummary(row: ConversationRow): ConversationSummary {
 }
 
 export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Conversation {
-  return { ...toSummary(row), start: { status: row.start_status, steps: [...row.steps] }, queued };
+  return { ...toSummary(row), start: { status: row.start_status, steps: [...row.steps] }, queued, confirmation: row.confirmation_mode };
 }
 
 /** `0.0421000000` → `0.0421`, `0.0000000000` → `0`. */

@@ -12,6 +12,6 @@ import { WorkspaceService } from './workspace.service.js';
   imports: [MeModule],
   controllers: [ConversationsController, SimpleApiController],
   providers: [ConversationsService, RunControlService, ConversationModelService, WorkspaceService, StartWait],
-  exports: [RunControlService],
+  exports: [RunControlService, ConversationsService],
 })
 export class ConversationsModule {}

@@ -1,4 +1,4 @@
-import type { CreateConversation, Principal } from '@slipway/contracts';
+import type { ConfirmationMode, CreateConversation, Principal } from '@slipway/contracts';
 import type { TenantTx } from '@slipway/db';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
@@ -8,7 +8,7 @@ import { storedStatus } from '../ingest/status-patch.js';
 import type { ConversationRow } from './conversation-view.js';
 
 const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, repository, branch, model,
-  created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens`;
+  created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens, confirmation_mode`;
 
 export async function findConversation(client: PoolClient, orgId: string, id: string): Promise<ConversationRow | null> {
   const { rows } = await client.query<ConversationRow>({
@@ -101,6 +101,7 @@ export interface NewConversation {
   readonly title: string;
   readonly model: string;
   readonly environment: string | null;
+  readonly confirmation: ConfirmationMode;
   readonly traceparent: string;
   readonly outboxId: string;
   readonly auditId: string;
@@ -119,6 +120,7 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       repository: body.repository ?? null,
       branch: body.branch ?? null,
       environment: made.environment,
+      confirmationMode: made.confirmation,
       model: made.model,
       traceparent: made.traceparent,
     },
@@ -135,6 +137,7 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       branch: body.branch ?? null,
       model: made.model,
       ...(made.environment === null ? {} : { environment: made.environment }),
+      ...(made.confirmation === 'never' ? {} : { confirmation: made.confirmation }),
     },
   });
   await tx.$executeRawUnsafe(text, ...values);

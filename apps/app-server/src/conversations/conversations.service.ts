@@ -10,7 +10,7 @@ import {
 } from '@slipway/contracts';
 import { Db } from '@slipway/db';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import type { Clock, Ids } from '@slipway/domain';
+import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { type Logger, makeTraceparent } from '@slipway/telemetry';
 import { assertBudget } from '../budgets/spent-budget.js';
@@ -80,6 +80,7 @@ export class ConversationsService {
       title: body.title ?? titleOf(body.prompt),
       model: await this.models.choose(caller.orgId, body.model, settings.defaultModel),
       environment: body.environment ?? settings.defaultEnvironment,
+      confirmation: stricterMode(body.confirmation ?? 'never', settings.confirmation),
       traceparent: makeTraceparent(),
     };
     const created = await this.db

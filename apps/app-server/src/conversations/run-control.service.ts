@@ -3,7 +3,7 @@ import { SecretBox } from '@slipway/auth';
 import type { ConversationEvent, ConversationQueue, Principal } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
-import { notFound } from '@slipway/errors';
+import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { IngestService } from '../ingest/ingest.service.js';
@@ -75,6 +75,9 @@ export class RunControlService {
   async resume(caller: Principal, id: string): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
+    // To an agent that asks, "go on" would be a yes that nobody gave.
+    if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run')
+      throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
     const sandbox = this.sandboxOf(id, row, ['run']);
     const went = sandbox?.run().then(
       () => true,

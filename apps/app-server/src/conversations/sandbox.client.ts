@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { GitChange } from '@slipway/contracts';
+import { type ConfirmationSettings, GitChange, type RespondToConfirmationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -12,13 +12,14 @@ const READ_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Past the forward proxy that this process may have: a sandbox is at an address of the cluster's own, which no list of names could except. */
 const agent = new Agent();
+const JSON_BODY = { 'content-type': 'application/json' };
 
 export interface SandboxAddress {
   readonly url: string;
   readonly sessionKey: string;
 }
 
-/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for an answer that is `file.too-large`. */
+/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for what a method says itself and an answer that is `file.too-large`. */
 export class SandboxClient {
   constructor(
     private readonly sandbox: SandboxAddress,
@@ -33,6 +34,17 @@ export class SandboxClient {
   /** Lets the agent go on; that it runs already is fine. */
   async run(): Promise<void> {
     await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [409]);
+  }
+
+  /** @throws SlipwayError `conversation.nothing-to-confirm` when something else waits by now, or nothing. */
+  async respond(answer: RespondToConfirmationRequest): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/events/respond_to_confirmation`, CONTROL_TIMEOUT_MS, [], answer);
+  }
+
+  /** Says when the agent asks, from its next step on. */
+  async ask({ policy, analyzer }: Pick<ConfirmationSettings, 'policy' | 'analyzer'>): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/security_analyzer`, CONTROL_TIMEOUT_MS, [], { security_analyzer: analyzer });
+    await this.call('POST', `/api/conversations/${this.conversationId}/confirmation_policy`, CONTROL_TIMEOUT_MS, [], { policy });
   }
 
   /** Against the commit `base`, or the last one when the work has none. */
@@ -54,17 +66,17 @@ export class SandboxClient {
     );
   }
 
-  private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = []): Promise<string> {
+  private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = [], body?: object): Promise<string> {
     try {
-      const response = await answerOf(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, {
-        method,
-        headers: { 'x-session-api-key': this.sandbox.sessionKey, traceparent: makeTraceparent() },
-        signal: AbortSignal.timeout(timeoutMs),
-        agent,
-      });
+      const headers = { 'x-session-api-key': this.sandbox.sessionKey, traceparent: makeTraceparent(), ...(body === undefined ? {} : JSON_BODY) };
+      const options = { method, headers, signal: AbortSignal.timeout(timeoutMs), agent };
+      const response = await answerOf(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, options, body === undefined ? '' : JSON.stringify(body));
       const { statusCode: status = 0 } = response;
       if ((status < 200 || status > 299) && !alsoFine.includes(status)) {
+        const refusal = status === 409 ? await boundedText(response).catch(() => '') : '';
         response.destroy();
+        if (refusal.includes('"conversation.nothing-to-confirm"'))
+          throw new SlipwayError('conversation.nothing-to-confirm', 'What this answers no longer waits for an answer.');
         throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${status}` });
       }
       return await boundedText(response);
@@ -79,8 +91,8 @@ function workspaceQuery(directory: string, base: string | null): string {
   return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
 
-function answerOf(url: string, options: RequestOptions): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => void request(url, options).once('response', resolve).once('error', reject).end());
+function answerOf(url: string, options: RequestOptions, body: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => void request(url, options).once('response', resolve).once('error', reject).end(body));
 }
 
 async function boundedText(response: IncomingMessage): Promise<string> {

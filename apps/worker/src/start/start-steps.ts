@@ -3,6 +3,7 @@ import type { IngestTokens } from '@slipway/auth/ingest-token';
 import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Runtime, StartConversationRequest } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import { settingsOfMode } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
@@ -14,7 +15,7 @@ import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
-import { maxIterationsOf } from './org-limits.queries.js';
+import { confirmationModeOf, maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -234,15 +235,19 @@ export class StartSteps {
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<void> {
-    const [{ llm }, ingestToken, orgLimit] = await Promise.all([
+    const [{ llm }, ingestToken, orgLimit, mode] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
+      confirmationModeOf(this.pool, row.orgId, row.id),
     ]);
+    const { policy, analyzer } = settingsOfMode(mode);
     const request: StartConversationRequest = {
       conversation_id: row.id,
       agent: { llm },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
+      confirmation_policy: policy,
+      security_analyzer: analyzer,
       max_iterations: Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations),
       slipway: {
         epoch: row.epoch,

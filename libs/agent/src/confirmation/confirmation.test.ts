@@ -1,5 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { AgentAction, type ConfirmationSettings, type ConversationEvent } from '@slipway/contracts';
+import { acceptedUnheard, pendingActions } from '@slipway/domain';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
@@ -8,7 +9,6 @@ import { messagesOf } from '../prompt.js';
 import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
 import { allows, asksFor, judge } from './needs.js';
-import { acceptedUnheard, pendingActions } from './pending.js';
 
 const ALWAYS: ConfirmationSettings = { policy: { kind: 'AlwaysConfirm' }, analyzer: null, rules: [] };
 const terminal = (command: string, more: object = {}) => AgentAction.parse({ kind: 'TerminalAction', command, ...more });

@@ -191,6 +191,7 @@ export const ConversationScalarFieldEnum = {
   repository: 'repository',
   branch: 'branch',
   environment: 'environment',
+  confirmationMode: 'confirmationMode',
   model: 'model',
   status: 'status',
   executionStatus: 'executionStatus',

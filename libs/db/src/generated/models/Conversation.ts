@@ -57,6 +57,7 @@ export type ConversationMinAggregateOutputType = {
   repository: string | null
   branch: string | null
   environment: string | null
+  confirmationMode: string | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -92,6 +93,7 @@ export type ConversationMaxAggregateOutputType = {
   repository: string | null
   branch: string | null
   environment: string | null
+  confirmationMode: string | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -127,6 +129,7 @@ export type ConversationCountAggregateOutputType = {
   repository: number
   branch: number
   environment: number
+  confirmationMode: number
   model: number
   status: number
   executionStatus: number
@@ -189,6 +192,7 @@ export type ConversationMinAggregateInputType = {
   repository?: true
   branch?: true
   environment?: true
+  confirmationMode?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -224,6 +228,7 @@ export type ConversationMaxAggregateInputType = {
   repository?: true
   branch?: true
   environment?: true
+  confirmationMode?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -259,6 +264,7 @@ export type ConversationCountAggregateInputType = {
   repository?: true
   branch?: true
   environment?: true
+  confirmationMode?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -384,6 +390,7 @@ export type ConversationGroupByOutputType = {
   repository: string | null
   branch: string | null
   environment: string | null
+  confirmationMode: string
   model: string
   status: string
   executionStatus: string
@@ -445,6 +452,7 @@ export type ConversationWhereInput = {
   repository?: Prisma.StringNullableFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  confirmationMode?: Prisma.StringFilter<"Conversation"> | string
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -483,6 +491,7 @@ export type ConversationOrderByWithRelationInput = {
   repository?: Prisma.SortOrderInput | Prisma.SortOrder
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmationMode?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -524,6 +533,7 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   repository?: Prisma.StringNullableFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  confirmationMode?: Prisma.StringFilter<"Conversation"> | string
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -562,6 +572,7 @@ export type ConversationOrderByWithAggregationInput = {
   repository?: Prisma.SortOrderInput | Prisma.SortOrder
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmationMode?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -608,6 +619,7 @@ export type ConversationScalarWhereWithAggregatesInput = {
   repository?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   branch?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
+  confirmationMode?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   model?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   status?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   executionStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
@@ -646,6 +658,7 @@ export type ConversationCreateInput = {
   repository?: string | null
   branch?: string | null
   environment?: string | null
+  confirmationMode?: string
   model: string
   status?: string
   executionStatus?: string
@@ -684,6 +697,7 @@ export type ConversationUncheckedCreateInput = {
   repository?: string | null
   branch?: string | null
   environment?: string | null
+  confirmationMode?: string
   model: string
   status?: string
   executionStatus?: string
@@ -722,6 +736,7 @@ export type ConversationUpdateInput = {
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -760,6 +775,7 @@ export type ConversationUncheckedUpdateInput = {
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -798,6 +814,7 @@ export type ConversationCreateManyInput = {
   repository?: string | null
   branch?: string | null
   environment?: string | null
+  confirmationMode?: string
   model: string
   status?: string
   executionStatus?: string
@@ -836,6 +853,7 @@ export type ConversationUpdateManyMutationInput = {
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -874,6 +892,7 @@ export type ConversationUncheckedUpdateManyInput = {
   repository?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -912,6 +931,7 @@ export type ConversationCountOrderByAggregateInput = {
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
+  confirmationMode?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -961,6 +981,7 @@ export type ConversationMaxOrderByAggregateInput = {
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
+  confirmationMode?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -996,6 +1017,7 @@ export type ConversationMinOrderByAggregateInput = {
   repository?: Prisma.SortOrder
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
+  confirmationMode?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1072,6 +1094,7 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   repository?: boolean
   branch?: boolean
   environment?: boolean
+  confirmationMode?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1110,6 +1133,7 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   repository?: boolean
   branch?: boolean
   environment?: boolean
+  confirmationMode?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1148,6 +1172,7 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   repository?: boolean
   branch?: boolean
   environment?: boolean
+  confirmationMode?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1186,6 +1211,7 @@ export type ConversationSelectScalar = {
   repository?: boolean
   branch?: boolean
   environment?: boolean
+  confirmationMode?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1215,7 +1241,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1232,6 +1258,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Which environment's secrets it gets.
      */
     environment: string | null
+    /**
+     * How often its agent asks before it acts: `never`, `risky`, `always`. The organization's own mode is a floor above it.
+     */
+    confirmationMode: string
     model: string
     /**
      * ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus of libs/contracts.
@@ -1720,6 +1750,7 @@ export interface ConversationFieldRefs {
   readonly repository: Prisma.FieldRef<"Conversation", 'String'>
   readonly branch: Prisma.FieldRef<"Conversation", 'String'>
   readonly environment: Prisma.FieldRef<"Conversation", 'String'>
+  readonly confirmationMode: Prisma.FieldRef<"Conversation", 'String'>
   readonly model: Prisma.FieldRef<"Conversation", 'String'>
   readonly status: Prisma.FieldRef<"Conversation", 'String'>
   readonly executionStatus: Prisma.FieldRef<"Conversation", 'String'>

@@ -1,5 +1,24 @@
-import { ConfirmationAnswer, ConfirmationSettings, type ConversationEvent, type EventOf } from '@slipway/contracts';
-import { lastStatus, unansweredActions } from '../events.js';
+import { ConfirmationAnswer, ConfirmationSettings, type ConversationEvent, type EventOf, type ExecutionStatus } from '@slipway/contracts';
+
+/** The last execution status of a log; a log that says nothing is idle. */
+export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {
+  const last = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status');
+  return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ExecutionStatus) : 'idle';
+}
+
+/** Actions that have neither an observation nor an error, oldest first: the sandbox or the run ended while they were under way. */
+export function unansweredActions(events: readonly ConversationEvent[]): Array<EventOf<'ActionEvent'>> {
+  const open = new Map<string, EventOf<'ActionEvent'>>();
+  for (const event of events) {
+    if (event.kind === 'ActionEvent') open.set(event.id, event);
+    else if (event.kind === 'ObservationEvent' || event.kind === 'UserRejectObservation') open.delete(event.action_id);
+    else if (event.kind === 'AgentErrorEvent') {
+      const answered = [...open.values()].findLast((action) => action.tool_call_id === event.tool_call_id);
+      if (answered !== undefined) open.delete(answered.id);
+    }
+  }
+  return [...open.values()];
+}
 
 /** Keys of the state updates that hold what was agreed on asking, and each answer. */
 export const CONFIRMATION_SETTINGS = 'confirmation_settings';

@@ -1,0 +1,43 @@
+import type { ConfirmationMode, ConversationEvent } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+/** How far back what waits may begin: an answer of the model with its calls, and what came meanwhile. */
+const TAIL = 300;
+
+/** The last events of a log, in order. Texts that were put aside are not read: what waits says its ids itself. */
+export async function readTail(client: PoolClient, orgId: string, conversationId: string, head: number): Promise<ConversationEvent[]> {
+  const { rows } = await client.query<{ event: string }>({
+    name: 'read-tail',
+    text: 'SELECT event FROM app.read_events($1, $2, $3, $4, $5)',
+    values: [orgId, conversationId, Math.max(0, head - TAIL), null, TAIL],
+  });
+  return rows.map(({ event }) => JSON.parse(event) as ConversationEvent);
+}
+
+/** Whose word it is that the agent works on: the conversation's owner and who wrote to it last. */
+export async function askersOf(client: PoolClient, orgId: string, conversationId: string): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ id: string }>({
+    name: 'askers-of-conversation',
+    text: `SELECT created_by AS id FROM app.conversation WHERE org_id = $1 AND id = $2
+           UNION (SELECT created_by FROM app.inbox_message WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at DESC, id DESC LIMIT 1)`,
+    values: [orgId, conversationId],
+  });
+  return new Set(rows.map(({ id }) => id));
+}
+
+export async function setMode(client: PoolClient, orgId: string, conversationId: string, mode: ConfirmationMode): Promise<void> {
+  await client.query({
+    name: 'set-confirmation-mode',
+    text: 'UPDATE app.conversation SET confirmation_mode = $3 WHERE org_id = $1 AND id = $2',
+    values: [orgId, conversationId, mode],
+  });
+}
+
+export async function modeOf(client: PoolClient, orgId: string, conversationId: string): Promise<{ mode: ConfirmationMode; head: number } | null> {
+  const { rows } = await client.query<{ mode: ConfirmationMode; head: number }>({
+    name: 'confirmation-mode-of',
+    text: 'SELECT confirmation_mode AS mode, head FROM app.conversation WHERE org_id = $1 AND id = $2',
+    values: [orgId, conversationId],
+  });
+  return rows[0] ?? null;
+}

@@ -1,0 +1,155 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { SecretBox } from '@slipway/auth';
+import type { AnswerConfirmation, ConfirmationMode, ConversationEvent, Principal, RespondToConfirmationRequest } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import {
+  type Clock,
+  CONFIRMATION_ANSWER,
+  CONFIRMATION_SETTINGS,
+  confirmationSettingsOf,
+  type Ids,
+  pendingActions,
+  settingsOfMode,
+  stricterMode,
+} from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../audit/audit-statement.js';
+import { lockSandbox, readSandbox, type SandboxRow, setDesired } from '../conversations/conversations.queries.js';
+import { SandboxClient } from '../conversations/sandbox.client.js';
+import { IngestService } from '../ingest/ingest.service.js';
+import { Jobs } from '../jobs/jobs.js';
+import { wantJob } from '../jobs/outbox.queries.js';
+import { readOrgSettings } from '../org-settings/org-settings.queries.js';
+import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
+import { askersOf, modeOf, readTail, setMode } from './confirmation.queries.js';
+
+const REJECTED = 'User rejected the action.';
+
+/**
+ * A person's word on what an agent asks for, and how often it asks.
+ *
+ * With a sandbox the answer goes straight to it: it takes one after the other, and the first counts, wherever they came from. Without one the answer is written into the
+ * log under the conversation's lock, with a wish for a start: the next sandbox reads it there. A sandbox that is up and does not answer has not heard it, and nothing is kept.
+ */
+@Injectable()
+export class ConfirmationService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly box: SecretBox,
+    private readonly ingest: IngestService,
+    private readonly jobs: Jobs,
+  ) {}
+
+  /** @throws SlipwayError `resource.not-found`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable`. */
+  async answer(caller: Principal, id: string, body: AnswerConfirmation): Promise<void> {
+    const row = await readSandbox(this.pool, caller.orgId, id);
+    if (row === null) throw notFound();
+    await inOrg(this.pool, caller.orgId, (client) => this.assertMayAnswer(client, caller, id, body));
+    const request: RespondToConfirmationRequest = {
+      accept: body.accept,
+      reason: body.reason === undefined || body.reason === '' ? REJECTED : body.reason,
+      slipway: { by: caller.actor.label, action_ids: body.actionIds, run: true, ...(body.always === undefined ? {} : { rule: { ...body.always } }) },
+    };
+    const sandbox = this.sandboxOf(id, row);
+    if (sandbox === null) return this.writeDown(caller, id, request);
+    await sandbox.respond(request);
+    await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, id, request));
+  }
+
+  /** Another mode from the agent's next step on; the organization's stays the floor. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then. */
+  async setMode(caller: Principal, id: string, mode: ConfirmationMode): Promise<void> {
+    const row = await readSandbox(this.pool, caller.orgId, id);
+    if (row === null) throw notFound();
+    const { before, floor } = await inOrg(this.pool, caller.orgId, async (client) => ({
+      before: (await modeOf(client, caller.orgId, id))?.mode ?? 'never',
+      floor: (await readOrgSettings(client, caller.orgId)).confirmation,
+    }));
+    await this.sandboxOf(id, row)?.ask(settingsOfMode(stricterMode(mode, floor)));
+    if (before === mode) return;
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      await setMode(client, caller.orgId, id, mode);
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-confirmation', target: id, before: { mode: before }, after: { mode } }));
+    });
+  }
+
+  /** Only a yes needs a second person. */
+  private async assertMayAnswer(client: PoolClient, caller: Principal, id: string, { accept }: AnswerConfirmation): Promise<void> {
+    if (!accept || !(await readOrgSettings(client, caller.orgId)).fourEyes) return;
+    if ((await askersOf(client, caller.orgId, id)).has(caller.actor.id))
+      throw new SlipwayError('conversation.four-eyes', 'In this organization nobody approves what an agent does for them: somebody else has to.');
+  }
+
+  /** The answer as events of the platform, the wish for a sandbox that goes on with it, and who gave it: all of it or nothing. */
+  private async writeDown(caller: Principal, id: string, request: RespondToConfirmationRequest): Promise<void> {
+    const publish = await inOrg(this.pool, caller.orgId, async (client) => {
+      const row = await lockSandbox(client, caller.orgId, id);
+      const known = await modeOf(client, caller.orgId, id);
+      if (row === null || known === null) throw notFound();
+      const tail = await readTail(client, caller.orgId, id, known.head);
+      const pending = pendingActions(tail);
+      const asked = request.slipway?.action_ids ?? [];
+      const answered = tail.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER && says(event.value, asked));
+      if (answered || pending.length === 0 || pending.length !== asked.length || pending.some((action) => !asked.includes(action.id)))
+        throw new SlipwayError('conversation.nothing-to-confirm', 'What this answers no longer waits for an answer.');
+      const by = request.slipway?.by ?? caller.actor.label;
+      const answer = { accepted: request.accept, action_ids: asked, by, ...(request.accept ? {} : { reason: request.reason }) };
+      const events: ConversationEvent[] = [this.update('user', CONFIRMATION_ANSWER, answer)];
+      const rule = request.slipway?.rule;
+      const settings = confirmationSettingsOf(tail);
+      if (request.accept && rule !== undefined && settings !== undefined)
+        events.push(this.update('user', CONFIRMATION_SETTINGS, { ...settings, rules: [...settings.rules, { ...rule, by }].slice(-100) }));
+      if (!request.accept) {
+        for (const { id: actionId, tool_name, tool_call_id } of pending)
+          events.push({
+            ...this.stamp('environment'),
+            kind: 'UserRejectObservation',
+            action_id: actionId,
+            tool_name,
+            tool_call_id,
+            rejection_reason: request.reason,
+            rejection_source: 'user',
+          });
+        events.push(this.update('environment', 'execution_status', 'idle'));
+      }
+      const tell = await this.ingest.appendPlatform(client, caller.orgId, id, events, row);
+      await setDesired(client, caller.orgId, id, 'run');
+      await wantJob(client, caller.orgId, 'conversation-start', id);
+      await this.audit(client, caller, id, request);
+      return tell;
+    });
+    publish();
+    this.jobs.enqueue('conversation-start', caller.orgId, id);
+  }
+
+  /** The sandbox that has the conversation; `null` when there is none that could hear of it. */
+  private sandboxOf(id: string, row: SandboxRow): SandboxClient | null {
+    if (row.desired !== 'run' || row.statusState.start !== 'ready' || row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null)
+      return null;
+    return new SandboxClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`) }, id);
+  }
+
+  private async audit(client: PoolClient, caller: Principal, id: string, { accept, reason, slipway }: RespondToConfirmationRequest): Promise<void> {
+    await client.query(
+      auditOf(this.ids.uuid(), caller, {
+        action: accept ? 'conversation.approve' : 'conversation.reject',
+        target: id,
+        detail: { actions: slipway?.action_ids ?? [], ...(accept ? {} : { reason }), ...(slipway?.rule === undefined ? {} : { always: slipway.rule }) },
+      }),
+    );
+  }
+
+  private stamp<S extends 'user' | 'environment'>(source: S): { id: string; timestamp: string; source: S } {
+    return { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source };
+  }
+
+  private update(source: 'user' | 'environment', key: string, value: unknown): ConversationEvent {
+    return { ...this.stamp(source), kind: 'ConversationStateUpdateEvent', key, value };
+  }
+}
+
+function says(value: unknown, actionIds: readonly string[]): boolean {
+  const ids = (value as { action_ids?: unknown } | null)?.action_ids;
+  return Array.isArray(ids) && ids.some((id) => actionIds.includes(String(id)));
+}

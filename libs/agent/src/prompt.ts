@@ -1,4 +1,4 @@
-import { type ConversationEvent, type ConversationStats, type EventOf, textOfContent } from '@slipway/contracts';
+import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
 import { condensedOf, isSeenByModel } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
@@ -40,13 +40,14 @@ interface Turn {
  * The messages for the model, rebuilt from the log alone.
  *
  * A user's message stands where a step took it in (its `last_user_message_id`), so that it never comes between a tool call and its result.
- * A tool call without an answer gets `INTERRUPTED_RESULT`: providers refuse a conversation in which one is missing. What a condensation forgot is left out.
+ * A tool call without an answer gets `unanswered`: providers refuse a conversation in which one is missing. What a condensation forgot is left out.
  */
-export function messagesOf(events: readonly ConversationEvent[]): ChatMessage[] {
-  return unitsOf(events).flatMap(({ messages }) => messages);
+export function messagesOf(events: readonly ConversationEvent[], unanswered = INTERRUPTED_RESULT): ChatMessage[] {
+  return unitsOf(events, unanswered).flatMap(({ messages }) => messages);
 }
 
-export function unitsOf(events: readonly ConversationEvent[]): PromptUnit[] {
+/** As `messagesOf`, in the parts that a condensation may forget. */
+export function unitsOf(events: readonly ConversationEvent[], unanswered = INTERRUPTED_RESULT): PromptUnit[] {
   const { forgotten, summary, offset } = condensedOf(events);
   const units: PromptUnit[] = [];
   /** The user's messages that no step has taken in, also forgotten ones: a marker may name them. */
@@ -56,7 +57,7 @@ export function unitsOf(events: readonly ConversationEvent[]): PromptUnit[] {
   let seen = 0;
   const close = (): void => {
     if (turn === null) return;
-    units.push(unitOfTurn(turn));
+    units.push(unitOfTurn(turn, unanswered));
     turn = null;
   };
   const turnOf = (responseId: string | null, eventId: string, position: number): Turn => {
@@ -138,12 +139,12 @@ export function unitsOf(events: readonly ConversationEvent[]): PromptUnit[] {
   return summary === null ? units : withSummary(units, summary, offset);
 }
 
-function unitOfTurn(turn: Turn): PromptUnit {
+function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
   return {
     kind: 'turn',
     messages: [
       { role: 'assistant', content: turn.text === '' ? null : turn.text, toolCalls: turn.calls },
-      ...turn.calls.map((call, index): ChatMessage => ({ role: 'tool', toolCallId: call.id, content: turn.results[index] ?? INTERRUPTED_RESULT })),
+      ...turn.calls.map((call, index): ChatMessage => ({ role: 'tool', toolCallId: call.id, content: turn.results[index] ?? unanswered })),
     ],
     eventIds: turn.eventIds,
     position: turn.position,
@@ -159,13 +160,14 @@ function withSummary(units: readonly PromptUnit[], summary: string, offset: numb
   return [...units.slice(0, at), unit, ...units.slice(at)];
 }
 
-export function textOf(content: ReadonlyArray<{ text: string }>): string {
-  return content.map((part) => part.text).join('');
+/** The text among the parts; pictures have none. */
+export function textOf(content: ReadonlyArray<{ readonly type: string; readonly text?: unknown }>): string {
+  return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
 }
 
 /** What the model reads of an observation. */
 function observationText(observation: EventOf<'ObservationEvent'>['observation']): string {
-  const text = textOfContent(observation.content);
+  const text = textOf(observation.content);
   const metadata =
     observation.kind === 'TerminalObservation'
       ? (observation['metadata'] as { working_dir?: unknown; suffix?: unknown; prefix?: unknown; exit_code?: unknown } | undefined)

@@ -1,7 +1,9 @@
-import type { ConversationEvent, ConversationStats } from '@slipway/contracts';
-import type { Completion } from '@slipway/llm';
+import type { CallMetrics, ConversationEvent, ConversationStats, TokenUsage, UsageMetrics } from '@slipway/contracts';
+import { type Completion, factsOf } from '@slipway/llm';
 
-const ZERO = { accumulated_cost: 0, prompt_tokens: 0, completion_tokens: 0, model: '' };
+const ZERO: ConversationStats = { accumulated_cost: 0, prompt_tokens: 0, completion_tokens: 0, model: '' };
+/** Calls of one usage that are listed, the latest. */
+const MAX_LISTED = 100;
 
 /** Usage and cost so far, as the log last told it. */
 export function lastStats(events: readonly ConversationEvent[]): ConversationStats {
@@ -9,34 +11,115 @@ export function lastStats(events: readonly ConversationEvent[]): ConversationSta
   return last?.kind === 'ConversationStateUpdateEvent' ? (last.value as ConversationStats) : ZERO;
 }
 
-/** The value of the state update after one more completion. `usage_to_metrics` says the same in OpenHands' form. */
-export function addToStats(stats: ConversationStats, completion: Completion, cost: number, model: string): ConversationStats {
-  const before = (stats['usage_to_metrics'] as { agent?: { accumulated_token_usage?: Record<string, number> } } | undefined)?.agent?.accumulated_token_usage;
-  const { usage } = completion;
-  const total = {
-    accumulated_cost: stats.accumulated_cost + cost,
-    prompt_tokens: stats.prompt_tokens + usage.promptTokens,
-    completion_tokens: stats.completion_tokens + usage.completionTokens,
-    model,
-  };
-  return {
-    ...total,
-    usage_to_metrics: {
-      agent: {
-        model_name: model,
-        accumulated_cost: total.accumulated_cost,
-        accumulated_token_usage: {
-          model,
-          prompt_tokens: total.prompt_tokens,
-          completion_tokens: total.completion_tokens,
-          cache_read_tokens: (before?.['cache_read_tokens'] ?? 0) + usage.cacheReadTokens,
-          cache_write_tokens: 0,
-          reasoning_tokens: (before?.['reasoning_tokens'] ?? 0) + usage.reasoningTokens,
-          context_window: 0,
-          per_turn_token: usage.promptTokens + usage.completionTokens,
-          response_id: completion.id,
+/** The call that a state update tells of; `null` for every other event, and for updates of logs that named none. */
+export function latestCall(event: ConversationEvent): CallMetrics | null {
+  if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'stats') return null;
+  return (event.value as ConversationStats).latest ?? null;
+}
+
+export interface CountedCall {
+  readonly usageId: string;
+  readonly model: string;
+  readonly completion: Completion;
+  /** US dollars. */
+  readonly cost: number;
+  /** From the request to the end of the answer. Milliseconds. */
+  readonly latencyMs: number;
+  readonly at: Date;
+  readonly contextWindow: number | null;
+}
+
+/**
+ * What a conversation used, kept as the log's last word on it and one step ahead: calls that end at the same time (a question beside the task) each count.
+ * Whoever adds puts the result into the log.
+ */
+export class StatsBook {
+  constructor(private current: ConversationStats = ZERO) {}
+
+  get value(): ConversationStats {
+    return this.current;
+  }
+
+  add(call: CountedCall): ConversationStats {
+    const { usageId, model, cost } = call;
+    const latest = callMetrics(call);
+    const before = this.current.usage_to_metrics?.[usageId];
+    this.current = {
+      accumulated_cost: this.current.accumulated_cost + cost,
+      prompt_tokens: this.current.prompt_tokens + latest.token_usage.prompt_tokens,
+      completion_tokens: this.current.completion_tokens + latest.token_usage.completion_tokens,
+      model: usageId === 'agent' || this.current.model === '' ? model : this.current.model,
+      usage_to_metrics: {
+        ...this.current.usage_to_metrics,
+        [usageId]: {
+          model_name: model,
+          accumulated_cost: (before?.accumulated_cost ?? 0) + cost,
+          max_budget_per_task: null,
+          accumulated_token_usage: sum(before?.accumulated_token_usage ?? null, latest.token_usage),
         },
       },
+      latest,
+    };
+    return this.current;
+  }
+}
+
+/** As OpenHands answers it: each usage with its last calls. `service_to_metrics` is the seeds' name for the same. */
+export function listedStats(events: readonly ConversationEvent[]): ConversationStats {
+  const stats = lastStats(events);
+  const calls = new Map<string, CallMetrics[]>();
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const call = latestCall(events[index] as ConversationEvent);
+    if (call === null) continue;
+    const listed = calls.get(call.usage_id) ?? [];
+    if (listed.length < MAX_LISTED) calls.set(call.usage_id, [call, ...listed]);
+  }
+  const metrics = Object.fromEntries(
+    Object.entries(stats.usage_to_metrics ?? {}).map(([usageId, each]): [string, UsageMetrics] => {
+      const listed = calls.get(usageId) ?? [];
+      return [
+        usageId,
+        {
+          ...each,
+          costs: listed.map(({ token_usage: { model }, cost, timestamp }) => ({ model, cost, timestamp })),
+          response_latencies: listed.map(({ token_usage: { model, response_id }, latency }) => ({ model, latency, response_id })),
+          token_usages: listed.map(({ token_usage }) => token_usage),
+        },
+      ];
+    }),
+  );
+  return { ...stats, usage_to_metrics: metrics, service_to_metrics: metrics };
+}
+
+function callMetrics({ usageId, model, completion, cost, latencyMs, at, contextWindow }: CountedCall): CallMetrics {
+  const { usage } = completion;
+  return {
+    usage_id: usageId,
+    cost,
+    latency: latencyMs / 1000,
+    timestamp: at.getTime() / 1000,
+    token_usage: {
+      model,
+      prompt_tokens: usage.promptTokens,
+      completion_tokens: usage.completionTokens,
+      cache_read_tokens: usage.cacheReadTokens,
+      cache_write_tokens: 0,
+      reasoning_tokens: usage.reasoningTokens,
+      context_window: contextWindow ?? factsOf(model)?.contextWindow ?? 0,
+      per_turn_token: usage.promptTokens + usage.completionTokens,
+      response_id: completion.id,
     },
+  };
+}
+
+function sum(before: TokenUsage | null, call: TokenUsage): TokenUsage {
+  if (before === null) return call;
+  return {
+    ...call,
+    prompt_tokens: before.prompt_tokens + call.prompt_tokens,
+    completion_tokens: before.completion_tokens + call.completion_tokens,
+    cache_read_tokens: before.cache_read_tokens + call.cache_read_tokens,
+    cache_write_tokens: before.cache_write_tokens + call.cache_write_tokens,
+    reasoning_tokens: before.reasoning_tokens + call.reasoning_tokens,
   };
 }

@@ -11,6 +11,8 @@ const LlmSettings = z.looseObject({
   base_url: z.string().nullish(),
   temperature: z.number().nullish(),
   max_output_tokens: z.number().nullish(),
+  /** Prompt and answer together, where the catalogue does not know it. Tokens. */
+  max_input_tokens: z.int().positive().nullish(),
   num_retries: z.int().nullish(),
   /** Seconds. */
   timeout: z.number().nullish(),
@@ -27,6 +29,15 @@ export const StartConversationRequest = z.looseObject({
   agent: z.looseObject({
     llm: LlmSettings,
     system_prompt: z.string().nullish(),
+    /** When the model's view is shortened by itself [near the model's limit]; `NoOpCondenser`: only when it must. `llm` makes the summaries [the agent's]. */
+    condenser: z
+      .looseObject({
+        kind: z.string(),
+        llm: LlmSettings.nullish(),
+        max_size: z.int().positive().nullish(),
+        max_tokens: z.int().positive().nullish(),
+      })
+      .nullish(),
   }),
   workspace: z.looseObject({ working_dir: z.string() }),
   initial_message: z.looseObject({ role: z.literal('user').optional(), content: z.array(TextContent), run: z.boolean().optional() }).nullish(),

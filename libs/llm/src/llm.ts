@@ -18,6 +18,8 @@ export interface LlmConfig {
   readonly idleTimeoutMs: number;
   /** The model makes tool calls by itself [true]. Otherwise they are described and read in words (`prompted-tools.ts`). */
   readonly nativeToolCalling?: boolean;
+  /** Prompt and answer together, where it is known better than by the catalogue. Tokens. */
+  readonly contextWindow?: number;
   /** What its calls are for; the gateway books them by it. */
   readonly usage?: string;
 }

@@ -25,14 +25,15 @@ export const TASK_TRACKER: Tool = {
   schema: TaskTrackerAction.strip(),
   observe(action, { events }) {
     const { command, task_list: given } = action as TaskTrackerAction;
-    const tasks = command === 'plan' ? given : currentPlan(events);
+    const tasks = command === 'plan' ? given : planOf(events);
     const lines = tasks.map((task, index) => `${index + 1}. [${task.status}] ${task.title}${task.notes === '' ? '' : `: ${task.notes}`}`);
     const text = tasks.length === 0 ? 'There is no plan.' : `${command === 'plan' ? 'The plan is now' : 'The plan'}:\n${lines.join('\n')}`;
     return { kind: 'TaskTrackerObservation', content: [{ type: 'text', text }], is_error: false, command, task_list: tasks };
   },
 };
 
-function currentPlan(events: readonly ConversationEvent[]): Plan {
+/** The plan as the log has it; empty when there is none. */
+export function planOf(events: readonly ConversationEvent[]): Plan {
   const last = events.findLast((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'TaskTrackerObservation');
   return last?.kind === 'ObservationEvent' && Array.isArray(last.observation['task_list']) ? (last.observation['task_list'] as Plan) : [];
 }

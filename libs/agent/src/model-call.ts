@@ -1,0 +1,49 @@
+import { type Completion, type CompletionRequest, factsOf, type LlmUsage } from '@slipway/llm';
+import { stamp } from './events.js';
+import type { AgentPorts, ModelPort } from './ports.js';
+import { withRetries } from './retries.js';
+
+export interface ModelCall {
+  readonly usage: LlmUsage;
+  /** What its cost is counted under, when that is more than the usage says. */
+  readonly usageId?: string;
+  readonly request: CompletionRequest;
+  /** How often a failed attempt is repeated. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+  /** Its text is shown while it comes. */
+  readonly shown?: boolean;
+}
+
+/**
+ * Asks a model, again where a failure may pass, and writes what it cost into the log before anything else is done with the answer.
+ * @throws the last failure (`model.*`, `budget.exhausted`), what the log rejects with, or the signal's reason.
+ */
+export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Completion> {
+  const model = ports.models(call.usage);
+  const { signal } = call;
+  let started = 0;
+  const attempt = (): Promise<Completion> => {
+    started = performance.now();
+    return model.complete(call.request, { signal, traceparent: ports.traceparent(), ...(call.shown === true ? { onDelta: ports.onDelta } : {}) });
+  };
+  // Read before the call: a switch of the model holds from the next one on.
+  const { model: name } = model.config;
+  const completion = await withRetries(attempt, { retries: call.retries, random: ports.random, delay: ports.delay, onRetry: ports.onRetry }, signal);
+  const value = ports.stats.add({
+    usageId: call.usageId ?? call.usage,
+    model: name,
+    completion,
+    cost: completion.usage.costUsd ?? ports.costOf(name, completion.usage),
+    latencyMs: performance.now() - started,
+    at: ports.clock.now(),
+    contextWindow: contextWindowOf(model),
+  });
+  await ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'stats', value })]);
+  return completion;
+}
+
+/** Prompt and answer together, in tokens; `null` when nobody knows. */
+export function contextWindowOf(model: ModelPort): number | null {
+  return model.config.contextWindow ?? factsOf(model.config.model)?.contextWindow ?? null;
+}

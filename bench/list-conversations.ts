@@ -1,4 +1,7 @@
 // The list of conversations over HTTP with a session: requests a core of app-server, and pages of 100,000 conversations in every order and by every filter.
+// The database is brought to rest before anything is measured, as one is that was not filled a second ago: VACUUM, ANALYZE and a checkpoint of what the filling wrote.
+// By the clock there are as many connections as requests under way, since a browser does not wait for another's; `caller_late` says by how much the caller itself was late.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { Pool } from 'undici';
@@ -13,8 +16,10 @@ const WARM_UP = 1_000;
 const REQUESTS = 8_000;
 const CONVERSATIONS = 100_000;
 /** Open loop: requests begin by the clock, whether or not those before have been answered, and a time is counted from when the clock said so. Requests a second. */
-const RATES = [300, 400, 500, 600, 700, 800];
+const RATES = [300, 400, 500, 600, 700, 800, 900, 1_000];
 const RATE_SECONDS = 4;
+/** More than are ever under way while answers are quick enough. */
+const RATE_CONNECTIONS = 64;
 /** What the slowest hundredth may take. Milliseconds. */
 const WITHIN_MS = 15;
 const PAGES = 60;
@@ -46,9 +51,10 @@ export default async function run(report: Report): Promise<void> {
   const [server] = servers.replicas;
   if (server === undefined) throw new Error('no server');
   const pool = new Pool(server.url, { connections: CONNECTIONS });
-  const get = async (query: string): Promise<{ text: string; ms: number }> => {
+  const ratePool = new Pool(server.url, { connections: RATE_CONNECTIONS });
+  const get = async (query: string, connections = pool): Promise<{ text: string; ms: number }> => {
     const began = performance.now();
-    const { statusCode, body } = await pool.request({
+    const { statusCode, body } = await connections.request({
       method: 'GET',
       path: `/api/v1/orgs/${servers.orgId}/conversations?${query}`,
       headers: { cookie: servers.cookie },
@@ -60,7 +66,8 @@ export default async function run(report: Report): Promise<void> {
   try {
     await owner.connect();
     await owner.query(SEED, [servers.orgId, CONVERSATIONS]);
-    await owner.query('VACUUM ANALYZE app.conversation');
+    await owner.query('VACUUM ANALYZE');
+    await owner.query('CHECKPOINT');
 
     const loop = async (total: number): Promise<number[]> => {
       const times: number[] = [];
@@ -85,7 +92,7 @@ export default async function run(report: Report): Promise<void> {
     report.figure({ figure: 'answered_p50', value: percentile(times, 0.5), unit: 'ms', n: REQUESTS });
     report.figure({ figure: 'answered_p99', value: percentile(times, 0.99), unit: 'ms', n: REQUESTS });
 
-    await atRates(report, server.pid, () => get(''));
+    await atRates(report, server.pid, () => get('', ratePool));
 
     for (const [name, query] of LISTS) {
       const pages: number[] = [];
@@ -100,6 +107,7 @@ export default async function run(report: Report): Promise<void> {
     }
   } finally {
     await pool.close();
+    await ratePool.close();
     await owner.end();
     await servers.stop();
   }
@@ -110,6 +118,8 @@ async function atRates(report: Report, pid: number, ask: () => Promise<unknown>)
   let best: { rate: number; p99: number; perCpuSecond: number } | null = null;
   for (const rate of RATES) {
     const cpuBefore = await cpuMs(pid);
+    const late = monitorEventLoopDelay({ resolution: 1 });
+    late.enable();
     const times: number[] = [];
     const asked: Array<Promise<unknown>> = [];
     const began = performance.now();
@@ -124,7 +134,9 @@ async function atRates(report: Report, pid: number, ask: () => Promise<unknown>)
     await Promise.all(asked);
     const p99 = percentile(times, 0.99);
     const perCpuSecond = times.length / (((await cpuMs(pid)) - cpuBefore) / 1000);
+    late.disable();
     report.figure({ figure: `at_${rate}_a_second_p99`, value: p99, unit: 'ms', n: times.length });
+    report.figure({ figure: `at_${rate}_a_second_caller_late_p99`, value: late.percentile(99) / 1e6, unit: 'ms', n: times.length });
     if (p99 > WITHIN_MS) break;
     best = { rate, p99, perCpuSecond };
   }

@@ -59,6 +59,20 @@ describe('the list of conversations', () => {
     expect(costs.map((cost) => Math.round(cost * 1e6))).toEqual(costs.map((cost) => Math.round(cost * 1e6)).sort((a, b) => b - a));
   });
 
+  it('says what people have written as they wrote it, in each order: quotes, backslashes, control characters and all', async () => {
+    const text = (name: string): string => `${name} "q" '\\' \n\t\u0001\u2028 {"a":1}, é 😀 </script>`;
+    const written = { title: text('title'), repository: text('repository'), branch: text('branch'), model: text('model') };
+    const grace = await app.person('Grace');
+    await app.owner.query(
+      `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, repository, branch) VALUES (gen_random_uuid(), $1, $2, $3, $4, $5, $6, $7)`,
+      [grace.orgId, text('id'), text('label'), written.title, written.model, written.repository, written.branch],
+    );
+    for (const query of ['', 'sort=updated']) {
+      const { body } = await app.http(grace, 'GET', `${app.path(grace)}?${query}`);
+      expect(Page.parse(body).data).toEqual([expect.objectContaining({ ...written, createdBy: { id: text('id'), label: text('label') } })]);
+    }
+  });
+
   it('holds every filter that is given, alone and together with the others and each order', async () => {
     const every = await all('', 200);
     const tests: ReadonlyArray<readonly [string, (each: ConversationSummary) => boolean]> = [

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
 import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
@@ -59,5 +60,24 @@ describe('what cannot be a key', () => {
     expect(ms).toBeGreaterThanOrEqual(950);
     bad.destroy();
     good.destroy();
+  });
+
+  it('is answered once a second also to a connection that does not wait for its answers', async () => {
+    const { hostname, port } = new URL(test.gateway.url);
+    const socket = connect(Number(port), hostname);
+    const began = performance.now();
+    const eighteen = new Promise<void>((resolve, reject) => {
+      let text = '';
+      socket.on('data', (part: Buffer) => {
+        text += part.toString();
+        if (text.split('HTTP/1.1 401').length > 18) resolve();
+      });
+      socket.on('error', reject);
+    });
+    const one = `POST /v1/messages HTTP/1.1\r\nhost: ${hostname}\r\nx-api-key: sk-nothing\r\ncontent-length: ${whole.length}\r\n\r\n${whole}`;
+    socket.write(one.repeat(18));
+    await eighteen;
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1_950);
+    socket.destroy();
   });
 });

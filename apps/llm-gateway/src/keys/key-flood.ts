@@ -9,12 +9,19 @@ import { keyIdOf } from './virtual-key-token.js';
 
 /** A connection may show this many keys that are none before it is made to wait. */
 const BAD_KEYS_AT_ONCE = 16;
-/** How long each further one waits for its answer: who floods over so many connections is answered once a connection in this time. Milliseconds. */
+/** How long each further one waits for its answer, one after another: who floods over so many connections is answered once a connection in this time. Milliseconds. */
 const WAIT_MS = 1_000;
 /** Answers that wait at once; further ones are not given: the connection ends. About 2 kB each. */
 const MAX_WAITING = 10_000;
 /** A body up to this is thrown away, so that the connection can go on; with a larger one it ends. Bytes. */
 const SMALL_BODY = 16 * 1024;
+
+/** What a connection has shown. */
+interface Shown {
+  bad: number;
+  /** Answers that wait, in their order. */
+  readonly late: Array<() => void>;
+}
 
 interface Refusal {
   readonly status: number;
@@ -24,10 +31,10 @@ interface Refusal {
 
 /**
  * Refuses what cannot be a key of ours, by its form and checksum, before anything else is done: no body is read, nothing is looked up, the answer is the same each
- * time. A connection that goes on with it is answered ever more seldom, and costs nothing while it waits.
+ * time. A connection that goes on with it is answered ever more seldom; while it waits nothing more is read of it, so that it costs nothing, however much it sends.
  */
 export class KeyFlood {
-  private readonly bad = new WeakMap<Socket, number>();
+  private readonly shown = new WeakMap<Socket, Shown>();
   private readonly refusals = new Map<Dialect, Refusal>();
   private waiting = 0;
 
@@ -40,19 +47,40 @@ export class KeyFlood {
     if (token !== null && keyIdOf(token) !== null) return false;
     this.refused();
     const { socket } = request;
-    const count = (this.bad.get(socket) ?? 0) + 1;
-    this.bad.set(socket, count);
+    const shown = this.shownBy(socket);
+    shown.bad += 1;
     const refusal = this.refusalOf(dialect);
-    if (count <= BAD_KEYS_AT_ONCE) this.answer(request, response, refusal);
+    if (shown.bad <= BAD_KEYS_AT_ONCE) this.answer(request, response, refusal);
     else if (this.waiting >= MAX_WAITING) socket.destroy();
     else {
       this.waiting += 1;
-      setTimeout(() => {
-        this.waiting -= 1;
-        if (!response.destroyed) this.answer(request, response, refusal);
-      }, WAIT_MS).unref();
+      if (shown.late.push(() => this.answer(request, response, refusal)) === 1) this.later(socket, shown.late);
     }
     return true;
+  }
+
+  /** Gives the first of the answers that wait, in a while, and then the next. */
+  private later(socket: Socket, late: Array<() => void>): void {
+    socket.pause();
+    setTimeout(() => {
+      if (socket.destroyed) {
+        this.waiting -= late.length;
+        return;
+      }
+      this.waiting -= 1;
+      late.shift()?.();
+      if (late.length > 0) this.later(socket, late);
+      else socket.resume();
+    }, WAIT_MS).unref();
+  }
+
+  private shownBy(socket: Socket): Shown {
+    let shown = this.shown.get(socket);
+    if (shown === undefined) {
+      shown = { bad: 0, late: [] };
+      this.shown.set(socket, shown);
+    }
+    return shown;
   }
 
   private answer(request: IncomingMessage, response: ServerResponse, { status, body, length }: Refusal): void {

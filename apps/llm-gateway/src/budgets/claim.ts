@@ -43,8 +43,26 @@ export function claimOf({ model, bytes, maxOutput, facts }: ClaimedCall): Claim 
   };
 }
 
+interface Dearest {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** Of prices that are the same for prompts of every length. */
+const known = new WeakMap<ModelPrice, Dearest>();
+
 /** The highest prices of all prompts up to this length. */
-function dearest(price: ModelPrice, promptTokens: number): { input: number; output: number } {
+function dearest(price: ModelPrice, promptTokens: number): Dearest {
+  if (price.tiers !== undefined && price.tiers.length > 0) return dearestOf(price, promptTokens);
+  let found = known.get(price);
+  if (found === undefined) {
+    found = dearestOf(price, promptTokens);
+    known.set(price, found);
+  }
+  return found;
+}
+
+function dearestOf(price: ModelPrice, promptTokens: number): Dearest {
   const reached: TokenPrices[] = [price, pricesFor(price, promptTokens), ...(price.tiers?.filter((tier) => promptTokens > tier.abovePromptTokens) ?? [])];
   const inputs = reached.flatMap(({ input, cachedInput, cacheWrite = input, cacheWriteHour = cacheWrite }) => [input, cachedInput, cacheWrite, cacheWriteHour]);
   return { input: Math.max(...inputs), output: Math.max(...reached.map(({ output }) => output)) };

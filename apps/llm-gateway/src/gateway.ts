@@ -33,8 +33,11 @@ export interface Gateway {
 const QUERY_TIMEOUT_MS = 4_000;
 const LEDGER_CLOSE_MS = 5_000;
 
-/** The whole gateway in this process. It leaves by `stop`, whose steps are the caller's. */
-export async function startGateway(config: Config, logger: Logger, stop: GracefulStop): Promise<Gateway> {
+/**
+ * The whole gateway in this process. It leaves by `stop`, whose steps are the caller's.
+ * @param callLog for the one line of each call, which holds no secrets.
+ */
+export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, callLog = logger.child({}, { redact: [] })): Promise<Gateway> {
   const url = new URL(config.DATABASE_URL);
   url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
   const pool = createPool({ url: url.href, max: 10, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
@@ -84,7 +87,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       ledger,
       metrics,
       logger,
-      callLog: logger.child({}, { redact: [] }),
+      callLog,
       clock,
       ids,
       demoDelayMs: config.DEMO_MODEL_DELAY_MS,

@@ -1,4 +1,5 @@
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { setFlagsFromString } from 'node:v8';
+import { createGatheringLogger, createLogger, GracefulStop } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { startGateway } from './gateway.js';
 
@@ -7,10 +8,14 @@ const CALLS_MS = 20_000;
 /** Longest to store the ledger and give up connections. Milliseconds. */
 const CLOSE_MS = 8_000;
 
+// Bodies stand outside of the heap and yet count for it: with a heap as small as this one's they would bring on a whole collection every sixty requests of 400 kB,
+// which takes twice the processor time of the requests themselves and holds up every stream beside them.
+setFlagsFromString('--heap-growing-percent=500');
+
 const config = loadConfig(process.env);
 const logger = createLogger('llm-gateway', config.LOG_LEVEL);
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
-const gateway = await startGateway(config, logger, stop).catch((error: unknown) => {
+const gateway = await startGateway(config, logger, stop, createGatheringLogger('llm-gateway', config.LOG_LEVEL)).catch((error: unknown) => {
   logger.fatal({ err: error }, 'llm-gateway did not start');
   process.exit(1);
 });

@@ -1,4 +1,4 @@
 export { currentContext, makeTraceparent, type RequestContext, runInContext, traceIdOf } from './context.js';
 export { type DrainWork, GracefulStop, type GracefulStopOptions, type StopStep } from './graceful-stop.js';
-export { createLogger, type Logger } from './logger.js';
+export { createGatheringLogger, createLogger, type Logger } from './logger.js';
 export { METRICS_CONTENT_TYPE, processMetrics } from './process-metrics.js';

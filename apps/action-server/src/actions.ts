@@ -1,4 +1,5 @@
 import type { SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { Patcher } from './apply-patch/patcher.js';
 import type { FileEditor } from './editor/file-editor.js';
 import type { Search } from './search/search.js';
 import type { Terminal } from './terminal/terminal.js';
@@ -6,6 +7,7 @@ import type { Terminal } from './terminal/terminal.js';
 export interface ActionHandlers {
   readonly terminal: Terminal;
   readonly editor: FileEditor;
+  readonly patcher: Patcher;
   readonly search: Search;
 }
 
@@ -16,6 +18,8 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
       return handlers.terminal.execute(action, signal);
     case 'FileEditorAction':
       return handlers.editor.execute(action);
+    case 'ApplyPatchAction':
+      return handlers.patcher.execute(action);
     case 'GlobAction':
       return handlers.search.glob(action, signal);
     case 'GrepAction':

@@ -6,9 +6,12 @@ import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
 import { executeAction } from './actions.js';
+import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { CommandRunner } from './command/command-runner.js';
+import { EditHistory } from './editor/edit-history.js';
 import { FileEditor } from './editor/file-editor.js';
+import { OneAtATime } from './editor/one-at-a-time.js';
 import { createDirectory, searchSubdirectories } from './files/directories.js';
 import { downloadFile } from './files/download.js';
 import { uploadFile } from './files/upload.js';
@@ -63,7 +66,9 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
     ...(quietMs === undefined ? {} : { quietMs }),
   });
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
-  const editor = new FileEditor();
+  const [history, turns] = [new EditHistory(), new OneAtATime()];
+  const editor = new FileEditor(history, turns);
+  const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
   const repositories = { directory: workspace, environment };
   /** Tells agent-server that this process is a new one, and has to be configured again. */
@@ -87,7 +92,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
       },
       'POST /execute_action': async ({ request, signal }) => {
         const { action } = await jsonBody(request, ExecuteActionRequest);
-        return { observation: await executeAction({ terminal, editor, search }, action, signal) };
+        return { observation: await executeAction({ terminal, editor, patcher, search }, action, signal) };
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       'GET /git/changes': ({ query, signal }) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { baseObservation } from './actions/observation.js';
+import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 
 /**
@@ -43,7 +44,7 @@ export type TaskTrackerAction = z.infer<typeof TaskTrackerAction>;
 export type FinishAction = z.infer<typeof FinishAction>;
 
 /** What runs in action-server. */
-export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, GlobAction, GrepAction, ListDirectoryAction]);
+export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, ApplyPatchAction, GlobAction, GrepAction, ListDirectoryAction]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
 /** Every action of the agent: the sandbox's, and those that the agent answers itself. */
 export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, TaskTrackerAction, ThinkAction, FinishAction]);
@@ -81,6 +82,7 @@ export const FileEditorObservation = baseObservation.extend({
 export const SandboxObservation = z.discriminatedUnion('kind', [
   TerminalObservation,
   FileEditorObservation,
+  ApplyPatchObservation,
   GlobObservation,
   GrepObservation,
   ListDirectoryObservation,

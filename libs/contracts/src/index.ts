@@ -37,6 +37,7 @@ export {
   ThinkAction,
 } from './action-server.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
+export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
 export {
   FileEntry,
   GlobAction,

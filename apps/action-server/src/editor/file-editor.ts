@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';
 import { viewDirectory } from './directory-view.js';
 import { EditHistory } from './edit-history.js';
+import { OneAtATime } from './one-at-a-time.js';
 import { clipped, lineAt, linesOf, nearMiss, numbered, snippet } from './snippets.js';
 import { MAX_TEXT_BYTES, readLines, readTextFile, type TextFile, tooLarge, writeTextFile } from './text-file.js';
 
@@ -28,14 +29,14 @@ interface Result {
  * `error_code` when it is one of the typed ones. It touches whatever the user of this process may touch, as the terminal does.
  */
 export class FileEditor {
-  #history = new EditHistory();
-  #turn: Promise<unknown> = Promise.resolve();
+  constructor(
+    private readonly history = new EditHistory(),
+    private readonly turns = new OneAtATime(),
+  ) {}
 
   /** One after another: two edits of one file never overlap. */
   execute(action: Action): Promise<Observation> {
-    const turn = this.#turn.then(() => this.#execute(action));
-    this.#turn = turn;
-    return turn;
+    return this.turns.run(() => this.#execute(action));
   }
 
   async #execute(action: Action): Promise<Observation> {
@@ -75,7 +76,7 @@ export class FileEditor {
       throw refused(`File already exists at: ${file}. Cannot overwrite files using command \`create\`; use \`str_replace\` or \`insert\`.`);
     await mkdir(path.dirname(file), { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, file)));
     await writeTextFile(file, { text, encoding: 'utf8' });
-    this.#history.push(file, null);
+    this.history.push(file, null);
     return { text: `File created successfully at: ${file}`, existed: false, after: text };
   }
 
@@ -110,12 +111,12 @@ export class FileEditor {
   }
 
   async #undo(file: string): Promise<Result> {
-    const last = this.#history.last(file);
+    const last = this.history.last(file);
     if (last === undefined) throw refused(`No edit history found for ${file}.`);
     const now = await readTextFile(file).catch(() => undefined);
     if (last === null) await rm(file, { force: true }).catch((error: unknown) => Promise.reject(fileError(error, file)));
     else await writeTextFile(file, last);
-    this.#history.forget(file);
+    this.history.forget(file);
     const shown =
       last === null
         ? 'The file was created by that edit and is gone now.'
@@ -131,7 +132,7 @@ export class FileEditor {
   async #write(file: string, before: TextFile, text: string, line: number, count: number): Promise<Result> {
     if (Buffer.byteLength(text) > MAX_TEXT_BYTES) throw tooLarge(file, Buffer.byteLength(text));
     await writeTextFile(file, { text, encoding: before.encoding });
-    this.#history.push(file, before);
+    this.history.push(file, before);
     const shown = `The file ${file} has been edited. Here's the result of running \`cat -n\` on a snippet of ${file}:\n${snippet(text, line, count)}\n${REVIEW}`;
     return { text: shown, existed: true, before: before.text, after: text };
   }

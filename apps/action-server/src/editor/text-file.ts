@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
@@ -19,9 +19,12 @@ export interface TextFile {
 /** A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is read). */
 export async function readTextFile(file: string): Promise<TextFile> {
   try {
-    const handle = await open(file, 'r');
+    // Opening a pipe must not wait for somebody to write into it.
+    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const { size } = await handle.stat();
+      const found = await handle.stat();
+      if (!found.isFile() && !found.isDirectory()) throw new SlipwayError('request.invalid', `${file} is neither a file nor a directory.`);
+      const { size } = found;
       if (size > MAX_TEXT_BYTES) throw tooLarge(file, size);
       const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, size));
       await handle.read(sample, 0, sample.length, 0);
@@ -71,20 +74,32 @@ export async function readLines(file: string, first: number, last: number, maxLe
 }
 
 /** Replaces the content in one step: a full disk or a crash leaves the file as it was. A link stays a link, and the mode stays. */
-export async function writeTextFile(file: string, { text, encoding }: TextFile): Promise<void> {
+export async function writeTextFile(file: string, content: TextFile): Promise<void> {
+  await (await stageTextFile(file, content)).commit();
+}
+
+/** As `writeTextFile`, up to the step itself: what may fail for want of room or rights has been done beside the file. @param newMode of a file that is not there. */
+export async function stageTextFile(
+  file: string,
+  { text, encoding }: TextFile,
+  newMode?: number,
+): Promise<{ commit(): Promise<void>; discard(): Promise<void> }> {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of Latin-1
   if (encoding === 'latin1' && /[^\x00-\xff]/.test(text))
     throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
   const target = await realpath(file).catch(() => file);
-  const mode = (await stat(target).catch(() => undefined))?.mode;
+  const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode;
   const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 200)}.${randomBytes(4).toString('hex')}`);
-  try {
-    await writeFile(temporary, Buffer.from(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) });
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw fileError(error, file);
-  }
+  const guarded = async (work: Promise<void>): Promise<void> => {
+    try {
+      await work;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw fileError(error, file);
+    }
+  };
+  await guarded(writeFile(temporary, Buffer.from(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) }));
+  return { commit: () => guarded(rename(temporary, target)), discard: () => rm(temporary, { force: true }) };
 }
 
 export function binary(file: string): SlipwayError {

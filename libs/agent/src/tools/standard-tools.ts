@@ -1,3 +1,4 @@
+import { APPLY_PATCH } from './apply-patch.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
 import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
@@ -7,4 +8,4 @@ import { THINK } from './think.js';
 import type { Tool } from './tool.js';
 
 /** What every agent can do unless its start says otherwise, in the order in which the model reads it. */
-export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];
+export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, APPLY_PATCH, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];

@@ -1,0 +1,92 @@
+import type { Chunk } from './parse-patch.js';
+
+/** How alike two lines must be, from as they are to as a person reads them; the place in the list is what it adds to the fuzz. */
+const ALIKE: ReadonlyArray<{ readonly fuzz: number; readonly form: (line: string) => string }> = [
+  { fuzz: 0, form: (line) => line },
+  { fuzz: 1, form: (line) => line.trimEnd() },
+  { fuzz: 100, form: (line) => line.trim() },
+  { fuzz: 1_000, form: plain },
+];
+
+export type Patched = { readonly ok: true; readonly text: string; readonly fuzz: number } | { readonly ok: false; readonly why: string };
+
+/**
+ * A text with chunks put in, each found after the one before. Lines that are not changed stay as the text has them, also where the patch has them a little otherwise; added
+ * lines end as the lines of the text do.
+ */
+export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
+  const ended = text.endsWith('\n') || text === '';
+  const lines = text.split('\n');
+  if (ended) lines.pop();
+  const carriage = lines.length > 0 && lines.every((line) => line.endsWith('\r')) ? '\r' : '';
+  const forms = ALIKE.map(({ form }) => form);
+  /** Each form of the text is made once, when it is first needed. */
+  const made: string[][] = [];
+  const textIn = (form: number): string[] => (made[form] ??= lines.map(forms[form] as (line: string) => string));
+  const find = (wanted: readonly string[], from: number, atEnd: boolean): { at: number; fuzz: number } | undefined => {
+    for (const [index, { fuzz, form }] of ALIKE.entries()) {
+      const at = placeOf(textIn(index), wanted.map(form), from, atEnd);
+      if (at >= 0) return { at, fuzz };
+    }
+    // The end of the file was meant, but the lines are elsewhere.
+    const elsewhere = atEnd ? find(wanted, from, false) : undefined;
+    return elsewhere === undefined ? undefined : { at: elsewhere.at, fuzz: elsewhere.fuzz + 10_000 };
+  };
+  const result: string[] = [];
+  let taken = 0;
+  let from = 0;
+  let fuzz = 0;
+  for (const [index, { anchors, lines: given, atEnd }] of chunks.entries()) {
+    const name = `Change ${index + 1} of ${chunks.length}`;
+    for (const anchor of anchors) {
+      const found = find([anchor], from, false);
+      if (found === undefined) return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };
+      from = found.at + 1;
+      fuzz += found.fuzz;
+    }
+    const before = given.filter(({ sign }) => sign !== '+').map((line) => line.text);
+    const found = before.length === 0 ? { at: anchors.length > 0 && !atEnd ? from : lines.length, fuzz: 0 } : find(before, from, atEnd);
+    if (found === undefined) return { ok: false, why: `${name}: these lines do not stand together after line ${from}:\n${quoted(before)}` };
+    fuzz += found.fuzz;
+    result.push(...lines.slice(taken, found.at));
+    let line = found.at;
+    for (const { sign, text: own } of given) {
+      if (sign === '+') result.push(own + carriage);
+      else {
+        if (sign === ' ') result.push(lines[line] as string);
+        line += 1;
+      }
+    }
+    taken = line;
+    from = line;
+  }
+  result.push(...lines.slice(taken));
+  // A text without a last line feed keeps none, unless lines were put after what was its last.
+  const grown = taken === lines.length && chunks.at(-1)?.lines.at(-1)?.sign === '+';
+  return { ok: true, text: result.length === 0 ? '' : result.join('\n') + (ended || grown ? '\n' : ''), fuzz };
+}
+
+function placeOf(lines: readonly string[], wanted: readonly string[], from: number, atEnd: boolean): number {
+  const last = lines.length - wanted.length;
+  for (let at = atEnd ? Math.max(last, from) : from; at <= last; at++) {
+    let same = 0;
+    while (same < wanted.length && lines[at + same] === wanted[same]) same += 1;
+    if (same === wanted.length) return at;
+  }
+  return -1;
+}
+
+/** Typographic dashes, quotes and spaces as a keyboard has them. */
+function plain(line: string): string {
+  return line
+    .trim()
+    .replace(/[‐-―−]/g, '-')
+    .replace(/[‘-‛]/g, "'")
+    .replace(/[“-‟]/g, '"')
+    .replace(/[\u00a0\u2002-\u200a\u202f\u205f\u3000]/g, ' ');
+}
+
+function quoted(lines: readonly string[]): string {
+  const text = lines.join('\n');
+  return text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text;
+}

@@ -2,10 +2,10 @@ import type { SandboxAction, SandboxObservation } from '@slipway/contracts';
 import type { Patcher } from './apply-patch/patcher.js';
 import type { FileEditor } from './editor/file-editor.js';
 import type { Search } from './search/search.js';
-import type { Terminal } from './terminal/terminal.js';
+import type { Terminals } from './terminal/terminals.js';
 
 export interface ActionHandlers {
-  readonly terminal: Terminal;
+  readonly terminal: Terminals;
   readonly editor: FileEditor;
   readonly patcher: Patcher;
   readonly search: Search;

@@ -22,7 +22,7 @@ import { jsonBody } from './http/body.js';
 import type { Routes } from './http/server.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
-import { Terminal } from './terminal/terminal.js';
+import { Terminals } from './terminal/terminals.js';
 
 const PathQuery = z.object({ path: z.string().min(1).max(4096) });
 /** `ref` is what OpenHands' clients call `base`. */
@@ -59,7 +59,7 @@ export interface ActionRoutesOptions {
 export function createRoutes({ workspace, stateDirectory, env, quietMs, home, maxArchiveBytes }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
   const environment = new ShellEnvironment(env);
-  const terminal = new Terminal({
+  const terminal = new Terminals({
     workspace,
     outputDirectory: path.join(stateDirectory, 'terminal-output'),
     environment,

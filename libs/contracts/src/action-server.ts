@@ -9,15 +9,23 @@ import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectory
  * `POST /interrupt_terminal` does the same to a program that has outlived its action.
  */
 
+/** The terminal that is used when none is named. */
+export const MAIN_SESSION = 'main';
+
 export const TerminalAction = z.looseObject({
   kind: z.literal('TerminalAction'),
   /** Empty with `is_input: false` asks for more output of a running program. `C-c`, `C-d`, `C-z` with `is_input: true` are keys. */
   command: z.string(),
   is_input: z.boolean().default(false),
   /** Seconds without a result before the action answers with `exit_code: -1` and the program left running. Absent: 30 s without output. */
-  timeout: z.number().positive().max(3600).nullish(),
+  timeout: z.number().min(0).max(3600).nullish(),
   /** Start a new shell first. */
   reset: z.boolean().default(false),
+  /** Which terminal: each name is a shell of its own, opened when it is first used. Absent: `main`. */
+  session: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,40}$/, 'a name of letters, digits, - and _, at most 40')
+    .nullish(),
 });
 export const FileEditorAction = z.looseObject({
   kind: z.literal('FileEditorAction'),
@@ -70,6 +78,8 @@ export const TerminalObservation = baseObservation.extend({
   }),
   /** File in the sandbox that holds the whole output, when `content` was cut. */
   full_output_save_dir: z.string().nullable(),
+  /** Absent for `main`. */
+  session: z.string().optional(),
 });
 export const FileEditorObservation = baseObservation.extend({
   kind: z.literal('FileEditorObservation'),

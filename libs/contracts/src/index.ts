@@ -25,6 +25,7 @@ export {
   FileEditorAction,
   FileEditorObservation,
   FinishAction,
+  MAIN_SESSION,
   MAX_OBSERVATION_LENGTH,
   RunCommandRequest,
   RunCommandResponse,

@@ -19,6 +19,8 @@ export const RESET_WITH_INPUT = 'reset=true starts a new shell; it cannot be com
 export const NUL_IN_COMMAND = "Not run: the command holds a NUL character, which bash cannot take. Write it as an escape, such as printf '\\0'.";
 export const tooLong = (length: number, limit: number): string =>
   `Not run: the command has ${length} characters and the limit is ${limit}. Write a file with the file editor and run that.`;
+export const tooManySessions = (limit: number, names: readonly string[]): string =>
+  `Not run: there are ${limit} terminals, and no more can be opened. Use one of them (${names.join(', ')}), or end the shell of one with \`exit\`.`;
 export const RESET_DONE = 'A new shell was started; variables, functions and running programs of the old one are gone.';
 
 function shortened(command: string): string {

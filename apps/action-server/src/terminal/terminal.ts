@@ -50,7 +50,7 @@ export interface TerminalOptions {
 }
 
 /**
- * The agent's one terminal. Actions are done one after another. A command that outlives its action stays in the foreground: the next
+ * One terminal of the agent. Actions are done one after another. A command that outlives its action stays in the foreground: the next
  * actions read more of it, type into it, or interrupt it, and a new command is refused until it has ended.
  */
 export class Terminal {
@@ -69,6 +69,11 @@ export class Terminal {
     this.#home = options.workspace;
     this.#directory = options.workspace;
     this.#background = this.#newRecorder('background');
+  }
+
+  /** Nothing runs and there is no shell: nothing is lost with this terminal. */
+  get isEmpty(): boolean {
+    return this.#shell === undefined && this.#run === undefined;
   }
 
   /** Where the shell was when its last command ended. */
@@ -111,9 +116,9 @@ export class Terminal {
 
   async #execute(action: Action, signal: AbortSignal): Promise<Observation> {
     const { command, is_input: isInput } = action;
-    if (action.reset && isInput) return this.#refusal(action, messages.RESET_WITH_INPUT);
-    if (command.includes('\0')) return this.#refusal(action, messages.NUL_IN_COMMAND);
-    if (command.length > MAX_COMMAND) return this.#refusal(action, messages.tooLong(command.length, MAX_COMMAND));
+    if (action.reset && isInput) return this.refusal(action, messages.RESET_WITH_INPUT);
+    if (command.includes('\0')) return this.refusal(action, messages.NUL_IN_COMMAND);
+    if (command.length > MAX_COMMAND) return this.refusal(action, messages.tooLong(command.length, MAX_COMMAND));
     if (action.reset) {
       this.#endShell();
       this.#directory = this.#home;
@@ -121,15 +126,15 @@ export class Terminal {
     }
     const running = this.#run !== undefined && !hasEnded(this.#run);
     if (isInput) {
-      if (!running) return this.#run === undefined ? this.#refusal(action, messages.NOTHING_RUNS) : this.#answer(action, 'ended', true);
+      if (!running) return this.#run === undefined ? this.refusal(action, messages.NOTHING_RUNS) : this.#answer(action, 'ended', true);
       if (command !== '') this.#shell?.type(keysOf(command));
       return this.#answer(action, await this.#wait(action, signal), true);
     }
     if (command.trim() === '') {
-      if (this.#run === undefined) return this.#refusal(action, messages.NOTHING_TO_READ);
+      if (this.#run === undefined) return this.refusal(action, messages.NOTHING_TO_READ);
       return this.#answer(action, await this.#wait(action, signal), true);
     }
-    if (this.#run !== undefined && running) return this.#refusal(action, messages.busy(this.#run.command), -1);
+    if (this.#run !== undefined && running) return this.refusal(action, messages.busy(this.#run.command), -1);
     const unread = this.#takeUnread();
     this.#begin(command);
     return this.#answer(action, await this.#wait(action, signal), false, unread);
@@ -255,7 +260,8 @@ export class Terminal {
     return unread;
   }
 
-  #refusal(action: Action, text: string, exitCode: number | null = null): Observation {
+  /** An answer that says why nothing was run. */
+  refusal(action: Action, text: string, exitCode: number | null = null): Observation {
     return { ...this.#observation(action, { text, exitCode: exitCode ?? 1 }), exit_code: exitCode, is_error: true };
   }
 

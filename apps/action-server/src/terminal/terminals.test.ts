@@ -1,0 +1,61 @@
+import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { processRow } from '../process/process-table.js';
+import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
+
+describe('several terminals', () => {
+  let server: RunningServer;
+  const run = async (session: string | undefined, command: string, more: Record<string, unknown> = {}): Promise<string> =>
+    textOf(await server.terminal(command, { ...(session === undefined ? {} : { session }), ...more }));
+  before(async () => {
+    server = await startActionServer();
+  });
+  after(() => server.close());
+
+  it('have directory and variables of their own, and one without a name is the first', async () => {
+    await run(undefined, 'cd /usr; export WHO=first');
+    await run('other', 'cd /etc; export WHO=other');
+    expect(await run('main', 'echo $WHO $PWD')).toBe('first /usr');
+    expect(await run('other', 'echo $WHO $PWD')).toBe('other /etc');
+    const observation = await server.terminal('true', { session: 'other' });
+    expect(observation).toMatchObject({ session: 'other', metadata: { working_dir: '/etc' } });
+  });
+
+  it('run beside each other: a program in one keeps no other waiting, and takes its input where it runs', async () => {
+    expect(await run('asks', 'read -p "Name? " name; echo "hello $name"', { timeout: 0.2 })).toBe('Name? ');
+    expect(await run(undefined, 'echo free')).toBe('free');
+    expect(await run('asks', 'Ann', { is_input: true, timeout: 10 })).toBe('hello Ann');
+  });
+
+  it('are stopped one at a time: the one that was used last, and what others left running stays', async () => {
+    const pid = Number(await run('server', 'echo $BASHPID; exec sleep 1000', { timeout: 0.3 }));
+    await run('tests', 'sleep 1001', { timeout: 0.1 });
+    expect((await server.send('POST', '/interrupt_terminal', '{}')).status).toBe(200);
+    expect(await run('tests', 'echo done')).toBe('done');
+    expect(processRow(pid)).toBeDefined();
+    await run('server', '', { reset: true });
+    await until('its program is gone', () => processRow(pid) === undefined);
+  });
+
+  it('are at most eight; one whose shell has ended makes room', async () => {
+    for (let index = 0; index < 8; index++) await server.terminal('true', { session: `many-${index}` });
+    const refused = await server.terminal('true', { session: 'one-more' });
+    expect([refused.is_error, textOf(refused)]).toEqual([true, expect.stringContaining('many-0')]);
+    await server.terminal('exit', { session: 'many-0' });
+    await server.terminal('true');
+    expect(await run('one-more', 'echo here')).toBe('here');
+  });
+
+  it('have names, and nothing else is one', async () => {
+    for (const session of ['', '../x', 'a b', 'x'.repeat(41), 7])
+      expect((await server.send('POST', '/execute_action', JSON.stringify({ action: { kind: 'TerminalAction', command: 'true', session } }))).status).toBe(400);
+  });
+
+  it('are bounded and quick for a million lines', async () => {
+    const observation = await server.terminal('seq 1 1000000', { session: 'main', timeout: 60 });
+    expect(observation.exit_code).toBe(0);
+    expect(textOf(observation).startsWith('1\n2\n') && textOf(observation).endsWith('999999\n1000000')).toBe(true);
+    expect(await run(undefined, `wc -l < ${observation.full_output_save_dir}`)).toBe('1000000');
+  });
+});

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { ConversationEvent } from '@slipway/contracts';
+import { expect } from 'expect';
+import { ConversationApp, executionStatus, type Person, startSandbox } from '../testing/conversation-app.js';
+
+const action = (id: string = randomUUID()): ConversationEvent => ({
+  id,
+  timestamp: new Date().toISOString(),
+  source: 'agent',
+  kind: 'ActionEvent',
+  thought: [],
+  action: { kind: 'TerminalAction', command: 'npm publish' },
+  tool_name: 'terminal',
+  tool_call_id: `call-${id}`,
+  tool_call: { id: `call-${id}`, name: 'terminal', arguments: '{}' },
+  llm_response_id: 'r',
+  security_risk: 'HIGH',
+});
+
+describe('a word on what the agent asks for', () => {
+  let app: ConversationApp;
+  let ada: Person;
+  before(async () => {
+    app = await ConversationApp.start();
+    ada = await app.person('Ada');
+  });
+  const sandboxes: Array<Awaited<ReturnType<typeof startSandbox>>> = [];
+  after(async () => {
+    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+    await app?.close();
+  });
+  const standIn = async (answers: Parameters<typeof startSandbox>[0]) => {
+    const sandbox = await startSandbox(answers);
+    sandboxes.push(sandbox);
+    return sandbox;
+  };
+
+  const answer = (person: Person, id: string, body: object) => app.http<{ code?: string }>(person, 'POST', app.path(person, id, '/confirmation'), body);
+  const audits = async (id: string) =>
+    (await app.owner.query<{ action: string }>('SELECT action FROM app.audit_entry WHERE target = $1', [id])).rows.map((row) => row.action);
+  const settings = (values: object) =>
+    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify(values)]);
+
+  /** A conversation whose agent waits; `sandbox` is up and has it, or there is none. */
+  async function waiting(sandbox?: Parameters<ConversationApp['started']>[2]) {
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    const asked = action();
+    await app.ingest(ada, id, [
+      { producerSeq: 1, event: executionStatus('running') },
+      { producerSeq: 2, event: asked },
+      { producerSeq: 3, event: executionStatus('waiting_for_confirmation') },
+    ]);
+    return { id, actionIds: [asked.id] };
+  }
+
+  it('goes straight to the sandbox that has the conversation, and is in the audit', async () => {
+    const sandbox = await standIn(() => ({ status: 200 }));
+    const { id, actionIds } = await waiting(sandbox);
+    expect((await answer(ada, id, { accept: true, actionIds, always: { tool_name: 'terminal', match: 'exact', value: 'npm publish' } })).status).toBe(200);
+    expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/events/respond_to_confirmation`]);
+    expect(await audits(id)).toContain('conversation.approve');
+  });
+
+  it('says that somebody else was first when the sandbox says so, and that nothing is kept when it does not answer', async () => {
+    const late = await standIn(() => ({ status: 409, body: '{"code":"conversation.nothing-to-confirm"}' }));
+    const first = await waiting(late);
+    const broken = await standIn(() => ({ status: 500 }));
+    const second = await waiting(broken);
+    const [refused, unheard] = [
+      await answer(ada, first.id, { accept: true, actionIds: first.actionIds }),
+      await answer(ada, second.id, { accept: false, actionIds: second.actionIds }),
+    ];
+    expect([refused.status, refused.body.code]).toEqual([409, 'conversation.nothing-to-confirm']);
+    expect(unheard.body.code).toBe('sandbox.unreachable');
+    expect([await audits(first.id), await audits(second.id)].flat().filter((one) => /approve|reject/.test(one))).toEqual([]);
+  });
+
+  it('is written into the log when no sandbox is there, and the first of many counts', async () => {
+    const { id, actionIds } = await waiting();
+    await app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);
+    const answers = await Promise.all([true, false, true, false].map((accept) => answer(ada, id, { accept, actionIds, ...(accept ? {} : { reason: 'no' }) })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    const { rows } = await app.owner.query<{ desired: string; jobs: number }>(
+      "SELECT desired, (SELECT count(*)::int FROM app.outbox WHERE key = $1::text AND queue = 'conversation-start') AS jobs FROM app.conversation WHERE id = $1::uuid",
+      [id],
+    );
+    expect(rows[0]).toEqual({ desired: 'run', jobs: 1 });
+    const said = (await app.log(id)).filter(({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation');
+    expect(said).toHaveLength(1);
+  });
+
+  it('tells the agent the reason of a no that no sandbox heard', async () => {
+    const { id, actionIds } = await waiting();
+    await app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);
+    expect((await answer(ada, id, { accept: false, actionIds, reason: 'not on a Friday' })).status).toBe(200);
+    expect((await app.log(id)).map(({ event }) => event).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      action_id: actionIds[0],
+      rejection_reason: 'not on a Friday',
+    });
+    expect((await answer(ada, id, { accept: true, actionIds })).status).toBe(409);
+  });
+
+  it('refuses what is no answer, and knows no conversation of others', async () => {
+    const { id, actionIds } = await waiting();
+    await app.owner.query("UPDATE app.conversation SET desired = 'rest' WHERE id = $1", [id]);
+    expect((await answer(ada, id, { accept: 'yes', actionIds })).status).toBe(400);
+    expect((await answer(ada, id, { accept: true, actionIds: [] })).status).toBe(400);
+    expect((await answer(ada, id, { accept: true, actionIds: [randomUUID()] })).status).toBe(409);
+    const other = await app.person('Eve');
+    expect((await answer(other, id, { accept: true, actionIds })).status).toBe(404);
+  });
+
+  it('lets nobody approve for themselves where four eyes must, and everybody say no', async () => {
+    await settings({ fourEyes: true });
+    const { id, actionIds } = await waiting();
+    await app.owner.query("UPDATE app.conversation SET desired = 'rest' WHERE id = $1", [id]);
+    const own = await answer(ada, id, { accept: true, actionIds });
+    expect([own.status, own.body.code]).toEqual([403, 'conversation.four-eyes']);
+    expect((await answer(ada, id, { accept: false, actionIds })).status).toBe(200);
+    await settings({ fourEyes: false });
+  });
+
+  it('does not take "go on" for a yes', async () => {
+    const sandbox = await standIn(() => ({ status: 200 }));
+    const { id } = await waiting(sandbox);
+    const resumed = await app.http<{ code: string }>(ada, 'POST', app.path(ada, id, '/resume'));
+    expect([resumed.status, resumed.body.code, sandbox.asked]).toEqual([409, 'conversation.awaits-confirmation', []]);
+  });
+
+  it('asks at least as often as the organization wants, from the next step on', async () => {
+    const sandbox = await standIn(() => ({ status: 200 }));
+    const { id } = await waiting(sandbox);
+    const put = (mode: string) => app.http<{ confirmation: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
+    expect((await put('risky')).body.confirmation).toBe('risky');
+    expect(sandbox.asked).toEqual(['security_analyzer', 'confirmation_policy'].map((route) => `POST /api/conversations/${id}/${route}`));
+    expect((await put('sometimes')).status).toBe(400);
+    expect(await audits(id)).toContain('conversation.set-confirmation');
+    await settings({ confirmation: 'always' });
+    const made = await app.http<{ confirmation: string }>(ada, 'POST', app.path(ada), { prompt: 'x', confirmation: 'never' });
+    expect(made.body.confirmation).toBe('always');
+    await settings({ confirmation: 'never' });
+  });
+});

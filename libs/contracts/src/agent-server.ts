@@ -100,6 +100,21 @@ export const SendEventRequest = z.looseObject({
 });
 export type SendEventRequest = z.infer<typeof SendEventRequest>;
 
+/** `POST /api/conversations/{id}/fork`: a new conversation that begins with what this one knows. */
+export const ForkConversationRequest = z.looseObject({
+  id: z.uuid().nullish(),
+  title: z.string().max(500).nullish(),
+  tags: z.record(z.string(), z.string()).nullish(),
+  reset_metrics: z.boolean().default(true),
+  /** Up to and with this event; absent: everything. */
+  from_event_id: z.uuid().nullish(),
+});
+export type ForkConversationRequest = z.infer<typeof ForkConversationRequest>;
+
+/** `PATCH /api/conversations/{id}`. */
+export const UpdateConversationRequest = z.looseObject({ title: z.string().max(500).nullish(), tags: z.record(z.string(), z.string()).nullish() });
+export const AskAgentRequest = z.looseObject({ question: z.string().min(1).max(100_000) });
+
 export const EventSearchPage = z.object({ items: z.array(ConversationEvent), next_page_id: z.string().nullable() });
 
 /** `POST /api/bash/execute_bash_command` and `start_bash_command`. `timeout` in seconds. */

@@ -52,10 +52,12 @@ export {
 } from './actions/search.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
 export {
+  AskAgentRequest,
   BashOutput,
   ConversationInfo,
   EventSearchPage,
   ExecuteBashRequest,
+  ForkConversationRequest,
   GitChange,
   GitDiff,
   type LlmSettings,
@@ -63,6 +65,7 @@ export {
   SendEventRequest,
   StartConversationRequest,
   SwitchLlmRequest,
+  UpdateConversationRequest,
 } from './agent-server.js';
 export {
   API_KEY_OWNERS,

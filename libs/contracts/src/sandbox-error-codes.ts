@@ -175,4 +175,11 @@ export const SANDBOX_ERRORS = {
   'file.binary': { status: 415, title: 'The file is not text', retry: 'never', nextStep: 'Download it instead of viewing it.' },
   'file.too-large': { status: 413, title: 'The file is too large to show', retry: 'never', nextStep: 'Download it, or view a range of lines.' },
   'file.outside-workspace': { status: 403, title: 'The path is outside the workspace', retry: 'never', nextStep: 'Use a path inside the workspace.' },
+  'conversation.exists': { status: 409, title: 'There is a conversation with this id', retry: 'never', nextStep: 'Leave the id out, or choose another.' },
+  'feature.not-here': {
+    status: 501,
+    title: 'This server does not offer that',
+    retry: 'never',
+    nextStep: 'The detail says what takes its place; docs/compatibility.md lists every route.',
+  },
 } as const satisfies Record<string, ErrorRow>;

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { StartConversationRequest } from '@slipway/contracts';
 import { z } from 'zod';
+import { settingsOf } from '../openhands/agent-settings.js';
 
 /** What is kept of a start, in `meta.json`. Nothing secret: keys and tokens come again with the next start. */
 const ConversationMeta = z.object({
@@ -13,6 +14,9 @@ const ConversationMeta = z.object({
   max_iterations: z.int(),
   stuck_detection: z.boolean(),
   tags: z.record(z.string(), z.string()),
+  title: z.string().nullable().default(null),
+  /** What the start said that is only handed back, without its secrets. */
+  handed_back: z.record(z.string(), z.unknown()).default({}),
   epoch: z.int().nullable(),
   /** `producerSeq` up to which the app had acknowledged when this was written. */
   acked: z.int(),
@@ -21,7 +25,7 @@ export type ConversationMeta = z.infer<typeof ConversationMeta>;
 
 const DEFAULT_MAX_ITERATIONS = 500;
 
-export function metaOf(id: string, request: StartConversationRequest, createdAt: string): ConversationMeta {
+export function metaOf(id: string, request: StartConversationRequest, createdAt: string, title: string | null = null): ConversationMeta {
   return {
     id,
     created_at: createdAt,
@@ -31,6 +35,8 @@ export function metaOf(id: string, request: StartConversationRequest, createdAt:
     max_iterations: request.max_iterations ?? DEFAULT_MAX_ITERATIONS,
     stuck_detection: request.stuck_detection ?? true,
     tags: request.tags ?? {},
+    title,
+    handed_back: settingsOf(request),
     epoch: request.slipway?.epoch ?? null,
     acked: 0,
   };

@@ -19,6 +19,7 @@ import type {
   ConfirmationSettings,
   ConversationEvent,
   ConversationInfo,
+  ForkConversationRequest,
   LlmSettings,
   RespondToConfirmationRequest,
   SendEventRequest,
@@ -28,6 +29,7 @@ import type {
 import { acceptedUnheard, lastStatus, unansweredActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
+import { listedTool, toolsOf } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AppLink } from './app-link.js';
@@ -37,6 +39,7 @@ import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversati
 import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
+import { type Fork, forkOf, withModel } from './fork.js';
 import { noticeOf } from './restart-notice.js';
 import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
@@ -69,7 +72,8 @@ export class Conversation {
   private metaTimer: NodeJS.Timeout | undefined;
   private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
   private readonly closers = new Set<(why: 'gone' | 'restarted') => void>();
-  private readonly toolbox = new Toolbox(STANDARD_TOOLS);
+  private readonly resters = new Set<() => void>();
+  private toolbox = new Toolbox(STANDARD_TOOLS);
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
   private askFirst: ConfirmationSettings = initialSettings({});
@@ -102,12 +106,21 @@ export class Conversation {
     return meta === null ? null : new Conversation(directory, meta, await EventLog.open(directory), deps);
   }
 
-  static async create(id: string, directory: string, request: StartConversationRequest, deps: ConversationDeps): Promise<Conversation> {
-    return new Conversation(directory, metaOf(id, request, new Date().toISOString()), await EventLog.open(directory), deps);
+  /** @param events what its log begins with. */
+  static async create(
+    id: string,
+    directory: string,
+    request: StartConversationRequest,
+    deps: ConversationDeps,
+    events: readonly ConversationEvent[] = [],
+  ): Promise<Conversation> {
+    const log = await EventLog.open(directory);
+    if (events.length > 0) await log.append(events);
+    return new Conversation(directory, metaOf(id, request, new Date().toISOString()), log, deps);
   }
 
   info(): ConversationInfo {
-    return conversationInfo(this.meta, this.log.events, this.confirmation.settings, this.started?.link?.outbox.state ?? null);
+    return conversationInfo(this.meta, this.log.events, this.confirmation.settings, this.directory, this.started?.link?.outbox.state ?? null);
   }
 
   /**
@@ -124,7 +137,8 @@ export class Conversation {
     this.deps.mask.add([slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
     for (const closer of this.closers) closer('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
-    this.meta = metaOf(this.id, request, this.meta.created_at);
+    this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
+    this.toolbox = new Toolbox(toolsOf(request.agent));
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
@@ -202,6 +216,7 @@ export class Conversation {
       stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
     );
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
+    this.rest();
   }
 
   /**
@@ -242,8 +257,27 @@ export class Conversation {
     // The key stays where it was good: at no other address.
     started.llms.switch('agent', next.apiKey === null && next.baseUrl === baseUrl ? { ...next, apiKey } : next);
     started.modelRetries = modelRetriesOf(llm);
+    started.request = withModel(started.request, llm);
     this.meta = { ...this.meta, model: llm.model, base_url: llm.base_url ?? null };
     this.saveMeta();
+  }
+
+  /** What another conversation needs to go on by itself from what this one knows. @throws SlipwayError `conversation.not-running`, `resource.not-found`. */
+  fork(wish: ForkConversationRequest): Fork {
+    if (this.started === undefined) throw notStarted();
+    return forkOf(this.id, this.started.request, this.log.events, wish);
+  }
+
+  /** What people call it and how they sort it; nothing of the agent's. */
+  describe({ title, tags }: { readonly title?: string | null | undefined; readonly tags?: Record<string, string> | null | undefined }): void {
+    this.meta = { ...this.meta, ...(title == null ? {} : { title }), ...(tags == null ? {} : { tags }) };
+    this.saveMeta();
+  }
+
+  /** `listener` is called whenever a run has ended, after its last event. */
+  onRest(listener: () => void): () => void {
+    this.resters.add(listener);
+    return () => this.resters.delete(listener);
   }
 
   onDelta(listener: (delta: StreamingDelta) => void): () => void {
@@ -304,7 +338,7 @@ export class Conversation {
           kind: 'SystemPromptEvent',
           source: 'agent',
           system_prompt: { type: 'text', text },
-          tools: this.toolbox.definitions.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description })),
+          tools: this.toolbox.tools.map(listedTool),
         }),
       );
     }
@@ -377,11 +411,16 @@ export class Conversation {
   private ended(active: ActiveRun): void {
     if (this.active !== active) return;
     this.active = undefined;
+    this.rest();
     if (!this.runAgain || this.fenced || untakenMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
       (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the agent could not go on with a message'),
     );
+  }
+
+  private rest(): void {
+    for (const rester of this.resters) rester();
   }
 
   /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */

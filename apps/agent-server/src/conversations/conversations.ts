@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { StartConversationRequest } from '@slipway/contracts';
-import { notFound } from '@slipway/errors';
+import type { ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
+import { notFound, SlipwayError } from '@slipway/errors';
 import { Conversation, type ConversationDeps } from './conversation.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -45,6 +45,24 @@ export class Conversations {
       return await turn;
     } finally {
       if (this.starting.get(id) === turn) this.starting.delete(id);
+    }
+  }
+
+  /** A conversation of its own that knows what `id` knows; it belongs to no app. @throws SlipwayError `resource.not-found`, `conversation.not-running`, `conversation.exists`. */
+  async fork(id: string | undefined, wish: ForkConversationRequest): Promise<Conversation> {
+    const { request, events } = (await this.get(id)).fork(wish);
+    const forkId = wish.id?.toLowerCase() ?? randomUUID();
+    if (this.open.has(forkId)) throw new SlipwayError('conversation.exists', 'There is a conversation with this id already.');
+    const making = Conversation.create(forkId, path.join(this.directory, forkId), request, this.deps, events);
+    this.open.set(forkId, making);
+    try {
+      const fork = await making;
+      fork.describe(wish);
+      await fork.start(request);
+      return fork;
+    } catch (error) {
+      this.open.delete(forkId);
+      throw error;
     }
   }
 

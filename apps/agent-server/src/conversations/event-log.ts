@@ -3,12 +3,15 @@ import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises
 import path from 'node:path';
 import type { ConversationEvent } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { openhandsEvent } from '../openhands/openhands-event.js';
 import { textFrame } from './frame.js';
 
-/** One event of the log, with its JSON once: as the line of the file, the frame of the sockets and the body of a batch. */
+/** One event of the log, with its JSON once: as the line of the file, the body of a batch and, unless something of ours is in it, the frame of the sockets. */
 export interface LogEntry {
   readonly event: ConversationEvent;
   readonly frame: Buffer;
+  /** As OpenHands' clients take it; mostly the same as `frame`. */
+  readonly shown: Buffer;
   /** Where the JSON begins in `frame`. */
   readonly offset: number;
 }
@@ -19,7 +22,8 @@ export function jsonOf(entry: LogEntry): Buffer {
 
 export function entryOf(event: ConversationEvent): LogEntry {
   const { frame, headerLength } = textFrame(Buffer.from(JSON.stringify(event)));
-  return { event, frame, offset: headerLength };
+  const shown = openhandsEvent(event);
+  return { event, frame, shown: shown === event ? frame : textFrame(Buffer.from(JSON.stringify(shown))).frame, offset: headerLength };
 }
 
 interface Waiting {

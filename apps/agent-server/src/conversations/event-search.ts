@@ -1,5 +1,6 @@
 import type { ConversationEvent } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { openhandsEvent } from '../openhands/openhands-event.js';
 import { type EventLog, jsonOf, type LogEntry } from './event-log.js';
 
 const MAX_PAGE = 100;
@@ -38,7 +39,7 @@ export function searchEvents(log: EventLog, query: URLSearchParams): { items: Co
     const entry = log.entries[index] as LogEntry;
     if (!matches(entry, filter)) continue;
     if (items.length === limit) return { items, next_page_id: entry.event.id };
-    items.push(entry.event);
+    items.push(openhandsEvent(entry.event));
   }
   return { items, next_page_id: null };
 }

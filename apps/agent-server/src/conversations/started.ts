@@ -9,6 +9,8 @@ const DEFAULT_MODEL_RETRIES = 5;
 
 /** What a start brought: present while the conversation can run. A restarted process has only the log until it is started again. */
 export interface Started {
+  /** As it came; the model in it is the one in use. Holds keys. */
+  request: StartConversationRequest;
   readonly llms: LlmRegistry;
   readonly stats: StatsBook;
   readonly condenser: CondenserSettings;
@@ -21,6 +23,7 @@ export function startedOf(request: StartConversationRequest, events: readonly Co
   const { llm, condenser } = request.agent;
   const ownModel = condenser?.llm ?? null;
   return {
+    request,
     llms: new LlmRegistry({
       agent: llmConfigOf(llm),
       // A client that names one model twice means one: it is then switched with the agent's.

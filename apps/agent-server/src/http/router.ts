@@ -23,7 +23,7 @@ export interface Reply {
 export type Handler = (call: Call) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Segments that begin with `:` are parameters. */
   readonly path: string;
   /** `open` needs nothing, `session` an activated sandbox and its session key. */

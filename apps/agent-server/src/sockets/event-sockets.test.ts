@@ -107,7 +107,7 @@ describe('/sockets/events/{id}', () => {
     await until('the end', () => client.events.some((event) => event.key === 'execution_status' && (event as { value?: unknown }).value === 'finished'));
     expect(client.events.filter((event) => (event.kind as string) === 'StreamingDeltaEvent').length).toBeGreaterThan(0);
     client.socket.send('{not json');
-    await until('the refusal', () => client.events.some((event) => (event.kind as string) === 'ServerErrorEvent'));
+    await until('the refusal', () => client.events.some((event) => (event.kind as string) === 'ConversationErrorEvent'));
     client.socket.close();
   });
 

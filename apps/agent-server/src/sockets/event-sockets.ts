@@ -114,22 +114,15 @@ export class EventSockets {
     const { log } = conversation;
     const from = startOf(conversation, query);
     // The first frame tells the client that its subscription stands; every event after it comes, from `from` on.
-    socket.send(
-      JSON.stringify({
-        id: randomUUID(),
-        timestamp: new Date().toISOString(),
-        source: 'environment',
-        kind: 'ConversationStateUpdateEvent',
-        key: 'full_state',
-        value: conversation.info(),
-      }),
-    );
+    sendState(socket, conversation);
     const subscriber = new Subscriber(socket, stream, log, from);
     const set = this.subscribers.get(conversation.id) ?? new Set();
     set.add(subscriber);
     this.subscribers.set(conversation.id, set);
     this.timer ??= setInterval(() => this.closeSlow(), LOOK_FOR_SLOW_MS).unref();
     const stopDeltas = conversation.onDelta((delta) => sendDelta(subscriber, delta));
+    // Tells OpenHands' clients that a run is over: their `run` waits for it. After the run's last event.
+    const stopResting = conversation.onRest(() => subscriber.whenCaughtUp(() => sendState(socket, conversation)));
     const stopClosing = conversation.onClose((why) => {
       // A client comes back after the second, and not after the first.
       if (why === 'gone') socket.close(CLOSE.unknown, 'the conversation was closed');
@@ -144,6 +137,7 @@ export class EventSockets {
     socket.once('close', () => {
       clearInterval(ping);
       stopDeltas();
+      stopResting();
       stopClosing();
       subscriber.close();
       set.delete(subscriber);
@@ -166,7 +160,7 @@ export class EventSockets {
             id: randomUUID(),
             timestamp: new Date().toISOString(),
             source: 'environment',
-            kind: 'ServerErrorEvent',
+            kind: 'ConversationErrorEvent',
             code: known.code,
             detail: known.detail,
           }),
@@ -236,6 +230,20 @@ function parseFrame(data: RawData): unknown {
   } catch (error) {
     throw new SlipwayError('request.not-json', 'The frame could not be read as JSON.', { cause: error });
   }
+}
+
+function sendState(socket: WebSocket, conversation: Conversation): void {
+  if (socket.readyState !== socket.OPEN) return;
+  socket.send(
+    JSON.stringify({
+      id: randomUUID(),
+      timestamp: new Date().toISOString(),
+      source: 'environment',
+      kind: 'ConversationStateUpdateEvent',
+      key: 'full_state',
+      value: conversation.info(),
+    }),
+  );
 }
 
 /** Pieces of text go only to who has every event before them, and reads. */

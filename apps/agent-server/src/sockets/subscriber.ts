@@ -16,6 +16,7 @@ export class Subscriber {
   /** While as much is unsent as may be. */
   private waiting: ReadingPace | null = null;
   private readonly unsubscribe: () => void;
+  private tells: Array<() => void> = [];
 
   /** @param stream the socket under `socket`: ready-made frames are written to it as they are. */
   constructor(
@@ -27,6 +28,12 @@ export class Subscriber {
     this.unsubscribe = log.subscribe(() => this.push());
     stream.on('drain', this.drained);
     this.push();
+  }
+
+  /** Called once, when it has everything that is there now. */
+  whenCaughtUp(tell: () => void): void {
+    this.tells.push(tell);
+    this.tellCaughtUp();
   }
 
   /** True when it has everything there is. */
@@ -54,13 +61,21 @@ export class Subscriber {
       const frames: Buffer[] = [];
       let size = 0;
       for (let entry = this.log.entries[this.next]; entry !== undefined && size < WRITE_SIZE; entry = this.log.entries[this.next]) {
-        frames.push(entry.frame);
-        size += entry.frame.length;
+        frames.push(entry.shown);
+        size += entry.shown.length;
         this.next += 1;
       }
       // Whole frames only, so that the library's own (pong, close) may come between two writes.
       const flowing = this.stream.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames, size));
       if (!flowing && this.stream.writableLength > MAX_BUFFERED - WRITE_SIZE) this.waiting = new ReadingPace(takenBytes(this.stream), performance.now());
     }
+    this.tellCaughtUp();
+  }
+
+  private tellCaughtUp(): void {
+    if (this.tells.length === 0 || !this.caughtUp) return;
+    const { tells } = this;
+    this.tells = [];
+    for (const tell of tells) tell();
   }
 }

@@ -1,0 +1,84 @@
+import { STANDARD_TOOLS, type Tool } from '@slipway/agent';
+import type { StartConversationRequest } from '@slipway/contracts';
+
+/** Tools that OpenHands has a class for, by the name of their action without `Action`. */
+const FAMILIES = new Set([
+  ...[
+    'Terminal',
+    'FileEditor',
+    'TaskTracker',
+    'Finish',
+    'Think',
+    'Glob',
+    'Grep',
+    'ApplyPatch',
+    'InvokeSkill',
+    'Task',
+    'ListDirectory',
+    'ReadFile',
+    'WriteFile',
+    'Edit',
+  ],
+  ...['BrowserNavigate', 'BrowserClick', 'BrowserType', 'BrowserGetState', 'BrowserGetContent', 'BrowserScroll', 'BrowserGoBack', 'BrowserListTabs'],
+  ...['BrowserSwitchTab', 'BrowserCloseTab', 'BrowserGetStorage', 'BrowserSetStorage', 'BrowserStartRecording', 'BrowserStopRecording'],
+]);
+/** Names of sets of tools. */
+const SETS: Readonly<Record<string, RegExp>> = { browser_tool_set: /^browser_/, task_tool_set: /^task$/ };
+/** What an agent has without being asked, by the names of their classes. */
+const DEFAULT_CLASSES = ['FinishTool', 'ThinkTool'];
+
+/** The tools that a start asks for, in our order; all standard ones when it names none. A name that is not known here is passed over: the model is not offered what cannot run. */
+export function toolsOf(agent: StartConversationRequest['agent'], known: readonly Tool[] = STANDARD_TOOLS): readonly Tool[] {
+  const { tools, include_default_tools: classes } = agent as { tools?: unknown; include_default_tools?: unknown };
+  if (!Array.isArray(tools)) return known;
+  const names = tools.map((tool: unknown) => String((tool as { name?: unknown } | null)?.name));
+  const defaults = (Array.isArray(classes) ? classes : DEFAULT_CLASSES).map(String);
+  return known.filter((tool) => {
+    const { name } = tool.definition;
+    return (
+      names.some((wanted) => wanted === name || tool.aliases?.includes(wanted) === true || SETS[wanted]?.test(name) === true) ||
+      defaults.includes(classOf(tool))
+    );
+  });
+}
+
+/** A tool as `SystemPromptEvent` lists it. One that OpenHands lacks is listed as a tool of an MCP server: that class takes any. */
+export function listedTool(tool: Tool): object {
+  const { name, description, parameters } = tool.definition;
+  const annotations = {
+    title: name,
+    readOnlyHint: tool.readOnly === true,
+    destructiveHint: tool.readOnly !== true,
+    idempotentHint: tool.readOnly === true,
+    openWorldHint: false,
+  };
+  const shown = { description, annotations, title: name };
+  const family = familyOf(tool.kind);
+  if (FAMILIES.has(family))
+    return {
+      ...shown,
+      action_type: tool.kind,
+      observation_type: family.startsWith('Browser') ? 'BrowserObservation' : `${family}Observation`,
+      kind: classOf(tool),
+    };
+  return {
+    ...shown,
+    action_type: 'MCPToolAction',
+    observation_type: 'MCPToolObservation',
+    kind: 'MCPToolDefinition',
+    mcp_tool: { name, description, inputSchema: parameters },
+  };
+}
+
+/** True for an action whose class OpenHands' SDK or its tools have. */
+export function isOpenHandsAction(kind: string): boolean {
+  return FAMILIES.has(familyOf(kind)) || kind.startsWith('MCPTool');
+}
+
+function familyOf(actionKind: string): string {
+  return actionKind.replace(/Action$/, '');
+}
+
+function classOf(tool: Tool): string {
+  return `${familyOf(tool.kind)}Tool`;
+}

@@ -18,7 +18,7 @@ interface Service {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-describe('deploy/compose', { timeout: 60_000 }, () => {
+describe('deploy/compose', { timeout: 180_000 }, () => {
   let folder: string;
   let services: Readonly<Record<string, Service>>;
   let version: string;

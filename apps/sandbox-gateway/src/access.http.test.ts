@@ -4,6 +4,9 @@ import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { type Grant, PLATFORM, SECRET, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
 
+/** Within this who is shut out is out. Milliseconds; what is promised is a second, and one is for a busy machine. */
+const AT_ONCE_MS = 2_000;
+
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', origin: PLATFORM };
 const formOf = (ticket: string, path?: string): string => new URLSearchParams({ ticket, ...(path === undefined ? {} : { path }) }).toString();
 
@@ -169,7 +172,7 @@ describe('who is let in', () => {
 describe('who is shut out again', () => {
   let gateway: TestGateway;
   before(async () => {
-    gateway = await TestGateway.start({ SANDBOX_GATEWAY_GRACE_SECONDS: '2' });
+    gateway = await TestGateway.start({ SANDBOX_GATEWAY_GRACE_SECONDS: '4' });
   });
   after(() => gateway?.close());
 
@@ -190,20 +193,20 @@ describe('who is shut out again', () => {
       framed.send('after the first');
       await new Promise((resolve) => framed.once('message', resolve));
       const stream = await gateway.request('/stream', { headers: { host: grant.host, ...headers } });
+      const passed = stopwatch();
       const cut = { raw: 0, framed: 0, stream: 0 };
       let code = 0;
-      raw.once('close', () => (cut.raw = performance.now()));
+      raw.once('close', () => (cut.raw = passed()));
       framed.once('close', (given) => {
-        cut.framed = performance.now();
+        cut.framed = passed();
         code = given;
       });
-      stream.body.text().catch(() => (cut.stream = performance.now()));
-      const began = performance.now();
+      stream.body.text().catch(() => (cut.stream = passed()));
       await shutOut(grant);
-      await until('new requests are refused', async () => (await gateway.ask(grant, '/', headers)).status === 401, 1_500);
-      const refused = performance.now();
-      await until('all is cut', () => cut.raw > 0 && cut.framed > 0 && cut.stream > 0, 1_500);
-      for (const at of [refused, cut.raw, cut.framed, cut.stream]) expect(at - began).toBeLessThan(1_000);
+      await until('new requests are refused', async () => (await gateway.ask(grant, '/', headers)).status === 401);
+      const refused = passed();
+      await until('all is cut', () => cut.raw > 0 && cut.framed > 0 && cut.stream > 0);
+      for (const at of [refused, cut.raw, cut.framed, cut.stream]) expect(at).toBeLessThan(AT_ONCE_MS);
       expect(code).toBe(4001);
       await until('the sandbox’s ends are closed too', () => gateway.upstream.sockets.size === 0);
       for (let time = 0; time < 3; time += 1) expect((await gateway.ask(grant, '/', headers)).status).toBe(401);
@@ -219,7 +222,7 @@ describe('who is shut out again', () => {
     const passed = stopwatch();
     await gateway.revoke(grant);
     await closed;
-    expect(passed()).toBeLessThan(1_000);
+    expect(passed()).toBeLessThan(AT_ONCE_MS);
     await gateway.owner.query('ALTER TABLE app.sandbox_grant ENABLE TRIGGER tell_sandbox_access');
   });
 
@@ -239,14 +242,14 @@ describe('who is shut out again', () => {
         const answer = await gateway.ask(grant, '/', headers);
         return answer.status === 503 ? answer : null;
       },
-      3_000,
+      4_000,
     );
     expect([JSON.parse(refused.text).code, refused.headers['retry-after']]).toEqual(['service.unavailable', '1']);
     expect(closedAt).toBe(0);
-    await until('the open socket is cut', () => closedAt > 0, 6_000);
-    expect(closedAt - began).toBeGreaterThan(1_500);
+    await until('the open socket is cut', () => closedAt > 0);
+    expect(closedAt - began).toBeGreaterThan(3_000);
     await lock.query('ROLLBACK');
     lock.release();
-    await until('it is let in again', async () => (await gateway.ask(grant, '/', headers)).status === 200, 5_000);
+    await until('it is let in again', async () => (await gateway.ask(grant, '/', headers)).status === 200);
   });
 });

@@ -11,7 +11,7 @@ const SILENCE_MS = 3_000;
 const RECOVERY_MS = 5_000;
 
 /** A worker as a process of its own, and a network between it and runtime-api that is cut without a word to either. */
-describe('worker cut off from runtime-api', { timeout: 60_000 }, () => {
+describe('worker cut off from runtime-api', { timeout: 180_000 }, () => {
   let scene: Scene;
   let proxy: SilentProxy;
   let child: ChildProcess;

@@ -81,7 +81,7 @@ describe('worker process', () => {
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
-  it('finds wishes that nobody queued, and sandboxes that went silent', { timeout: 60_000 }, async () => {
+  it('finds wishes that nobody queued, and sandboxes that went silent', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
     const { id, message } = await scene.create();
     await until('the wish was found', () => isReady(id), 15_000);
@@ -92,7 +92,7 @@ describe('worker process', () => {
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 
-  it('starts a conversation on a warm sandbox fast', { timeout: 60_000 }, async () => {
+  it('starts a conversation on a warm sandbox fast', { timeout: 180_000 }, async () => {
     const { child } = await startProcess();
     const times: number[] = [];
     for (let round = 0; round < 20; round += 1) {

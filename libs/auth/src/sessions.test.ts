@@ -118,7 +118,7 @@ describe('Sessions', () => {
   });
 
   it('no failure of the issuer ends a session, whatever it answers instead of tokens; only its word that the grant is over does', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const page = '<!doctype html><title>Bad gateway</title><h1>502</h1>';
     const json = (status: number, body: unknown) => ({ status, type: 'application/json', body: JSON.stringify(body) });

@@ -37,7 +37,7 @@ describe('ReadingPace', () => {
   });
 });
 
-describe('takenBytes', { timeout: 30_000 }, () => {
+describe('takenBytes', { timeout: 120_000 }, () => {
   it('moves within one large write, as the reader takes it, and is all of it in the end', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

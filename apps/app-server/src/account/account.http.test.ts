@@ -140,7 +140,7 @@ describe('one’s own account', () => {
       await until(
         `it answers ${code ?? 'as before'}`,
         async () => (code === null ? (await ask(token)).ok : (await problem(await ask(token)))[1] === code),
-        2_000,
+        4_000,
       );
       expect(await socketBy(token)).toBe(code ?? 'connected');
       expect(((await (await ask(token, '/api/v1/me')).json()) as Me).gates).toEqual(code === null ? [] : [code.replace('account.', '')]);

@@ -100,7 +100,7 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     person = { ...other, orgId: mine.orgId };
     const open = await stream('?after=1250');
     await app.owner.query('DELETE FROM app.session WHERE id = $1', [other.sessionId]);
-    await until('the end of the stream', () => open.ended(), 2_500);
+    await until('the end of the stream', () => open.ended(), 4_000);
     person = mine;
   });
 

@@ -136,7 +136,7 @@ export function describeQueue(backend: string, open: () => Promise<Scenario>): v
       );
     });
 
-    it('aborts a handler that does not end at close', { timeout: 20_000 }, async () => {
+    it('aborts a handler that does not end at close', { timeout: 60_000 }, async () => {
       const own = await createQueue(scenario.options);
       const id = randomUUID();
       const state = { began: false, aborted: false };

@@ -68,8 +68,19 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     turn.eventIds.push(eventId);
     return turn;
   };
+  /** The summary stands where the first thing stood that it tells of. */
+  let untold = summary;
+  const summarize = (): void => {
+    if (untold === null) return;
+    close();
+    units.push({ kind: 'summary', messages: [{ role: 'user', content: asMessage(untold) }], eventIds: [], position: offset, open: false, summary: untold });
+    untold = null;
+  };
   const say = (event: EventOf<'MessageEvent'>, position: number): void => {
-    if (forgotten.has(event.id)) return;
+    if (forgotten.has(event.id)) {
+      summarize();
+      return;
+    }
     close();
     const added = event.extended_content === undefined || event.extended_content.length === 0 ? '' : `\n\n${textOf(event.extended_content)}`;
     const content = `${textOf(event.llm_message.content)}${added}`;
@@ -79,8 +90,11 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     const isForgotten = forgotten.has(event.id);
     const position = seen;
     if (isSeenByModel(event) && !isForgotten) seen += 1;
-    // A message of the user's is kept for the marker that names it.
-    if (isForgotten && event.kind !== 'MessageEvent') continue;
+    // A message of the user's is looked at for the marker that names it.
+    if (isForgotten && !(event.kind === 'MessageEvent' && event.source === 'user')) {
+      summarize();
+      continue;
+    }
     switch (event.kind) {
       case 'SystemPromptEvent':
         if (units.length === 0) {
@@ -91,7 +105,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
       case 'MessageEvent':
         if (event.source === 'user') waiting.push({ event, position });
         else if (event.llm_message.role === 'user') say(event, position);
-        else if (!isForgotten) turnOf(event.llm_response_id ?? null, event.id, position).text += textOf(event.llm_message.content);
+        else turnOf(event.llm_response_id ?? null, event.id, position).text += textOf(event.llm_message.content);
         break;
       case 'ConversationStateUpdateEvent': {
         // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no answer of it.
@@ -136,7 +150,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
   }
   for (const { event, position } of waiting) say(event, position);
   close();
-  return summary === null ? units : withSummary(units, summary, offset);
+  return units;
 }
 
 function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
@@ -150,14 +164,6 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
     position: turn.position,
     open: turn.calls.some((_, index) => turn.results[index] === undefined),
   };
-}
-
-/** The summary stands before the first unit that came after what it stands for. */
-function withSummary(units: readonly PromptUnit[], summary: string, offset: number): PromptUnit[] {
-  const found = units.findIndex(({ position }) => position >= offset);
-  const at = found === -1 ? units.length : found;
-  const unit: PromptUnit = { kind: 'summary', messages: [{ role: 'user', content: asMessage(summary) }], eventIds: [], position: offset, open: false, summary };
-  return [...units.slice(0, at), unit, ...units.slice(at)];
 }
 
 /** The text among the parts; pictures have none. */

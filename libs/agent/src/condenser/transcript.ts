@@ -37,7 +37,7 @@ function render(messages: readonly ChatMessage[], divisor: number): string {
           return [`USER: ${cutMiddle(message.content, MAX_SAID / divisor)}`];
         case 'tool':
           return [`RESULT: ${cutMiddle(message.content, MAX_DONE / divisor)}`];
-        case 'assistant':
+        default:
           return [
             ...(message.content === null ? [] : [`AGENT: ${cutMiddle(message.content, MAX_SAID / divisor)}`]),
             ...message.toolCalls.map((call) => `CALL: ${call.name} ${cutMiddle(call.arguments, MAX_DONE / divisor)}`),

@@ -151,6 +151,18 @@ describe('rows', () => {
     expect(rows.slice(1)).toMatchObject([{ kind: 'note', note: 'paused' }]);
   });
 
+  it('tell once of a summary, and nothing of one that forgot nothing', () => {
+    const summary = (forgotten: string[], text: string | null) => ({
+      kind: 'Condensation' as const,
+      forgotten_event_ids: forgotten,
+      summary: text,
+      summary_offset: 2,
+      llm_response_id: 'r',
+    });
+    const rows = rowsOf([{ kind: 'CondensationRequest' }, summary(['a', 'b'], 'DONE: much'), summary([], null)]);
+    expect(rows).toMatchObject([{ kind: 'summary', forgotten: 2, text: 'DONE: much' }]);
+  });
+
   it('give an agent error to the call that it belongs to', () => {
     const rows = rowsOf([terminal('c1', 'ls'), { kind: 'AgentErrorEvent', tool_name: 'tool', tool_call_id: 'c1', error: 'no such tool' }]);
     expect(rows).toMatchObject([{ kind: 'steps', steps: [{ error: 'no such tool' }] }]);

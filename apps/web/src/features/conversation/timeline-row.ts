@@ -33,17 +33,23 @@ export type Row =
   | { readonly kind: 'steps'; readonly key: string; readonly seq: number; readonly fold: 'read' | 'edit' | null; readonly steps: readonly Step[] }
   | { readonly kind: 'thought'; readonly key: string; readonly seq: number; readonly text: string }
   | { readonly kind: 'tasks'; readonly key: string; readonly seq: number; readonly tasks: ReadonlyArray<TaskItem> }
+  /** The agent's model sees `text` in place of so many events from here on. */
+  | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly forgotten: number; readonly text: string }
   | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }
   | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
 export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
 
-export type StepState = 'running' | 'done' | 'failed' | 'interrupted';
+export type StepState = 'running' | 'done' | 'failed' | 'interrupted' | 'rejected';
 
 /** How the agent begins its answer to a call that was broken off. */
 const INTERRUPTED = 'interrupted: ';
 
+/** Before the reason of a call that a person or a hook did not let happen. */
+export const REJECTED = 'rejected: ';
+
 /** A terminal command that answered with -1 is still running in its shell; that is not a failure. */
 export function stepState(step: Step): StepState {
+  if (step.error?.startsWith(REJECTED)) return 'rejected';
   if (step.error !== null) return step.error.startsWith(INTERRUPTED) ? 'interrupted' : 'failed';
   if (step.observation !== null) return step.observation.is_error || exitCodeOf(step) > 0 ? 'failed' : 'done';
   return step.interrupted ? 'interrupted' : 'running';
@@ -71,7 +77,7 @@ export function joinRows(left: Row | undefined, right: Row): Row | null {
   return null;
 }
 
-export function textOf(content: ReadonlyArray<{ readonly text?: unknown }>): string {
+export function textOf(content: ReadonlyArray<{ readonly type: string; readonly text?: unknown }>): string {
   const texts = content.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
   return texts.length === 1 ? (texts[0] ?? '') : texts.join('');
 }

@@ -1,5 +1,5 @@
 import { AgentAction, assertNever, type EventOf, type LoggedEvent, StartStep } from '@slipway/contracts';
-import { foldOf, joinRows, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
+import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
 export interface Timeline {
@@ -24,7 +24,7 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           key: event.id,
           seq,
           author,
-          sender: event.sender ?? (event.source === 'environment' ? 'Slipway' : null),
+          sender: event.source === 'environment' ? 'Slipway' : (event.sender ?? null),
           at: event.timestamp,
           text: textOf(event.llm_message.content),
         });
@@ -50,7 +50,7 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           toolCallId: event.tool_call_id,
           tool: event.tool_name,
           endedAt: event.timestamp,
-          error: event.rejection_reason,
+          error: `${REJECTED}${event.rejection_reason}`,
         });
         break;
       case 'SecurityAnalysisEvent':
@@ -73,6 +73,13 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         break;
       case 'PauseEvent':
         draft.push({ kind: 'note', key: event.id, seq, note: 'paused' });
+        break;
+      case 'CondensationRequest':
+        break;
+      case 'Condensation':
+        // Nothing to forget: nothing to tell.
+        if (event.forgotten_event_ids.length > 0)
+          draft.push({ kind: 'summary', key: event.id, seq, forgotten: event.forgotten_event_ids.length, text: event.summary ?? '' });
         break;
       case 'InterruptEvent':
         draft.interrupt();

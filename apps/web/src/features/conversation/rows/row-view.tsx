@@ -7,6 +7,7 @@ import { ErrorRow } from './error-row.tsx';
 import { MessageRow } from './message-row.tsx';
 import { StartRow } from './start-row.tsx';
 import { StepsRow } from './steps-row.tsx';
+import { SummaryRow } from './summary-row.tsx';
 import { TasksRow } from './tasks-row.tsx';
 import { ThoughtRow } from './thought-row.tsx';
 
@@ -23,6 +24,8 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <ThoughtRow row={row} />;
     case 'tasks':
       return <TasksRow row={row} />;
+    case 'summary':
+      return <SummaryRow row={row} />;
     case 'error':
       return <ErrorRow row={row} />;
     case 'note':

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { type Conversation, type CreateConversation, ORG_HEADER, type Runtime } from '@slipway/contracts';
+import { type Conversation, type ConversationInfo, type CreateConversation, ORG_HEADER, type Runtime } from '@slipway/contracts';
 import { type GitServer, type ModelServer, type SignedInClient, signIn, startGitServer, startModelServer } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
@@ -131,6 +131,13 @@ export class OpenStack {
   async sandboxOf(talk: Talk): Promise<Runtime> {
     const headers = { 'x-api-key': this.secrets.runtimeApiKey, [ORG_HEADER]: talk.orgId };
     return (await fetch(`${this.addressOf('runtime-api')}/sessions/${talk.id}`, { headers })).json() as Promise<Runtime>;
+  }
+
+  /** What the agent-server of a sandbox says of its way to app-server. */
+  async outboxOf(talk: Talk, sandbox: Runtime): Promise<{ epoch: number; pending: number; fenced: boolean }> {
+    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, { headers: { 'x-session-api-key': sandbox.session_api_key } });
+    expect(response.status).toBe(200);
+    return ((await response.json()) as ConversationInfo)['slipway'] as Awaited<ReturnType<OpenStack['outboxOf']>>;
   }
 
   /** Looks into the database as its owner. */

@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import type { Conversation, ConversationInfo, Problem } from '@slipway/contracts';
+import type { Conversation, Problem, Runtime } from '@slipway/contracts';
 import { type ModelRequest, type ModelTurn, SilentProxy, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { OpenStack } from './open-stack.ts';
@@ -16,13 +16,6 @@ const MAX_UNACKED = 2_000;
 const NEXT_EPOCH_MS = 60_000;
 /** Longest from the end of the cut to the next line that a person sees. Milliseconds; 5 s are promised, and the rest is a busy machine's. */
 const RECOVERY_MS = 15_000;
-
-/** What agent-server says of its way to the app. */
-interface Outbox {
-  readonly epoch: number;
-  readonly pending: number;
-  readonly fenced: boolean;
-}
 
 describe('the network between app-server and the sandboxes is cut for longer than a lease, without a word to either', { timeout: 240_000 }, () => {
   let open: OpenStack;
@@ -42,7 +35,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   let changes: Promise<Response>;
   /** Answers of the model and stored lines that it had when others could reach it again. */
   let ofFirst = { answers: 0, lines: 0 };
-  const agents = new Map<Talk, { url: string; key: string }>();
+  const sandboxes = new Map<Talk, Runtime>();
 
   before(async () => {
     open = await OpenStack.open({
@@ -67,13 +60,8 @@ describe('the network between app-server and the sandboxes is cut for longer tha
   };
   const counts = (): ModelTurn => (ending ? finish() : terminal('sleep 0.3; echo step >> steps.txt; wc -l < steps.txt'));
 
-  /** What the sandbox that a conversation had at the cut says of itself. */
-  const outboxOf = async (talk: Talk): Promise<Outbox> => {
-    const { url, key } = agents.get(talk) ?? { url: '', key: '' };
-    const response = await fetch(`${url}/api/conversations/${talk.id}`, { headers: { 'x-session-api-key': key }, signal: AbortSignal.timeout(5_000) });
-    expect(response.status).toBe(200);
-    return ((await response.json()) as ConversationInfo)['slipway'] as Outbox;
-  };
+  /** Of the sandbox that the conversation had at the cut. */
+  const outboxOf = (talk: Talk): ReturnType<OpenStack['outboxOf']> => open.outboxOf(talk, sandboxes.get(talk) as Runtime);
   const rowOf = async (talk: Talk): Promise<{ epoch: number; head: number; ofFirstEpoch: number }> => {
     const rows = await open.query<{ epoch: number; head: number; ofFirstEpoch: number }>(
       `SELECT epoch, head::int, (SELECT count(*)::int FROM app.event e WHERE e.conversation_id = c.id AND e.epoch = 1) AS "ofFirstEpoch"
@@ -87,10 +75,9 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     [heard, unheard] = await Promise.all([open.talk('heard', thinks), open.talk('unheard', counts)]);
     for (const talk of [heard, unheard]) {
       await until('the agent works', () => talk.of('ObservationEvent').length > 2, 60_000);
-      const { url, session_api_key: key } = await open.sandboxOf(talk);
-      agents.set(talk, { url, key });
+      sandboxes.set(talk, await open.sandboxOf(talk));
     }
-    toSandbox = await SilentProxy.open(agents.get(unheard)?.url ?? '');
+    toSandbox = await SilentProxy.open(sandboxes.get(unheard)?.url ?? '');
     await open.query('UPDATE app.conversation SET sandbox_url = $2 WHERE id = $1', [unheard.id, origin(toSandbox)]);
   });
 
@@ -148,10 +135,7 @@ describe('the network between app-server and the sandboxes is cut for longer tha
     const epochs = unheard.watcher.log.map(({ epoch }) => epoch);
     expect(epochs).toEqual([...epochs].sort((a, b) => a - b));
     expect(epochs.filter((epoch) => epoch === 1).length).toBe(ofFirst.lines);
-    const steps = unheard
-      .of('ObservationEvent')
-      .flatMap(({ observation }) => /^\d+$/.exec(textOf(observation).trim()) ?? [])
-      .map(Number);
+    const steps = unheard.printedNumbers;
     // The step under way when its sandbox was stopped may have been made and has no count.
     const interrupted = unheard.of('AgentErrorEvent').length;
     expect(interrupted).toBeLessThan(3);
@@ -163,8 +147,3 @@ describe('the network between app-server and the sandboxes is cut for longer tha
 
 /** Without the slash at the end. */
 const origin = (proxy: SilentProxy): string => new URL(proxy.url).origin;
-
-function textOf(observation: Readonly<Record<string, unknown>>): string {
-  const { content } = observation;
-  return Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : String(content ?? '');
-}

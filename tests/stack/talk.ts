@@ -26,6 +26,16 @@ export class Talk {
     return this.events.filter((event): event is EventOf<K> => event.kind === kind);
   }
 
+  /** Of an agent whose commands print a number each: these, in the order of the log. */
+  get printedNumbers(): number[] {
+    return this.of('ObservationEvent')
+      .flatMap(({ observation: { content } }) => {
+        const text = Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : '';
+        return /^\d+$/.exec(text.trim()) ?? [];
+      })
+      .map(Number);
+  }
+
   async get(): Promise<Conversation> {
     return (await this.person.fetch(this.path)).json() as Promise<Conversation>;
   }

@@ -1,4 +1,4 @@
-import { HEARTBEAT_MS, MAX_INGEST_EVENTS } from '@slipway/contracts';
+import { HEARTBEAT_MS, LEASE_MS, MAX_INGEST_EVENTS } from '@slipway/contracts';
 import { type EventLog, entryOf, jsonOf, type LogEntry } from '../conversations/event-log.js';
 import type { IngestClient, SendResult } from './ingest-client.js';
 
@@ -10,6 +10,8 @@ const MAX_UNACKED_BYTES = 16 * 1024 * 1024;
 /** Between two attempts, doubling. Milliseconds; the longest is well under the lease. */
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
+/** Longest that the app's own word for when to come back is kept to. Milliseconds: half of the lease, which only what is sent renews. */
+const LONGEST_ASKED_MS = LEASE_MS / 2;
 
 export interface OutboxOptions {
   readonly log: EventLog;
@@ -98,7 +100,11 @@ export class Outbox {
       this.settle(result, batch);
       const stands = result.result === 'retry' || ((result.result === 'acked' || result.result === 'gap') && batch.length > 0 && this.acked === before);
       failures = stands ? failures + 1 : 0;
-      if (stands) await this.pause(Math.max(result.result === 'retry' ? result.afterMs : 0, backoffMs(failures, this.options.random)), signal);
+      if (stands)
+        await this.pause(
+          Math.max(result.result === 'retry' ? Math.min(result.afterMs, LONGEST_ASKED_MS) : 0, backoffMs(failures, this.options.random)),
+          signal,
+        );
       else if (this.pending === 0) await this.pause(this.options.heartbeatMs ?? HEARTBEAT_MS, signal, 'or news');
     }
   }

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { bearerToken } from '../keys/master-key.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
+import { available } from '../management/master-only.js';
 import { replaceBudgetStops } from './budget-stops.queries.js';
 import { replaceOrgLimits } from './limits.queries.js';
 
@@ -43,12 +44,4 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey 
     await available(replaceOrgLimits(pool, (request.params as { org: string }).org, limits));
     return reply.code(204).send();
   });
-}
-
-async function available<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw new SlipwayError('service.unavailable', 'The database does not answer.', { cause: error, retryAfterSeconds: 1 });
-  }
 }

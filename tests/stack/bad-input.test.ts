@@ -395,7 +395,7 @@ describe('bad input', { timeout: 300_000 }, () => {
     it('one call over and over is stopped as stuck, and a message that says otherwise goes on', async () => {
       const talk = await begin([terminal('echo again')]);
       await talk.ended('stuck');
-      expectExplained(lastError(talk), 'agent.stuck', /same thing 4 times/);
+      expectExplained(lastError(talk), 'agent.stuck', /same thing 5 times/);
       await sayHello(talk);
     });
   });

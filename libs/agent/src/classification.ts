@@ -16,6 +16,7 @@ const KINDS: Partial<Record<ErrorCode, Classification['kind']>> = {
   'model.context-exceeded': 'agent_action',
   'request.invalid': 'config',
   'agent.iteration-limit': 'agent_action',
+  'agent.budget-limit': 'quota',
   'agent.stuck': 'agent_action',
   'sandbox.disk-full': 'agent_action',
   'internal.unexpected': 'internal',

@@ -61,6 +61,8 @@ export interface AgentPorts {
 export interface RunSettings {
   /** Steps of one run; a run ends when the agent has nothing more to do, and a message begins a new one. */
   readonly maxIterations: number;
+  /** What the conversation may cost by its own limit, beside the organization's budget. US dollars. */
+  readonly maxCostUsd: number | null;
   readonly stuckDetection: boolean;
   /** How often a failed model call is repeated. */
   readonly modelRetries: number;

@@ -102,17 +102,37 @@ describe('a run of the agent', () => {
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
   });
 
-  it('stops after its steps, and a message gives it as many again', async () => {
+  it('pauses after its steps with how to go on, and goes on by itself when it is run again, or with a message', async () => {
     const { log, ports, control } = scene(({ number }) => terminal(`echo ${number}`));
-    expect(await runAgent(ports, { ...SETTINGS, maxIterations: 3 }, control)).toBe('error');
-    expect(failureOf(log)?.code).toBe('agent.iteration-limit');
-    expect(log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(3);
+    const settings = { ...SETTINGS, maxIterations: 3 };
+    expect(await runAgent(ports, settings, control)).toBe('paused');
+    expect(failureOf(log)).toMatchObject({ code: 'agent.iteration-limit', detail: expect.stringContaining('its 3 steps') });
+    expect(log.outline.slice(-3)).toEqual(['ConversationErrorEvent', 'PauseEvent', 'execution_status=paused']);
+    const actions = () => log.events.filter((event) => event.kind === 'ActionEvent').length;
+    expect(actions()).toBe(3);
+    expect(await runAgent(ports, { ...settings, maxIterations: 5 }, control)).toBe('paused');
+    expect(actions()).toBe(8);
     log.say('go on');
     server.use([finish]);
-    expect(await runAgent(ports, { ...SETTINGS, maxIterations: 3 }, control)).toBe('finished');
+    expect(await runAgent(ports, settings, control)).toBe('finished');
   });
 
-  it('is nudged when the same call keeps failing, stopped when it does not help, and set free by a message', async () => {
+  it('pauses at the budget of its own, and goes on when that is raised while it runs or rests', async () => {
+    const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
+    const { log, ports, control } = scene(({ number }) => ({ ...terminal(`echo ${number}`), usage }));
+    const settings = { ...SETTINGS, maxCostUsd: 0.25 };
+    expect(await runAgent(ports, settings, control)).toBe('paused');
+    expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: expect.stringContaining('$0.30'), classification: { kind: 'quota' } });
+    expect(await runAgent(ports, settings, control)).toBe('paused');
+    expect(ports.stats.value.accumulated_cost).toBeCloseTo(0.3);
+    server.use([
+      { ...terminal('on'), usage },
+      { ...finish, usage },
+    ]);
+    expect(await runAgent(ports, { ...settings, maxCostUsd: 0.45 }, control)).toBe('finished');
+  });
+
+  it('is nudged when the same call keeps failing, stopped when that does not help, and set free by a message', async () => {
     const { log, ports, control } = scene(
       () => terminal('make'),
       async () => terminalObservation('no rule', 2, true),
@@ -126,16 +146,17 @@ describe('a run of the agent', () => {
     expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
   });
 
-  it('is stopped when it goes back and forth, or does the same with the same result', async () => {
+  it('is nudged, then stopped, when it goes back and forth, or does the same with the same result', async () => {
     const alternating = scene(
-      ({ body }) => terminal((body.messages?.length ?? 0) % 4 === 1 ? 'left' : 'right'),
+      ({ body }) => terminal((body.messages?.filter(({ role }) => role === 'assistant').length ?? 0) % 2 === 0 ? 'left' : 'right'),
       async () => terminalObservation('nothing'),
     );
     expect(await runAgent(alternating.ports, SETTINGS, alternating.control)).toBe('stuck');
-    expect(alternating.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(6);
+    expect(alternating.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(7);
     const same = scene(() => terminal('ls'));
     expect(await runAgent(same.ports, SETTINGS, same.control)).toBe('stuck');
-    expect(same.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(4);
+    expect(same.log.events.filter((event) => event.kind === 'ActionEvent')).toHaveLength(5);
+    expect(same.log.events.filter((event) => event.kind === 'MessageEvent' && event.source === 'environment')).toHaveLength(1);
   });
 
   it('may wait for a long command without being called stuck', async () => {

@@ -9,7 +9,7 @@ import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
 import { messagesOf } from './prompt.js';
-import { detectStuck } from './stuck.js';
+import { detectStuck, NUDGE } from './stuck.js';
 import { runConfirmed, runToolCalls } from './tool-step.js';
 
 /**
@@ -41,7 +41,7 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
           ? error
           : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', { cause: error, internal: String(error) });
       if (failure.code === 'budget.exhausted') {
-        await outOfBudget(ports, failure.detail);
+        await halt(ports, failure.code, failure.detail);
         return 'paused';
       }
       const outcome = failure.code === 'agent.stuck' ? 'stuck' : 'error';
@@ -73,9 +73,10 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
       }
       if (verdict.stuck === 'nudge') await nudge(ports, verdict.reason);
     }
-    if (iteration > settings.maxIterations) {
-      await fail(ports, 'agent.iteration-limit', `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}`, 'error');
-      return 'error';
+    const limit = limitReached(ports, settings, iteration);
+    if (limit !== null) {
+      await halt(ports, limit.code, limit.detail);
+      return 'paused';
     }
     await log.room(control.signal);
     if (condensationAsked(log.events)) await condenseAsAsked(ports, settings, control.signal);
@@ -125,7 +126,9 @@ async function say(ports: AgentPorts, completion: Completion): Promise<'finished
 
 async function nudge(ports: AgentPorts, reason: string): Promise<void> {
   const text = `${reason} Stop and look at why it fails. Try another way, or finish and tell the user what stands in the way.`;
-  await ports.log.append([stamp(ports, { kind: 'MessageEvent', source: 'environment', llm_message: { role: 'user', content: [{ type: 'text', text }] } })]);
+  await ports.log.append([
+    stamp(ports, { kind: 'MessageEvent', source: 'environment', sender: NUDGE, llm_message: { role: 'user', content: [{ type: 'text', text }] } }),
+  ]);
 }
 
 async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 'error' | 'stuck'): Promise<void> {
@@ -135,17 +138,23 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
   ]);
 }
 
+/** What stops a run that could go on: a person may raise it, and `run` or a message goes on. */
+function limitReached(ports: AgentPorts, settings: RunSettings, iteration: number): { code: ErrorCode; detail: string } | null {
+  if (iteration > settings.maxIterations)
+    return { code: 'agent.iteration-limit', detail: `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}` };
+  const { accumulated_cost: cost } = ports.stats.value;
+  if (settings.maxCostUsd !== null && cost >= settings.maxCostUsd)
+    return {
+      code: 'agent.budget-limit',
+      detail: `This conversation cost $${cost.toFixed(2)} so far; its own limit is $${settings.maxCostUsd.toFixed(2)}. ${ERRORS['agent.budget-limit'].nextStep}`,
+    };
+  return null;
+}
+
 /** Nothing is broken: the log says why, and the run halts where it is. A message or a resume goes on from there. */
-async function outOfBudget(ports: AgentPorts, detail: string): Promise<void> {
+async function halt(ports: AgentPorts, code: ErrorCode, detail: string): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, {
-      kind: 'ConversationErrorEvent',
-      source: 'environment',
-      code: 'budget.exhausted',
-      detail,
-      classification: classify('budget.exhausted'),
-      ...runtimeStatusOf('budget.exhausted'),
-    }),
+    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code), ...runtimeStatusOf(code) }),
     stamp(ports, { kind: 'PauseEvent', source: 'environment' }),
     statusUpdate(ports, 'paused'),
   ]);

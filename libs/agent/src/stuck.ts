@@ -1,12 +1,15 @@
 import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import { isSeenByModel } from './condenser/condensation.js';
 import { textOf } from './prompt.js';
 
-/** How many events back are looked at. */
-const WINDOW = 40;
+/** How many events back are looked at, of those that the model sees. */
+const WINDOW = 20;
 const SAME_OBSERVATION = 4;
 const SAME_ERROR = 3;
 const MONOLOGUE = 3;
 const ALTERNATING = 6;
+/** `sender` of a nudge. */
+export const NUDGE = 'stuck-detector';
 
 export type StuckVerdict = { readonly stuck: 'no' } | { readonly stuck: 'nudge' | 'yes'; readonly reason: string };
 
@@ -20,35 +23,49 @@ interface Step {
 }
 
 /**
- * Does the agent repeat itself since the last word from a person?
- * Thresholds are OpenHands': the same action with the same result four times, with an error three times (a nudge first), three messages in a row without
- * an action, two steps that alternate for six.
+ * Does the agent repeat itself, since the last word from a person and since it was last called stuck? Thresholds are OpenHands': the same action with the same
+ * result four times, with an error three times, three messages in a row without an action, two steps that alternate for six. (The fifth kind, a conversation that
+ * stays too long for the model, shows in the run itself.) The first time it is told so; if that did not help, it is stuck.
  */
 export function detectStuck(events: readonly ConversationEvent[]): StuckVerdict {
-  const from = Math.max(events.findLastIndex((event) => event.kind === 'MessageEvent' && event.source === 'user') + 1, events.length - WINDOW);
-  const recent = events.slice(from);
-  const nudged = recent.some((event) => event.kind === 'MessageEvent' && event.source === 'environment');
-  const talk = recent.filter((event) => event.kind === 'MessageEvent' || event.kind === 'ActionEvent');
-  if (talk.slice(-MONOLOGUE).filter((event) => event.kind === 'MessageEvent' && event.source === 'agent').length === MONOLOGUE) {
-    return { stuck: 'yes', reason: `The agent wrote ${MONOLOGUE} messages in a row without doing anything.` };
-  }
+  const recent = events
+    .slice(events.findLastIndex(isNewBeginning) + 1)
+    .filter(isSeenByModel)
+    .slice(-WINDOW);
+  const reason = repetitionIn(recent);
+  if (reason === null) return { stuck: 'no' };
+  const nudged = recent.findLastIndex((event) => event.kind === 'MessageEvent' && event.source === 'environment' && event.sender === NUDGE);
+  if (nudged === -1) return { stuck: 'nudge', reason };
+  // What it was told has to have been heard.
+  return recent.slice(nudged + 1).some(isOfAgent) ? { stuck: 'yes', reason } : { stuck: 'no' };
+}
+
+function isNewBeginning(event: ConversationEvent): boolean {
+  if (event.kind === 'MessageEvent') return event.source === 'user';
+  return event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status' && event.value === 'stuck';
+}
+
+function isOfAgent(event: ConversationEvent): boolean {
+  return event.source === 'agent';
+}
+
+function repetitionIn(recent: readonly ConversationEvent[]): string | null {
+  const talk = recent.filter(
+    (event) => (event.kind === 'MessageEvent' && event.source === 'agent') || event.kind === 'ActionEvent' || event.kind === 'AgentErrorEvent',
+  );
+  const words = talk.length - 1 - talk.findLastIndex((event) => event.kind !== 'MessageEvent');
+  if (words >= MONOLOGUE) return `The agent wrote ${words} messages in a row without doing anything.`;
   const steps = stepsOf(recent);
   const last = steps.at(-1);
-  if (last === undefined || last.waits) return { stuck: 'no' };
-  const repeated = runLength(steps, (step) => step.asked === last.asked && step.answered === last.answered && step.failed === last.failed);
+  if (last === undefined || last.waits) return null;
   const failures = runLength(steps, (step) => step.asked === last.asked && step.failed);
-  if (last.failed && failures >= SAME_ERROR) {
-    if (!nudged) return { stuck: 'nudge', reason: `The same action failed ${failures} times.` };
-    if (failures > SAME_ERROR) return { stuck: 'yes', reason: `The same action failed ${failures} times.` };
-  }
-  if (repeated >= SAME_OBSERVATION) return { stuck: 'yes', reason: `The agent did the same thing ${repeated} times with the same result.` };
-  const [a, b] = [steps.at(-2), steps.at(-1)];
-  if (a !== undefined && b !== undefined && steps.length >= ALTERNATING && key(a) !== key(b)) {
-    const tail = steps.slice(-ALTERNATING);
-    if (tail.every((step, index) => key(step) === key(index % 2 === 0 ? a : b)))
-      return { stuck: 'yes', reason: 'The agent goes back and forth between the same two actions.' };
-  }
-  return { stuck: 'no' };
+  if (last.failed && failures >= SAME_ERROR) return `The same action failed ${failures} times.`;
+  const repeated = runLength(steps, (step) => key(step) === key(last));
+  if (repeated >= SAME_OBSERVATION) return `The agent did the same thing ${repeated} times with the same result.`;
+  const before = steps.at(-2);
+  if (before === undefined || before.waits || steps.length < ALTERNATING || key(before) === key(last)) return null;
+  const alternates = steps.slice(-ALTERNATING).every((step, index) => key(step) === key(index % 2 === 0 ? before : last));
+  return alternates ? 'The agent goes back and forth between the same two actions.' : null;
 }
 
 function stepsOf(events: readonly ConversationEvent[]): Step[] {
@@ -62,12 +79,8 @@ function stepsOf(events: readonly ConversationEvent[]): Step[] {
       if (action === undefined) continue;
       open.delete(action.id);
       const waits = action.action.kind === 'TerminalAction' && action.action['command'] === '' && action.action['is_input'] !== true;
-      steps.push({
-        asked: asked(action),
-        answered: `${String(event.observation['exit_code'] ?? '')} ${textOf(event.observation.content)}`,
-        failed: event.observation.is_error,
-        waits,
-      });
+      const answered = `${String(event.observation['exit_code'] ?? '')} ${textOf(event.observation.content)}`;
+      steps.push({ asked: asked(action), answered, failed: event.observation.is_error, waits });
     }
     if (event.kind === 'AgentErrorEvent') {
       const action = [...open.values()].findLast((candidate) => candidate.tool_call_id === event.tool_call_id);
@@ -79,7 +92,7 @@ function stepsOf(events: readonly ConversationEvent[]): Step[] {
 }
 
 function key(step: Step): string {
-  return `${step.asked}\n${step.answered}`;
+  return `${step.asked}\n${step.failed} ${step.answered}`;
 }
 
 /** How many steps at the end satisfy `same` without a break. */

@@ -90,6 +90,7 @@ export function testPorts(
 
 export const SETTINGS: RunSettings = {
   maxIterations: 30,
+  maxCostUsd: null,
   stuckDetection: true,
   modelRetries: 3,
   condenser: { automatic: true, maxTokens: null, maxEvents: null },

@@ -42,6 +42,8 @@ export const StartConversationRequest = z.looseObject({
   workspace: z.looseObject({ working_dir: z.string() }),
   initial_message: z.looseObject({ role: z.literal('user').optional(), content: z.array(TextContent), run: z.boolean().optional() }).nullish(),
   max_iterations: z.int().positive().nullish(),
+  /** What the conversation may cost before it pauses. US dollars. */
+  max_budget_per_task: z.number().positive().nullish(),
   stuck_detection: z.boolean().nullish(),
   tags: z.record(z.string(), z.string()).nullish(),
   /** What holds until the log says otherwise [never ask; what the model says]. */

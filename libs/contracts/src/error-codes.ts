@@ -189,7 +189,18 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Say it in other words, or choose another model.',
   },
-  'agent.iteration-limit': { status: 409, title: 'The agent used all its steps', retry: 'never', nextStep: 'Send a message to let it go on.' },
+  'agent.iteration-limit': {
+    status: 409,
+    title: 'The agent used all its steps',
+    retry: 'never',
+    nextStep: 'Resume it, or send a message, to let it go on for as many steps again.',
+  },
+  'agent.budget-limit': {
+    status: 409,
+    title: 'The conversation used its own budget',
+    retry: 'never',
+    nextStep: 'Raise the limit of the conversation, then resume it.',
+  },
   'agent.stuck': { status: 409, title: 'The agent repeats itself', retry: 'never', nextStep: 'Send a message that tells it what to do differently.' },
   'settings.changed': {
     status: 412,

@@ -246,6 +246,12 @@ export class Conversation {
     this.saveMeta();
   }
 
+  /** What the conversation may cost in all, in US dollars; `null`: only the organization's budgets count. As `setMaxIterations`. */
+  setMaxBudget(usd: number | null): void {
+    this.meta = { ...this.meta, max_budget: usd };
+    this.saveMeta();
+  }
+
   /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
   switchLlm(llm: LlmSettings): void {
     this.assertOwned();

@@ -51,6 +51,9 @@ export function runSettings(started: Started, meta: () => ConversationMeta, conf
     get maxIterations() {
       return meta().max_iterations;
     },
+    get maxCostUsd() {
+      return meta().max_budget;
+    },
     get stuckDetection() {
       return meta().stuck_detection;
     },

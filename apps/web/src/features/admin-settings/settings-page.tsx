@@ -1,9 +1,10 @@
 'use client';
-import { type OrgSettings, UpdateOrgSettings } from '@slipway/contracts';
+import { ConfirmationMode, type OrgSettings, UpdateOrgSettings } from '@slipway/contracts';
 import { Button, Checkbox, Field, Input, Select } from '@slipway/ui';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
+import { ASKING } from '../approval/asking.ts';
 import { useVersionedForm } from '../form/use-versioned-form.ts';
 import { VersionedFailure } from '../form/versioned-failure.tsx';
 import { Page } from '../frame/page.tsx';
@@ -17,12 +18,16 @@ interface Values {
   defaultEnvironment: string;
   maxIterations: string;
   memberSecrets: boolean;
+  confirmation: ConfirmationMode;
+  fourEyes: boolean;
 }
 const valuesOf = (settings: OrgSettings): Values => ({
   defaultModel: settings.defaultModel ?? NO_MODEL,
   defaultEnvironment: settings.defaultEnvironment ?? '',
   maxIterations: settings.maxIterations === null ? '' : String(settings.maxIterations),
   memberSecrets: settings.memberSecrets,
+  confirmation: settings.confirmation,
+  fourEyes: settings.fourEyes,
 });
 const given = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
@@ -52,6 +57,8 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       defaultEnvironment: given(values.defaultEnvironment),
       maxIterations: values.maxIterations.trim() === '' ? null : Number(values.maxIterations),
       memberSecrets: values.memberSecrets,
+      confirmation: values.confirmation,
+      fourEyes: values.fourEyes,
     }),
     send: (body, version) => api.updateOrgSettings({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
@@ -103,6 +110,28 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
           />
         )}
       </Field>
+      <Field
+        label="Agents ask before they act"
+        hint="A person may be stricter for a conversation, never laxer. It holds from a conversation’s next start on."
+        error={form.error('confirmation')}
+      >
+        {(control) => (
+          <Select
+            {...control}
+            disabled={!mayChange}
+            options={ASKING}
+            value={values.confirmation}
+            onChange={(mode) => form.set('confirmation', ConfirmationMode.parse(mode))}
+          />
+        )}
+      </Field>
+      <Checkbox
+        label="Nobody approves for themselves"
+        hint="Another person than the conversation’s own, and than who wrote to it last, has to say yes. Everybody may say no."
+        disabled={!mayChange}
+        checked={values.fourEyes}
+        onChange={(fourEyes) => form.set('fourEyes', fourEyes)}
+      />
       <Checkbox
         label="Members may bring secrets of their own"
         hint="When they may not, those that exist are kept and not handed out."

@@ -6,6 +6,7 @@ import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
+import { AskingChoices } from '../approval/asking-choices.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useSession } from '../session/me.ts';
@@ -17,6 +18,7 @@ export function ConversationHeader() {
   const { conversation, orgId } = useConversation();
   const title = useView((view) => view.title);
   const status = useSettled(useView((view) => view.status));
+  const asks = useView((view) => view.state.execution === 'waiting_for_confirmation');
   const { stop, pause, resume } = useLifecycle();
   const [, setTab] = useAddressValue('tab');
   const { org } = useSession();
@@ -36,7 +38,7 @@ export function ConversationHeader() {
           {pausing || stopping ? (
             <StatusChip state="working" label={pausing ? 'Pausing…' : 'Stopping…'} />
           ) : (
-            <StatusChip state={status} label={STATUS_LABELS[status]} />
+            <StatusChip state={status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} />
           )}
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
@@ -45,7 +47,7 @@ export function ConversationHeader() {
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
-        {active ? (
+        {active || asks ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
             {stopping ? null : <Square aria-hidden />} Stop
           </Button>
@@ -86,6 +88,7 @@ export function ConversationHeader() {
             </a>
           </MenuItem>
           <ModelChoices />
+          <AskingChoices />
         </Menu>
       </div>
     </header>

@@ -4,6 +4,7 @@ import { Sheet } from '@slipway/ui';
 import { useMemo, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { useMedia, WIDE } from '../../browser/media.ts';
+import { ApprovalCard } from '../approval/approval-card.tsx';
 import { SidePanel } from '../changes/side-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { Announcer } from './announcer.tsx';
@@ -40,6 +41,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
         <div className="flex min-h-0 flex-1">
           <section aria-label="Conversation" className="flex min-w-0 flex-1 flex-col">
             <TimelineList history={history} />
+            <ApprovalCard />
             <MessageComposer />
           </section>
           {wide ? (

@@ -1,4 +1,12 @@
-import { type Conversation, ConversationEvent, ConversationStats, type ConversationStatus, type LoggedEvent, StartStep } from '@slipway/contracts';
+import {
+  type Conversation,
+  ConversationEvent,
+  ConversationStats,
+  type ConversationStatus,
+  type EventOf,
+  type LoggedEvent,
+  StartStep,
+} from '@slipway/contracts';
 import { type ConversationStatusState, conversationStatus, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines, type Timeline } from './timeline.ts';
 import { touchesFiles } from './timeline-row.ts';
@@ -24,6 +32,8 @@ export interface ConversationView {
   readonly completionTokens: number;
   /** A start has come to its end once: there are files to ask for. */
   readonly hadWorkspace: boolean;
+  /** What was said last of actions before they happen; `null` when nothing was. */
+  readonly analysis: EventOf<'SecurityAnalysisEvent'> | null;
   /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
   readonly filesTouchedAt: number;
 }
@@ -44,6 +54,7 @@ export function openView(conversation: Conversation): ConversationView {
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
     hadWorkspace: start === 'ready' || conversation.start.steps.some((step) => step.status === 'READY'),
+    analysis: null,
     filesTouchedAt: 0,
   };
 }
@@ -78,6 +89,7 @@ export function prependEvents(view: ConversationView, events: readonly LoggedEve
     ...view,
     firstSeq: first.seq,
     hadWorkspace: view.hadWorkspace || page.some(isReady),
+    analysis: view.analysis ?? page.findLast(isAnalysis)?.event ?? null,
     timeline: joinTimelines(appendToTimeline(EMPTY_TIMELINE, page.filter(isKnown)), view.timeline),
   };
 }
@@ -93,11 +105,19 @@ function isReady({ event }: LoggedEvent): boolean {
   return event.kind === 'ConversationStateUpdateEvent' && event.key === 'start_task' && StartStep.safeParse(event.value).data?.status === 'READY';
 }
 
-type Rest = Pick<ConversationView, 'state' | 'title' | 'model' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'filesTouchedAt'>;
+function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: EventOf<'SecurityAnalysisEvent'> } {
+  return logged.event.kind === 'SecurityAnalysisEvent';
+}
+
+type Rest = Pick<
+  ConversationView,
+  'state' | 'title' | 'model' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'analysis' | 'filesTouchedAt'
+>;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
   const next = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
+  if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };

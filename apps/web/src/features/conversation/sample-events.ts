@@ -73,6 +73,7 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     costUsd: '0',
     promptTokens: 0,
     completionTokens: 0,
+    confirmation: 'never',
     ...more,
   };
 }

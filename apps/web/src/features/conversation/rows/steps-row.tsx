@@ -1,6 +1,6 @@
 'use client';
 import { Spinner } from '@slipway/ui';
-import { CircleSlash, FilePen, FileText, SquareTerminal, Wrench } from 'lucide-react';
+import { CircleSlash, FilePen, FileText, Hand, SquareTerminal, Wrench } from 'lucide-react';
 import { memo } from 'react';
 import { duration } from '../../../browser/format.ts';
 import { useConversation, useView } from '../conversation-context.ts';
@@ -39,8 +39,9 @@ export function StepsRow({ row }: { row: RowOf<'steps'> }) {
 
 const StepLine = memo(function StepLine({ step }: { step: Step }) {
   const active = useView((view) => view.status === 'working' || view.status === 'starting');
+  const asks = useView((view) => view.state.execution === 'waiting_for_confirmation');
   const known = stepState(step);
-  const state = known === 'running' && !active ? 'interrupted' : known;
+  const state = known !== 'running' || active ? known : asks ? 'asks' : 'interrupted';
   const elapsed = step.startedAt !== null && step.endedAt !== null ? Date.parse(step.endedAt) - Date.parse(step.startedAt) : null;
   const { conversation } = useConversation();
   const { icon, label, aside, body } = describe(step, workspacePaths(conversation.repository));
@@ -48,7 +49,17 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
     <Disclosure
       rowKey={step.id}
       wish={state === 'failed'}
-      icon={state === 'running' ? <Spinner /> : state === 'interrupted' ? <CircleSlash aria-hidden /> : icon}
+      icon={
+        state === 'running' ? (
+          <Spinner />
+        ) : state === 'asks' ? (
+          <Hand aria-hidden />
+        ) : state === 'interrupted' || state === 'rejected' ? (
+          <CircleSlash aria-hidden />
+        ) : (
+          icon
+        )
+      }
       label={label}
       aside={
         <span className="flex shrink-0 items-center gap-2.5 text-xs tabular-nums">
@@ -56,6 +67,8 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
           {state === 'failed' ? (
             <span className="rounded bg-bad-soft px-1.5 font-medium text-bad">{exitCodeOf(step) > 0 ? `exit ${exitCodeOf(step)}` : 'failed'}</span>
           ) : null}
+          {state === 'asks' ? <span className="rounded bg-warn-soft px-1.5 font-medium text-warn">waits for approval</span> : null}
+          {state === 'rejected' ? <span>rejected</span> : null}
           {state === 'interrupted' ? <span>interrupted</span> : null}
           {elapsed === null ? null : <span>{duration(elapsed)}</span>}
         </span>

@@ -1,0 +1,57 @@
+import type { ConfirmationRule, EventOf } from '@slipway/contracts';
+import type { ConversationView } from '../conversation/conversation-view.ts';
+import type { Step } from '../conversation/timeline-row.ts';
+
+/** One action that waits for a person. */
+export interface Pending {
+  readonly id: string;
+  readonly tool: string;
+  /** What would happen: the command, or the action's own text. */
+  readonly what: string;
+  readonly summary: string | null;
+  readonly risk: EventOf<'ActionEvent'>['security_risk'];
+  /** Sentences that say why it is asked for. */
+  readonly reasons: readonly string[];
+}
+
+/** What waits, in order; none when the agent does not ask, or its calls are above the loaded part. */
+export function pendingOf(view: Pick<ConversationView, 'state' | 'timeline' | 'analysis'>): Pending[] {
+  if (view.state.execution !== 'waiting_for_confirmation') return [];
+  const open = new Set(view.timeline.open.map(({ actionId }) => actionId));
+  return view.timeline.rows.flatMap((row) =>
+    row.kind === 'steps' ? row.steps.filter((step) => open.has(step.id)).map((step) => toPending(step, view.analysis)) : [],
+  );
+}
+
+function toPending(step: Step, analysis: ConversationView['analysis']): Pending {
+  return {
+    id: step.id,
+    tool: step.tool,
+    what: whatOf(step),
+    summary: step.summary,
+    risk: analysis?.risks[step.id] ?? 'UNKNOWN',
+    reasons: analysis?.details[step.id]?.reasons ?? [],
+  };
+}
+
+function whatOf({ action }: Step): string {
+  if (action === null) return '';
+  const text = action['command'];
+  if (action.kind === 'TerminalAction' && typeof text === 'string') return text;
+  const { kind: _, ...fields } = action;
+  return JSON.stringify(fields, null, 2);
+}
+
+type Always = Omit<ConfirmationRule, 'by'> & { readonly label: string };
+
+/** What "do not ask again here" may mean for a single command: this one, and those with the same first words where a shell reads them as words only. */
+export function alwaysChoices(pending: readonly Pending[]): Always[] {
+  const [only] = pending;
+  if (only === undefined || pending.length > 1 || only.tool !== 'terminal' || only.what.trim() === '') return [];
+  const command = only.what.trim();
+  const exact: Always = { tool_name: only.tool, match: 'exact', value: command, label: 'Approve, and do not ask again for exactly this' };
+  if (only.risk === 'HIGH' || /[;&|<>`$(){}\n\r\\]/.test(command)) return [exact];
+  const words = command.split(/\s+/);
+  const prefix = words.slice(0, words.length > 1 && !/^[-/.]/.test(words[1] ?? '-') ? 2 : 1).join(' ');
+  return [exact, { tool_name: only.tool, match: 'prefix', value: prefix, label: `Approve, and do not ask again for “${prefix} …”` }];
+}

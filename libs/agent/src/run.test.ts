@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import type { ConversationEvent, EventOf, SandboxAction, SandboxObservation } from '@slipway/contracts';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
@@ -45,6 +45,63 @@ describe('a run of the agent', () => {
     expect(messages[1]?.tool_calls?.map(({ function: { name } }) => name)).toEqual(['terminal', 'task_tracker', 'think']);
     expect(messages[1]?.content).toBe('Two things.');
     expect(log.outline.at(-1)).toBe('execution_status=finished');
+  });
+
+  it('runs calls of one answer that change nothing beside each other, four at a time, and answers in their order', async () => {
+    const view = (path: string) => call('file_editor', { command: 'view', path });
+    const { log, ports, control } = scene([
+      { toolCalls: [...'abcdef'].map((name) => view(`/${name}`)) },
+      { toolCalls: [view('/g'), call('terminal', { command: 'rm /g' }), view('/h')] },
+      finish,
+    ]);
+    const began: string[] = [];
+    const waiting: Array<() => void> = [];
+    const most = { atOnce: 0, now: 0 };
+    const execute = async (action: SandboxAction): Promise<SandboxObservation> => {
+      began.push(String('path' in action ? action.path : action.kind));
+      most.now += 1;
+      most.atOnce = Math.max(most.atOnce, most.now);
+      if (began.length <= 6) {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          // The last of those that may be there at once answers first.
+          if (waiting.length === 4) for (const go of waiting.splice(0).reverse()) go();
+          if (began.length === 6) for (const go of waiting.splice(0)) go();
+        });
+      }
+      most.now -= 1;
+      return terminalObservation(`answer ${began.at(-1)}`);
+    };
+    const beside = { ...ports, tools: { execute } };
+    expect(await runAgent(beside, SETTINGS, control)).toBe('finished');
+    expect(most.atOnce).toBe(4);
+    expect(began).toEqual(['/a', '/b', '/c', '/d', '/e', '/f', '/g', 'TerminalAction', '/h']);
+    const paths = new Map(log.events.flatMap((event) => (event.kind === 'ActionEvent' ? [[event.id, event.action['path'] ?? event.tool_name]] : [])));
+    const answered = log.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [paths.get(event.action_id)] : []));
+    expect(answered).toEqual(['/a', '/b', '/c', '/d', '/e', '/f', '/g', 'terminal', '/h', 'finish']);
+    expect(server.requests.at(-1)?.body.messages?.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      ...Array(6).fill('tool'),
+      'assistant',
+      'tool',
+      'tool',
+      'tool',
+    ]);
+  });
+
+  it('says of each call that ran beside others that it was stopped', async () => {
+    const view = (path: string) => call('file_editor', { command: 'view', path });
+    const { log, ports, control } = scene(
+      [{ toolCalls: [...'abcdef'].map((name) => view(`/${name}`)) }],
+      (_action?: unknown, signal?: AbortSignal) => new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+    );
+    const run = runAgent(ports, SETTINGS, control);
+    await until('the actions', () => log.outline.filter((kind) => kind === 'ActionEvent').length === 6);
+    control.stop.abort(new Error('stop'));
+    expect(await run).toBe('interrupted');
+    expect(errorsOf(log.events)).toHaveLength(6);
+    expect(log.outline.at(-1)).toBe('execution_status=paused');
   });
 
   it('shows the plan that it keeps in the log', async () => {

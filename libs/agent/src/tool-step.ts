@@ -4,11 +4,13 @@ import type { Completion, ToolCall } from '@slipway/llm';
 import { judge } from './confirmation/needs.js';
 import { stamp, statusUpdate } from './events.js';
 import type { AgentPorts, RunSettings } from './ports.js';
-import type { Observation } from './tools/tool.js';
+import { isReadOnly, type Observation } from './tools/tool.js';
 import type { ParsedCall } from './tools/toolbox.js';
 
 /** Said of the action that was running when the user stopped the agent. */
 const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command may or may not have had its effect';
+/** Calls of one answer that are under way together. */
+const AT_ONCE = 4;
 /** Said of a confirmed action whose tool is gone. */
 const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
 
@@ -18,7 +20,7 @@ type ActionEvent = EventOf<'ActionEvent'>;
 type ReadCall = Extract<ParsedCall, { ok: true }>;
 
 /**
- * Runs the tool calls of one answer in order, each as action and answer in the log. A call that cannot be read becomes an error that the model sees.
+ * Runs the tool calls of one answer in order, each as action and answer in the log; neighbours that change nothing run beside each other. A call that cannot be read becomes an error that the model sees.
  * When one of them needs a person's word, all of them wait for it and nothing of the answer has happened.
  * @throws the signal's reason when stopped; the action under way then has its answer in the log already.
  */
@@ -44,16 +46,30 @@ export async function runToolCalls(ports: AgentPorts, settings: RunSettings, com
     return { call, action, parsed };
   });
   if (await asked(ports, settings, steps)) return 'waiting';
-  for (const { call, error, action, parsed } of steps) {
+  for (const group of groupsOf(steps)) {
     signal.throwIfAborted();
-    if (error !== undefined) {
-      await ports.log.append([agentError(ports, call.name, call.id, error)]);
-      continue;
+    const [first] = group;
+    if (first === undefined) continue;
+    if (first.error !== undefined) await ports.log.append([agentError(ports, first.call.name, first.call.id, first.error)]);
+    else {
+      const calls = group.filter((step) => step.error === undefined);
+      await ports.log.append(calls.map(({ action }) => action));
+      if ((await carryOut(ports, calls, signal)) === 'finished') return 'finished';
     }
-    await ports.log.append([action]);
-    if ((await carryOut(ports, action, parsed, signal)) === 'finished') return 'finished';
   }
   return 'done';
+}
+
+/** Neighbours that change nothing go together; everything else goes alone, in its turn. */
+function groupsOf(steps: readonly PlannedStep[]): PlannedStep[][] {
+  const groups: PlannedStep[][] = [];
+  const isFree = (step: PlannedStep | undefined): boolean => step?.parsed !== undefined && isReadOnly(step.parsed.tool, step.parsed.action);
+  for (const step of steps) {
+    const last = groups.at(-1);
+    if (last !== undefined && isFree(step) && isFree(last[0])) last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
 }
 
 /** Carries out what waited for a person's word and has it. @throws as `runToolCalls`. */
@@ -62,7 +78,7 @@ export async function runConfirmed(ports: AgentPorts, actions: readonly ActionEv
     signal.throwIfAborted();
     const recalled = ports.toolbox.recall(action);
     if (recalled === null) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, NO_TOOL)]);
-    else if ((await carryOut(ports, action, recalled, signal)) === 'finished') return 'finished';
+    else if ((await carryOut(ports, [{ action, parsed: recalled }], signal)) === 'finished') return 'finished';
   }
   return 'done';
 }
@@ -99,30 +115,62 @@ async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: re
   return true;
 }
 
-/** The action's answer, in the log: an observation, or an error that the model sees. */
+/**
+ * Carries actions out beside each other, at most `AT_ONCE` at a time; their answers come into the log in the order of the actions. An answer is an observation, or an
+ * error that the model sees.
+ */
 async function carryOut(
+  ports: AgentPorts,
+  steps: ReadonlyArray<{ readonly action: ActionEvent; readonly parsed: Pick<ReadCall, 'tool' | 'action'> }>,
+  signal: AbortSignal,
+): Promise<'finished' | 'done'> {
+  const underWay = steps.map(() => Promise.withResolvers<Observation | SlipwayError>());
+  for (const { promise } of underWay) promise.catch(() => {});
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let at = next++; at < steps.length; at = next++) {
+      const step = steps[at];
+      if (step !== undefined) await observationOf(ports, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
+    }
+  };
+  for (let count = 0; count < Math.min(AT_ONCE, steps.length); count += 1) void worker();
+  let finished = false;
+  for (const [at, { action, parsed }] of steps.entries()) {
+    let result: Observation | SlipwayError | undefined;
+    try {
+      result = await underWay[at]?.promise;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      await ports.log.appendLast(steps.slice(at).map((rest) => agentError(ports, rest.action.tool_name, rest.action.tool_call_id, STOPPED_BY_USER)));
+      throw signal.reason;
+    }
+    if (result === undefined) continue;
+    if (result instanceof SlipwayError) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, result.detail)]);
+    else {
+      await ports.log.append([answer(ports, action, result)]);
+      finished ||= parsed.action.kind === 'FinishAction';
+    }
+  }
+  return finished ? 'finished' : 'done';
+}
+
+/** What the tool says, or the failure whose sentence is for the model. @throws the signal's reason when stopped, and what is nobody's answer. */
+async function observationOf(
   ports: AgentPorts,
   event: ActionEvent,
   { tool, action }: Pick<ReadCall, 'tool' | 'action'>,
   signal: AbortSignal,
-): Promise<'finished' | 'done'> {
-  let observation: Observation;
+): Promise<Observation | SlipwayError> {
+  signal.throwIfAborted();
   try {
-    observation =
-      tool.observe === undefined
-        ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
-        : await tool.observe(action, { events: ports.log.events, signal });
+    return tool.observe === undefined
+      ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
+      : await tool.observe(action, { events: ports.log.events, event, signal });
   } catch (error) {
-    if (signal.aborted) {
-      await ports.log.appendLast([agentError(ports, event.tool_name, event.tool_call_id, STOPPED_BY_USER)]);
-      throw signal.reason;
-    }
-    if (!(error instanceof SlipwayError)) throw error;
-    await ports.log.append([agentError(ports, event.tool_name, event.tool_call_id, error.detail)]);
-    return 'done';
+    signal.throwIfAborted();
+    if (error instanceof SlipwayError) return error;
+    throw error;
   }
-  await ports.log.append([answer(ports, event, observation)]);
-  return action.kind === 'FinishAction' ? 'finished' : 'done';
 }
 
 function actionEvent(ports: AgentPorts, responseId: string, call: ToolCall, parsed: ReadCall, said: { thought: string; reasoning: string }): ActionEvent {

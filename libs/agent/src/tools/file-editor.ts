@@ -24,4 +24,5 @@ export const FILE_EDITOR: Tool = {
   kind: 'FileEditorAction',
   schema: FileEditorAction.strip(),
   aliases: ['str_replace_editor'],
+  readOnly: (action) => action.kind === 'FileEditorAction' && action.command === 'view',
 };

@@ -7,5 +7,6 @@ export const THINK: Tool = {
   ]),
   kind: 'ThinkAction',
   schema: ThinkAction.strip(),
+  readOnly: true,
   observe: () => ({ kind: 'ThinkObservation', content: [{ type: 'text', text: 'Your thought has been written down.' }], is_error: false }),
 };

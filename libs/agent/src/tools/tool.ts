@@ -6,8 +6,10 @@ export type Observation = EventOf<'ObservationEvent'>['observation'];
 
 /** What a tool that the agent answers itself may look at. */
 export interface OwnToolContext {
-  /** The log up to the action, which is its last event. */
+  /** The log so far; the action is in it. */
   readonly events: readonly ConversationEvent[];
+  /** The action's own event. */
+  readonly event: EventOf<'ActionEvent'>;
   readonly signal: AbortSignal;
 }
 
@@ -20,10 +22,14 @@ export interface Tool {
   readonly schema: z.ZodType<AgentAction>;
   /** Names that models use for this tool besides its own. */
   readonly aliases?: readonly string[];
-  /** It changes nothing: calls of one answer may run beside each other. */
-  readonly readOnly?: boolean;
+  /** It changes nothing, always or with this action: calls of one answer may run beside each other. */
+  readonly readOnly?: boolean | ((action: AgentAction) => boolean);
   /** Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose detail is for the model. */
   observe?(action: AgentAction, context: OwnToolContext): Observation | Promise<Observation>;
+}
+
+export function isReadOnly(tool: Tool, action: AgentAction): boolean {
+  return typeof tool.readOnly === 'function' ? tool.readOnly(action) : tool.readOnly === true;
 }
 
 /** What every tool takes besides its own parameters. */

@@ -1,4 +1,4 @@
-import { until } from '@slipway/testing';
+import { oneTimeCode, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
@@ -47,11 +47,23 @@ export async function walkSecurityRules({ owner, member, orgId, databaseUrl, ope
     await member.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
     expect(new URL(member.url()).pathname).toBe('/acme/admin/api-keys');
 
-    // As if the sign-in service had said so of the owner.
-    await database.query(
-      "UPDATE app.session SET second_factor = true WHERE user_id = (SELECT user_id FROM app.membership WHERE org_id = $1 AND role = 'owner')",
+    await owner.goto(`${new URL(owner.url()).origin}/oauth/login?again=second-factor&redirect=/acme/admin/security`);
+    await owner.getByLabel('User name or e-mail').fill('demo');
+    await owner.getByLabel('Password').fill('demo');
+    await owner.getByRole('button', { name: 'Sign in' }).click();
+    await owner.getByRole('img', { name: 'QR code of the key below' }).waitFor();
+    await expectClean(owner, 'set up a second factor');
+    await owner.getByLabel('Code that the app shows').fill(oneTimeCode(await owner.locator('#secret').innerText()));
+    await owner.getByRole('button', { name: 'Set up' }).click();
+    await owner.getByRole('heading', { name: 'Keep your recovery codes' }).waitFor();
+    await expectClean(owner, 'recovery codes');
+    await owner.getByRole('button', { name: 'I have kept them' }).click();
+    await owner.getByRole('heading', { level: 1, name: 'Security' }).waitFor();
+    const { rows } = await database.query(
+      "SELECT s.second_factor FROM app.session s JOIN app.membership m USING (user_id) WHERE m.org_id = $1 AND m.role = 'owner' ORDER BY s.created_at DESC LIMIT 1",
       [orgId],
     );
+    expect(rows).toEqual([{ second_factor: true }]);
     await owner.getByRole('checkbox', { name: /second factor/ }).click();
     await owner.getByRole('button', { name: 'Save' }).click();
     await until('the page asks for it', async () => {

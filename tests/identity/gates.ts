@@ -1,11 +1,10 @@
 import { it } from 'node:test';
 import { AppOfIssuer } from '@slipway/auth/testing';
-import { until } from '@slipway/testing';
+import { oneTimeCode, until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
 import { MailSink } from './mail-sink.ts';
-import { oneTimeCode } from './one-time-code.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
 
 const LIN = { username: 'lin', password: 'correct horse', email: 'lin@example.test', firstName: 'Lin', lastName: 'Yutang' };

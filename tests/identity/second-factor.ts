@@ -1,9 +1,9 @@
 import { it } from 'node:test';
 import { AppOfIssuer } from '@slipway/auth/testing';
+import { oneTimeCode } from '@slipway/testing';
 import { expect } from 'expect';
 import type { Browser } from 'playwright-core';
 import { type IdentityWorld, realmFor } from './identity-world.ts';
-import { oneTimeCode } from './one-time-code.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
 
 const CLEO = { username: 'cleo', password: 'correct horse', firstName: 'Cleo', lastName: 'Patra', email: 'cleo@example.test' } as const;

@@ -21,6 +21,8 @@ export function openStore(directory: string): DatabaseSync {
       id TEXT PRIMARY KEY, username TEXT NOT NULL UNIQUE COLLATE NOCASE, email TEXT NOT NULL UNIQUE COLLATE NOCASE,
       name TEXT NOT NULL, password_hash TEXT NOT NULL, created_at TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE IF NOT EXISTS second_factor (account_id TEXT PRIMARY KEY, secret TEXT NOT NULL, last_step INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS recovery_code (account_id TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (account_id, hash)) STRICT;
     CREATE TABLE IF NOT EXISTS artifact (
       model TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL, uid TEXT, grant_id TEXT, consumed_at INTEGER, expires_at INTEGER,
       PRIMARY KEY (model, id)

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
-import Provider from 'oidc-provider';
+import Provider, { interactionPolicy } from 'oidc-provider';
 import type { Accounts } from './accounts.js';
 import type { Config } from './config.js';
 import { loadKeys } from './keys.js';
 import { SqliteAdapter } from './oidc-adapter.js';
 import { messagePage } from './pages/message-page.js';
 import { signOutPage } from './pages/sign-out-page.js';
+import { wantsSecondFactor } from './second-factor-steps.js';
+import { SECOND_FACTOR_ACR } from './second-factors.js';
 
 const DAY = 86_400;
 /** Keycloak's paths, below the realm. */
@@ -53,7 +55,9 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
     },
     pkce: { required: () => true },
     scopes: SCOPE.split(' '),
-    claims: { openid: ['sub'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'] },
+    acrValues: ['password', SECOND_FACTOR_ACR],
+    // By which means somebody proved themself, asked for or not, as Keycloak's realm says it.
+    claims: { openid: ['sub', 'acr', 'amr'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'] },
     // As Keycloak does: the id token itself says who signed in.
     conformIdTokenClaims: false,
     clientBasedCORS: () => false,
@@ -103,7 +107,7 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
       await grant.save();
       return grant;
     },
-    interactions: { url: (_ctx, interaction) => `${realmPath}/login/${interaction.uid}` },
+    interactions: { policy: withSecondFactor(), url: (_ctx, interaction) => `${realmPath}/login/${interaction.uid}` },
     renderError: (ctx, out) => {
       const page = messagePage({
         title: 'That did not work',
@@ -129,4 +133,19 @@ export function createProvider(config: Config, store: DatabaseSync, accounts: Ac
   // Behind something that ends TLS, which then says so in X-Forwarded-Proto.
   provider.proxy = secure;
   return provider;
+}
+
+/** oidc-provider's own rules of when somebody has to sign in; and when a second factor is wanted that the browser's session was begun without. */
+function withSecondFactor(): interactionPolicy.DefaultPolicy {
+  const policy = interactionPolicy.base();
+  policy
+    .get('login')
+    ?.checks.add(
+      new interactionPolicy.Check('second_factor_wanted', 'a second factor is wanted', 'login_required', (ctx) =>
+        wantsSecondFactor(ctx.oidc.params?.['acr_values']) && ctx.oidc.session?.amr?.includes('otp') !== true
+          ? interactionPolicy.Check.REQUEST_PROMPT
+          : interactionPolicy.Check.NO_NEED_TO_PROMPT,
+      ),
+    );
+  return policy;
 }

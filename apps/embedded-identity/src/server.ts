@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import { openStore } from './identity-store.js';
 import { sweepArtifacts } from './oidc-adapter.js';
 import { createProvider } from './provider.js';
+import { SecondFactors } from './second-factors.js';
 import { SignInPages } from './sign-in-pages.js';
 
 /** How often what is over is deleted from the store. Milliseconds. */
@@ -20,7 +21,7 @@ export async function createIdentityServer(config: Config, logger: Logger, stopp
   await accounts.ensureDemo();
   const provider = createProvider(config, store, accounts);
   provider.on('server_error', (_ctx, error) => logger.error({ err: error }, 'the provider failed'));
-  const pages = new SignInPages(provider, accounts, config);
+  const pages = new SignInPages(provider, accounts, new SecondFactors(store), config);
   const handleOidc = provider.callback();
   const realmPath = new URL(config.ISSUER_URL).pathname;
 

@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
-import { type Account, type Accounts, Registration } from './accounts.js';
+import { type Accounts, Registration } from './accounts.js';
 import type { Config } from './config.js';
 import type { Page } from './pages/layout.js';
 import { messagePage } from './pages/message-page.js';
 import { registrationPage } from './pages/registration-page.js';
 import { signInPage } from './pages/sign-in-page.js';
+import { type FactorStep, SecondFactorSteps } from './second-factor-steps.js';
+import type { SecondFactors } from './second-factors.js';
 import { SignInAttempts } from './sign-in-attempts.js';
 
 /** Largest form. Bytes. */
 const MAX_FORM_BYTES = 16 * 1024;
 
 /**
- * The two pages of a sign-in, below `/realms/<realm>/login/<uid>`.
+ * The pages of a sign-in, below `/realms/<realm>/login/<uid>`.
  * A form counts only with the cookie that the same browser got when its sign-in began, and never from another site's page.
  */
 export class SignInPages {
   private readonly attempts = new SignInAttempts();
+  private readonly steps: SecondFactorSteps;
   private readonly route: RegExp;
   private readonly origin: string;
   private readonly returnOrigin: string;
@@ -24,12 +27,14 @@ export class SignInPages {
   constructor(
     private readonly provider: Provider,
     private readonly accounts: Accounts,
+    factors: SecondFactors,
     config: Config,
   ) {
     const issuer = new URL(config.ISSUER_URL);
     this.origin = issuer.origin;
     this.returnOrigin = new URL(config.REDIRECT_URI).origin;
-    this.route = new RegExp(`^${issuer.pathname}/login/[\\w-]+(/register)?$`);
+    this.route = new RegExp(`^${issuer.pathname}/login/[\\w-]+(?:/(register|code|set-up|recovered|continue))?$`);
+    this.steps = new SecondFactorSteps(provider, accounts, factors, this.returnOrigin);
   }
 
   /** @returns false when the path is none of ours. */
@@ -50,10 +55,12 @@ export class SignInPages {
       );
       return true;
     }
-    const registering = match[1] !== undefined;
-    const signInPath = path.replace(/\/register$/, '');
+    const step = match[1] as 'register' | FactorStep | undefined;
+    const signInPath = step === undefined ? path : path.slice(0, -step.length - 1);
     if (request.method === 'GET') {
-      this.answer(response, 200, registering ? this.registration(signInPath, {}) : this.signIn(signInPath, {}));
+      if (step === undefined || step === 'register')
+        this.answer(response, 200, step === 'register' ? this.registration(signInPath, {}) : this.signIn(signInPath, {}));
+      else await this.steps.handle({ request, response, path: signInPath }, step, null);
     } else if (request.method !== 'POST') {
       response.writeHead(405, { allow: 'GET, POST' }).end();
     } else if (request.headers.origin !== undefined && request.headers.origin !== this.origin) {
@@ -69,7 +76,9 @@ export class SignInPages {
     } else {
       const form = await readForm(request);
       if (form === null) response.writeHead(413, { connection: 'close' }).end();
-      else await (registering ? this.register(request, response, signInPath, form) : this.verify(request, response, signInPath, form));
+      else if (step === undefined) await this.verify(request, response, signInPath, form);
+      else if (step === 'register') await this.register(request, response, signInPath, form);
+      else await this.steps.handle({ request, response, path: signInPath }, step, form.get('code') ?? '');
     }
     return true;
   }
@@ -87,7 +96,7 @@ export class SignInPages {
       return this.answer(response, 401, this.signIn(path, { username, error: 'The user name or the password is not right.' }));
     }
     this.attempts.succeeded(username);
-    await this.finish(request, response, account);
+    await this.steps.begin({ request, response, path }, account);
   }
 
   private async register(request: IncomingMessage, response: ServerResponse, path: string, form: URLSearchParams): Promise<void> {
@@ -102,11 +111,7 @@ export class SignInPages {
       return this.answer(response, 409, this.registration(path, { values, errors: { username: 'This user name is taken. Choose another.' } }));
     if (account === 'email-taken')
       return this.answer(response, 409, this.registration(path, { values, errors: { email: 'There is an account with this address. Sign in instead.' } }));
-    await this.finish(request, response, account);
-  }
-
-  private finish(request: IncomingMessage, response: ServerResponse, account: Account): Promise<void> {
-    return this.provider.interactionFinished(request, response, { login: { accountId: account.id, remember: true } }, { mergeWithLastSubmission: false });
+    await this.steps.begin({ request, response, path }, account);
   }
 
   private signIn(path: string, more: { username?: string; error?: string }): Page {

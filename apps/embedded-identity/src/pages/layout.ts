@@ -29,6 +29,9 @@ p{margin:.75rem 0 0}
 .hint{background:var(--raised);border-radius:6px;padding:.5rem .75rem;font-size:13px;line-height:20px;margin:0}
 .error{background:var(--bad-soft);color:var(--bad);border-radius:6px;padding:.5rem .75rem;font-size:13px;line-height:20px;margin:0 0 .75rem}
 .field-error{color:var(--bad);font-size:12px;line-height:18px;margin:.25rem 0 0}
+ul.codes{columns:2;margin:.75rem 0 0;padding:.75rem 1rem .75rem 2rem;background:var(--raised);border-radius:6px;line-height:26px}
+.qr{margin:.75rem auto;width:12rem;padding:.5rem;background:#fff;border-radius:6px}
+.qr svg{display:block;width:100%}
 code{font:.95em ui-monospace,SFMono-Regular,Menlo,monospace}
 `;
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');

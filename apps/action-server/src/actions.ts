@@ -1,6 +1,7 @@
-import type { SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { SandboxAction, SandboxObservation, ToolLacks } from '@slipway/contracts';
 import type { Patcher } from './apply-patch/patcher.js';
 import type { FileEditor } from './editor/file-editor.js';
+import type { IPython } from './ipython/ipython.js';
 import type { Search } from './search/search.js';
 import type { Terminals } from './terminal/terminals.js';
 
@@ -8,6 +9,7 @@ export interface ActionHandlers {
   readonly terminal: Terminals;
   readonly editor: FileEditor;
   readonly patcher: Patcher;
+  readonly ipython: IPython;
   readonly search: Search;
 }
 
@@ -20,6 +22,8 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
       return handlers.editor.execute(action);
     case 'ApplyPatchAction':
       return handlers.patcher.execute(action);
+    case 'IPythonRunCellAction':
+      return handlers.ipython.execute(action, signal);
     case 'GlobAction':
       return handlers.search.glob(action, signal);
     case 'GrepAction':
@@ -27,4 +31,10 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
     case 'ListDirectoryAction':
       return handlers.search.list(action, signal);
   }
+}
+
+/** Which kinds of action cannot be done in this image, each with the sentence that says so. */
+export function lacksOf({ search, ipython }: ActionHandlers): ToolLacks['lacks'] {
+  const lacks = { GlobAction: search.lack, GrepAction: search.lack, IPythonRunCellAction: ipython.lack };
+  return Object.fromEntries(Object.entries(lacks).filter((entry): entry is [string, string] => entry[1] !== null));
 }

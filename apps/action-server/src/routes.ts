@@ -5,7 +5,7 @@ import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slip
 import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
-import { executeAction } from './actions.js';
+import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { CommandRunner } from './command/command-runner.js';
@@ -20,6 +20,7 @@ import { diffOfFile } from './git/file-diff.js';
 import { streamPatch } from './git/patch.js';
 import { jsonBody } from './http/body.js';
 import type { Routes } from './http/server.js';
+import { IPython } from './ipython/ipython.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
@@ -70,6 +71,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
+  const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
+  const handlers = { terminal, editor, patcher, ipython, search };
   const repositories = { directory: workspace, environment };
   /** Tells agent-server that this process is a new one, and has to be configured again. */
   const instance = randomUUID();
@@ -86,13 +89,14 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
         terminal.renew(directory);
         return { success: true };
       },
+      'GET /lacks': async () => ({ lacks: lacksOf(handlers) }),
       'POST /interrupt_terminal': async () => {
         await terminal.interrupt();
         return { success: true };
       },
       'POST /execute_action': async ({ request, signal }) => {
         const { action } = await jsonBody(request, ExecuteActionRequest);
-        return { observation: await executeAction({ terminal, editor, patcher, search }, action, signal) };
+        return { observation: await executeAction(handlers, action, signal) };
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       'GET /git/changes': ({ query, signal }) => {
@@ -119,6 +123,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
     },
     close: () => {
       terminal.close();
+      ipython.close();
       commands.close();
     },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipython.js';
 import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
@@ -52,7 +53,15 @@ export type TaskTrackerAction = z.infer<typeof TaskTrackerAction>;
 export type FinishAction = z.infer<typeof FinishAction>;
 
 /** What runs in action-server. */
-export const SandboxAction = z.discriminatedUnion('kind', [TerminalAction, FileEditorAction, ApplyPatchAction, GlobAction, GrepAction, ListDirectoryAction]);
+export const SandboxAction = z.discriminatedUnion('kind', [
+  TerminalAction,
+  FileEditorAction,
+  ApplyPatchAction,
+  IPythonRunCellAction,
+  GlobAction,
+  GrepAction,
+  ListDirectoryAction,
+]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
 /** Every action of the agent: the sandbox's, and those that the agent answers itself. */
 export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, TaskTrackerAction, ThinkAction, FinishAction]);
@@ -93,12 +102,17 @@ export const SandboxObservation = z.discriminatedUnion('kind', [
   TerminalObservation,
   FileEditorObservation,
   ApplyPatchObservation,
+  IPythonRunCellObservation,
   GlobObservation,
   GrepObservation,
   ListDirectoryObservation,
 ]);
 export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });
+
+/** `GET /lacks`: kinds of action that cannot be done in the sandbox's image, each with a sentence that says so. */
+export const ToolLacks = z.object({ lacks: z.record(z.string(), z.string()) });
+export type ToolLacks = z.infer<typeof ToolLacks>;
 
 /** Longest text of one observation; the middle is cut out and the whole is kept in a file. UTF-16 code units. */
 export const MAX_OBSERVATION_LENGTH = 30_000;

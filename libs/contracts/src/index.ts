@@ -36,7 +36,9 @@ export {
   TerminalAction,
   TerminalObservation,
   ThinkAction,
+  ToolLacks,
 } from './action-server.js';
+export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
 export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
 export {

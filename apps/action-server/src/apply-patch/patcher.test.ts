@@ -71,7 +71,7 @@ describe('a patch', () => {
     expect([existsSync(at('old.txt')), existsSync(at('moved.sh')), statSync(at('bin/moved.sh')).mode & 0o777]).toEqual([false, false, 0o755]);
     expect(done).toMatchObject({
       fuzz: 0,
-      commit: { changes: { [at('a.txt')]: { type: 'update', old_content: 'one\ntwo\nthree\nfour\nfive\n', added: 2, removed: 2 } } },
+      commit: { changes: { [at('a.txt')]: { type: 'update', old_content: 'one\ntwo\nthree\nfour\nfive\n' } } },
     });
     expect(readdirSync(folder).sort()).toEqual(['a.txt', 'bin', 'deep']);
   });

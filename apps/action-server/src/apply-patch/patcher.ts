@@ -169,10 +169,7 @@ function contentsOf(changes: readonly Change[]): Record<string, PatchedFile> {
     return file.text;
   };
   return Object.fromEntries(
-    changes.map(({ type, file, moveTo, before, after, added, removed }) => [
-      file,
-      { type, old_content: bounded(before), new_content: bounded(after), move_path: moveTo, added, removed },
-    ]),
+    changes.map(({ type, file, moveTo, before, after }) => [file, { type, old_content: bounded(before), new_content: bounded(after), move_path: moveTo }]),
   );
 }
 

@@ -29,6 +29,11 @@ export class Terminals {
     return this.#lastUsed.directory;
   }
 
+  /** Where a new shell begins. */
+  get home(): string {
+    return this.#home ?? this.options.workspace;
+  }
+
   /** As `Terminal.execute`, in the terminal that the action names. */
   async execute(action: Action, signal: AbortSignal): Promise<Observation> {
     const name = action.session ?? MAIN_SESSION;

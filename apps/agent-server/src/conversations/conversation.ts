@@ -138,7 +138,8 @@ export class Conversation {
     for (const closer of this.closers) closer('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
-    this.toolbox = new Toolbox(toolsOf(request.agent));
+    const lacks = await this.deps.actionServer.lacks();
+    this.toolbox = new Toolbox(toolsOf(request.agent).filter(({ kind }) => !Object.hasOwn(lacks, kind)));
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);

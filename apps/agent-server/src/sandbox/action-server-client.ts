@@ -13,6 +13,7 @@ import {
   RunCommandResponse,
   type SandboxAction,
   type SandboxObservation,
+  ToolLacks,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -24,6 +25,7 @@ import type { Call } from '../http/router.js';
 const COME_BACK_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 const CONFIGURE_TIMEOUT_MS = 5_000;
+const LACKS_TIMEOUT_MS = 1_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
 const ACTION_CEILING_MS = 3_660_000;
 
@@ -59,6 +61,12 @@ export class ActionServerClient implements ToolPort {
   /** The agent's shell begins in this directory from now on. */
   workIn(directory: string): void {
     if (this.settings.working_dir !== directory) this.change({ ...this.settings, working_dir: directory });
+  }
+
+  /** Kinds of action that the sandbox's image cannot do. Best effort, for at most a second: of a tool process that is away nothing is known, and each tool says it itself. */
+  async lacks(): Promise<ToolLacks['lacks']> {
+    const answer = await this.ask('GET', '/lacks', undefined, LACKS_TIMEOUT_MS).catch(() => null);
+    return ToolLacks.safeParse(answer).data?.lacks ?? {};
   }
 
   /** Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process that is away runs nothing. */
@@ -222,9 +230,9 @@ export class ActionServerClient implements ToolPort {
   }
 
   /** Nothing has been done when this rejects. */
-  private async ask(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+  private async ask(method: 'GET' | 'POST', path: string, body?: unknown, timeoutMs = CONFIGURE_TIMEOUT_MS): Promise<unknown> {
     const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token };
-    const signal = AbortSignal.timeout(CONFIGURE_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     try {
       const answer = await callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
       if (answer.status < 300) return answer.body;

@@ -1,11 +1,12 @@
 import { APPLY_PATCH } from './apply-patch.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
+import { IPYTHON } from './ipython.js';
 import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
 import { TASK_TRACKER } from './task-tracker.js';
 import { TERMINAL } from './terminal.js';
 import { THINK } from './think.js';
 import type { Tool } from './tool.js';
 
-/** What every agent can do unless its start says otherwise, in the order in which the model reads it. */
-export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, APPLY_PATCH, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];
+/** What every agent can do unless its start says otherwise, or the image of the sandbox lacks what it needs, in the order in which the model reads it. */
+export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, APPLY_PATCH, IPYTHON, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];

@@ -14,8 +14,6 @@ export const PatchedFile = z.object({
   old_content: z.string().nullable(),
   new_content: z.string().nullable(),
   move_path: z.string().nullable(),
-  added: z.int(),
-  removed: z.int(),
 });
 export type PatchedFile = z.infer<typeof PatchedFile>;
 

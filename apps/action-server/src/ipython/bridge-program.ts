@@ -1,0 +1,92 @@
+/**
+ * Speaks to the kernel for us, in Python because the kernel's own client is: commands come as lines of JSON on standard input, what the kernel says leaves as lines of JSON on
+ * standard output. `jupyter_client` starts the kernel over sockets of the file system, which nobody else of the pod's network can reach.
+ *
+ * In: `{id, code, silent}` runs a cell, `{interrupt: true}` interrupts the one that runs.
+ * Out: `{ready}`, then of each cell `{id, stream}`, `{id, display}`, `{id, error}`, at last `{id, done, count}` with `ok`, `error` or `died`: with the kernel this ends too.
+ */
+export const BRIDGE_PROGRAM = `
+import json, os, queue, signal, sys, threading, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+out = os.fdopen(os.dup(1), 'wb', buffering=0)
+os.dup2(2, 1)
+def say(**message):
+    data = memoryview((json.dumps(message) + '\\n').encode('utf-8', 'replace'))
+    while data:
+        data = data[out.write(data) or 0:]
+from jupyter_client.manager import KernelManager
+from jupyter_client.kernelspec import KernelSpec
+folder = sys.argv[1]
+PIECE = 1_000_000
+LARGEST = 50_000_000
+class Manager(KernelManager):
+    @property
+    def kernel_spec(self):
+        argv = [sys.executable, '-m', 'ipykernel_launcher', '-f', '{connection_file}', '--HistoryManager.enabled=False']
+        return KernelSpec(argv=argv, display_name='Python', language='python')
+manager = Manager(transport='ipc', ip=os.path.join(folder, 'socket'), connection_file=os.path.join(folder, 'kernel.json'))
+manager.start_kernel()
+client = manager.client()
+client.start_channels()
+client.wait_for_ready(timeout=60)
+say(ready=True)
+work = queue.Queue()
+def read():
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if message.get('interrupt'):
+            try: manager.interrupt_kernel()
+            except Exception: pass
+        else: work.put(message)
+    work.put(None)
+threading.Thread(target=read, daemon=True).start()
+def own(message, parent):
+    return message['parent_header'].get('msg_id') == parent
+def run(ask):
+    ident = ask['id']
+    parent = client.execute(ask['code'], silent=ask['silent'], store_history=not ask['silent'], allow_stdin=False, stop_on_error=True)
+    status, count, replied = 'ok', None, None
+    while True:
+        # The kernel drops what nobody reads quickly enough, its last word too: then its reply has to do.
+        if replied is None:
+            try:
+                reply = client.get_shell_msg(timeout=0)
+                if own(reply, parent):
+                    replied = time.monotonic()
+                    count = reply['content'].get('execution_count')
+                    status = 'ok' if reply['content'].get('status') == 'ok' else 'error'
+            except queue.Empty: pass
+        try: message = client.get_iopub_msg(timeout=0.05 if replied else 0.2)
+        except queue.Empty:
+            if not manager.is_alive():
+                say(id=ident, done='died', count=None)
+                os._exit(1)
+            if replied is not None and time.monotonic() - replied > 2: break
+            continue
+        if not own(message, parent): continue
+        kind, content = message['msg_type'], message['content']
+        if kind == 'stream':
+            for at in range(0, len(content['text']), PIECE): say(id=ident, stream=content['text'][at:at + PIECE])
+        elif kind in ('display_data', 'execute_result', 'update_display_data'):
+            say(id=ident, display={name: value for name, value in content['data'].items() if not isinstance(value, str) or len(value) <= LARGEST})
+        elif kind == 'error':
+            status = 'error'
+            text = '\\n'.join(content['traceback']) or content['ename'] + ': ' + content['evalue']
+            for at in range(0, len(text), PIECE): say(id=ident, error=text[at:at + PIECE])
+        elif kind == 'status' and content['execution_state'] == 'idle':
+            if replied is None:
+                try:
+                    reply = client.get_shell_msg(timeout=2)
+                    while not own(reply, parent): reply = client.get_shell_msg(timeout=2)
+                    count = reply['content'].get('execution_count')
+                    status = 'ok' if reply['content'].get('status') == 'ok' else 'error'
+                except queue.Empty: pass
+            break
+    say(id=ident, done=status, count=count)
+while True:
+    ask = work.get()
+    if ask is None: break
+    run(ask)
+client.stop_channels()
+manager.shutdown_kernel(now=True)
+`;

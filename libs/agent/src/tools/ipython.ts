@@ -1,0 +1,22 @@
+import { IPythonRunCellAction } from '@slipway/contracts';
+import { define, type Tool } from './tool.js';
+
+/** OpenHands' name for it. Offered only where the sandbox can run cells. */
+export const IPYTHON: Tool = {
+  definition: define(
+    'execute_ipython_cell',
+    [
+      'Runs a cell of Python in a Jupyter kernel that keeps its variables from cell to cell. Pictures (matplotlib) and tables are shown.',
+      '`!command` and magics work. The kernel’s variables are not the shell’s. There is nobody to answer `input()`.',
+    ].join('\n'),
+    {
+      code: { type: 'string' },
+      timeout: { type: 'number', description: 'Seconds; then the cell is interrupted. 120 when absent, at most 3600.' },
+      reset: { type: 'boolean', description: 'Start a new kernel first; all variables are gone.' },
+    },
+    ['code'],
+  ),
+  kind: 'IPythonRunCellAction',
+  schema: IPythonRunCellAction.strip(),
+  aliases: ['ipython', 'python'],
+};

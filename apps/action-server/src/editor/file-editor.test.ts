@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, link, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -119,6 +120,48 @@ describe('the file editor', () => {
     await edit('str_replace', at('latin'), { old_str: 'a', new_str: 'ü' });
     expect(await readFile(at('latin'))).toEqual(Buffer.from([0x63, 0xe9, 0x0a, 0xfc]));
     expect((await edit('str_replace', at('latin'), { old_str: 'ü', new_str: '😀' })).is_error).toBe(true);
+  });
+
+  it('keeps UTF-16 with its mark, in both orders', async () => {
+    for (const big of [false, true]) {
+      const bytes = (text: string): Buffer => (big ? Buffer.from(text, 'utf16le').swap16() : Buffer.from(text, 'utf16le'));
+      await writeFile(at('wide'), bytes('\ufeffold é😀\r\n'));
+      expect((await edit('view', at('wide'))).text).toContain('old é😀');
+      await edit('str_replace', at('wide'), { old_str: 'old', new_str: 'nëw' });
+      expect(await readFile(at('wide'))).toEqual(bytes('\ufeffnëw é😀\r\n'));
+    }
+  });
+
+  it('shows a picture as a picture, by its bytes, and says what to do with one that is too large', async () => {
+    const png = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), Buffer.alloc(20)]);
+    await writeFile(at('picture.txt'), png);
+    const shown = await edit('view', at('picture.txt'));
+    expect(shown.content).toEqual([
+      { type: 'text', text: `${at('picture.txt')} is a picture (image/png, 28 bytes).` },
+      { type: 'image', image_urls: [`data:image/png;base64,${png.toString('base64')}`] },
+    ]);
+    await writeFile(at('large.png'), Buffer.concat([png, Buffer.alloc(2_000_000)]));
+    expect(await edit('view', at('large.png'))).toMatchObject({ is_error: true, error_code: 'file.too-large' });
+    expect(await edit('str_replace', at('picture.txt'), { old_str: 'P', new_str: 'Q' })).toMatchObject({ error_code: 'file.binary' });
+  });
+
+  it('answers pipes, devices, links in a circle and what may not be a path with a code, and waits for none', async () => {
+    execFileSync('mkfifo', [at('pipe')]);
+    await symlink('round', at('round'));
+    for (const file of [at('pipe'), '/dev/zero', '/dev/null', at('round'), at('a\0b'), at('x'.repeat(300)), '/proc/self/mem', '/..//../dev/full'])
+      for (const [command, more] of [
+        ['view', {}],
+        ['view', { view_range: [1, -1] }],
+        ['create', { file_text: 'x' }],
+        ['str_replace', { old_str: 'a', new_str: 'b' }],
+        ['insert', { insert_line: 0, new_str: 'x' }],
+        ['undo_edit', {}],
+      ] as const)
+        expect([command, file, await edit(command, file, more)]).toEqual([
+          command,
+          file,
+          expect.objectContaining({ is_error: true, error_code: expect.any(String) }),
+        ]);
   });
 
   it('answers a relative path, a missing file, a directory and missing parameters with what to do', async () => {

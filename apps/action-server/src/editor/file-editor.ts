@@ -1,12 +1,13 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { lstat, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { FileEditorAction, FileEditorObservation } from '@slipway/contracts';
+import type { FileEditorAction, FileEditorObservation, ImageContent } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';
 import { viewDirectory } from './directory-view.js';
 import { EditHistory } from './edit-history.js';
 import { OneAtATime } from './one-at-a-time.js';
+import { readPicture } from './picture.js';
 import { clipped, lineAt, linesOf, nearMiss, numbered, snippet } from './snippets.js';
 import { MAX_TEXT_BYTES, readLines, readTextFile, type TextFile, tooLarge, writeTextFile } from './text-file.js';
 
@@ -19,6 +20,7 @@ const REVIEW = 'Review the changes and make sure they are as expected. Edit the 
 
 interface Result {
   readonly text: string;
+  readonly picture?: ImageContent;
   readonly existed: boolean;
   readonly before?: string;
   readonly after?: string;
@@ -42,7 +44,12 @@ export class FileEditor {
   async #execute(action: Action): Promise<Observation> {
     try {
       const result = await this.#perform(action);
-      return observation(action, clipped(result.text), { prev_exist: result.existed, old_content: bounded(result.before), new_content: bounded(result.after) });
+      const answer = observation(action, clipped(result.text), {
+        prev_exist: result.existed,
+        old_content: bounded(result.before),
+        new_content: bounded(result.after),
+      });
+      return result.picture === undefined ? answer : { ...answer, content: [...answer.content, result.picture] };
     } catch (thrown) {
       const error = fileError(thrown, action.path);
       if (!(error instanceof SlipwayError)) throw error;
@@ -70,7 +77,9 @@ export class FileEditor {
 
   async #create({ path: file, file_text: text }: Action): Promise<Result> {
     if (typeof text !== 'string') throw refused('Parameter `file_text` is required for command: create.');
-    const there = await stat(file).catch(() => undefined);
+    const there = await lstat(file).catch((error: unknown) =>
+      (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Promise.reject(fileError(error, file)),
+    );
     if (there?.isDirectory()) throw refused(`${file} is a directory.`);
     if (there !== undefined)
       throw refused(`File already exists at: ${file}. Cannot overwrite files using command \`create\`; use \`str_replace\` or \`insert\`.`);
@@ -145,6 +154,8 @@ async function view({ path: file, view_range: range }: Action): Promise<Result> 
     return { text: await viewDirectory(file), existed: true };
   }
   if (!found.isFile()) throw refused(`${file} is neither a file nor a directory.`);
+  const picture = await readPicture(file).catch((error: unknown) => Promise.reject(fileError(error, file)));
+  if (picture !== undefined) return { text: `${file} is a picture (${picture.type}, ${picture.bytes} bytes).`, picture: picture.content, existed: true };
   const title = `Here's the result of running \`cat -n\` on ${file}:\n`;
   if (!range) return { text: title + numbered(linesOf((await readTextFile(file)).text), 1), existed: true };
   const [first, last] = range;

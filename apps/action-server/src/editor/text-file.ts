@@ -13,7 +13,7 @@ const SAMPLE_BYTES = 8 * 1024;
 export interface TextFile {
   readonly text: string;
   /** As it was read, and as it must be written: nothing but the edited part may change. */
-  readonly encoding: 'utf8' | 'latin1';
+  readonly encoding: 'utf8' | 'latin1' | 'utf16le' | 'utf16be';
 }
 
 /** A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is read). */
@@ -28,10 +28,12 @@ export async function readTextFile(file: string): Promise<TextFile> {
       if (size > MAX_TEXT_BYTES) throw tooLarge(file, size);
       const sample = Buffer.alloc(Math.min(SAMPLE_BYTES, size));
       await handle.read(sample, 0, sample.length, 0);
-      if (sample.includes(0)) throw binary(file);
+      if (sample.includes(0) && markOf(sample) === undefined) throw binary(file);
       // A file of /proc says 0 and has content; a file may grow meanwhile.
       const bytes = await readAtMost(handle.createReadStream({ start: 0, end: MAX_TEXT_BYTES, autoClose: false }));
       if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(file, bytes.length);
+      const wide = markOf(bytes);
+      if (wide !== undefined) return { text: wide === 'utf16le' ? bytes.toString('utf16le') : swapped(bytes).toString('utf16le'), encoding: wide };
       if (bytes.includes(0)) throw binary(file);
       return decode(bytes);
     } finally {
@@ -98,7 +100,7 @@ export async function stageTextFile(
       throw fileError(error, file);
     }
   };
-  await guarded(writeFile(temporary, Buffer.from(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) }));
+  await guarded(writeFile(temporary, encoded(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) }));
   return { commit: () => guarded(rename(temporary, target)), discard: () => rm(temporary, { force: true }) };
 }
 
@@ -125,4 +127,19 @@ function decode(bytes: Buffer): TextFile {
   } catch {
     return { text: bytes.toString('latin1'), encoding: 'latin1' };
   }
+}
+
+/** UTF-16 by the mark that such a file begins with; without one, NUL bytes are a sign of no text. An odd byte at the end is of no UTF-16. */
+function markOf(bytes: Buffer): 'utf16le' | 'utf16be' | undefined {
+  if (bytes.length < 2 || bytes.length % 2 !== 0) return undefined;
+  const mark = bytes.readUInt16BE(0);
+  return mark === 0xfffe ? 'utf16le' : mark === 0xfeff ? 'utf16be' : undefined;
+}
+
+function encoded(text: string, encoding: TextFile['encoding']): Buffer {
+  return encoding === 'utf16be' ? swapped(Buffer.from(text, 'utf16le')) : Buffer.from(text, encoding);
+}
+
+function swapped(bytes: Buffer): Buffer {
+  return Buffer.from(bytes).swap16();
 }

@@ -14,7 +14,7 @@ export function answerFromCache(call: Call, response: ServerResponse, body: Buff
   const headers = streamed
     ? { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' }
     : { 'content-type': 'application/json', 'x-litellm-response-cost': '0' };
-  response.writeHead(200, { ...headers, 'content-length': body.length, 'x-slipway-cache': 'hit' });
+  response.writeHead(200, { 'x-request-id': call.identity.requestId, ...headers, 'content-length': body.length, 'x-slipway-cache': 'hit' });
   response.end(body);
   call.settle({ status: 'ok', usage: NO_USAGE, source: 'reported' });
 }

@@ -9,6 +9,7 @@ export class CallerAnswer {
   constructor(
     private readonly response: ServerResponse,
     private readonly dialect: Dialect,
+    private readonly requestId: string,
     /** Of its limits. */
     private readonly headers: Readonly<Record<string, string>>,
     /** Sees what is said, where somebody wants it afterwards. */
@@ -17,7 +18,13 @@ export class CallerAnswer {
 
   /** The head of a stream. */
   open(contentType: string): void {
-    this.response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...this.headers });
+    this.response.writeHead(200, {
+      'x-request-id': this.requestId,
+      'content-type': contentType,
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+      ...this.headers,
+    });
   }
 
   /** A piece of a stream. Answers whether the caller takes more at once. */
@@ -28,6 +35,7 @@ export class CallerAnswer {
 
   whole(body: Buffer, costUsd: number): void {
     this.response.writeHead(200, {
+      'x-request-id': this.requestId,
       'content-type': 'application/json',
       'content-length': body.length,
       'x-litellm-response-cost': String(costUsd),
@@ -40,7 +48,7 @@ export class CallerAnswer {
   /** An error, before anything else was sent. */
   refuse(thrown: unknown): void {
     if (this.response.destroyed || this.response.headersSent) this.response.destroy();
-    else sendDialectError(this.response, this.dialect, thrown);
+    else sendDialectError(this.response, this.dialect, this.requestId, thrown);
   }
 
   /** An error after the beginning of a stream: as its last frames, and then the connection breaks, so that nobody takes it for an end. */
@@ -50,10 +58,15 @@ export class CallerAnswer {
 }
 
 /** Answers with the error in the caller's dialect. Nothing may have been sent before. */
-export function sendDialectError(response: ServerResponse, dialect: Dialect, thrown: unknown): DialectError {
+export function sendDialectError(response: ServerResponse, dialect: Dialect, requestId: string, thrown: unknown): DialectError {
   const answer = errorOf(dialect, thrown);
   const body = JSON.stringify(answer.body);
-  response.writeHead(answer.status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...answer.headers });
+  response.writeHead(answer.status, {
+    'x-request-id': requestId,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...answer.headers,
+  });
   response.end(body);
   return answer;
 }

@@ -19,11 +19,12 @@ export async function countTokens(
   asked: Asked,
   deployment: Deployment | null,
   response: ServerResponse,
+  requestId: string,
   shutdown: AbortSignal,
 ): Promise<void> {
   const counted = deployment === null ? null : await askProvider(dispatchers, asked, deployment, shutdown);
   const { body, headers } = counted === null ? estimateCount(asked.body) : { body: counted, headers: {} };
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers });
+  response.writeHead(200, { 'x-request-id': requestId, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers });
   response.end(body);
 }
 

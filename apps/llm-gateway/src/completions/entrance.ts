@@ -11,8 +11,7 @@ import { DemoCall } from '../demo-model/demo-call.js';
 import type { Asked, Dialect } from '../dialects/exchange.js';
 import { readRoutingFields } from '../dialects/routing-fields.js';
 import type { KeyCache } from '../keys/key-cache.js';
-import { KeyFlood } from '../keys/key-flood.js';
-import { callerToken } from '../keys/master-key.js';
+import { KeyFlood, type ShownKey } from '../keys/key-flood.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { PromptLog } from '../prompt-log/prompt-log.js';
 import type { ModelDirectory } from '../routing/model-directory.js';
@@ -68,24 +67,36 @@ export function createEntrance(options: EntranceOptions): (request: IncomingMess
     const counts = COUNTS.has(path);
     const dialect = counts ? 'messages' : DIALECTS.get(path);
     if (dialect === undefined) return false;
-    if (!flood.shed(request, response, dialect)) void answer(options, dialect, counts ? count : carry, request, response);
+    const shown = flood.keyOf(request, response, dialect);
+    if (shown !== null) void answer(options, counts ? count : carry, { dialect, shown, request, response, requestId: requestIdOf(request) });
     return true;
   };
 }
 
-type Work = (options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string) => Promise<void>;
+interface Incoming {
+  readonly dialect: Dialect;
+  readonly shown: ShownKey;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
 
-async function answer(options: EntranceOptions, dialect: Dialect, work: Work, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const givenId = request.headers['x-request-id'];
-  const requestId = typeof givenId === 'string' && REQUEST_ID.test(givenId) ? givenId : `req_${randomUUID()}`;
-  response.setHeader('x-request-id', requestId);
+type Work = (options: EntranceOptions, incoming: Incoming) => Promise<void>;
+
+function requestIdOf(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : `req_${randomUUID()}`;
+}
+
+async function answer(options: EntranceOptions, work: Work, incoming: Incoming): Promise<void> {
   try {
-    await work(options, dialect, request, response, requestId);
+    await work(options, incoming);
   } catch (thrown) {
+    const { dialect, request, response, requestId } = incoming;
     if (response.headersSent || response.destroyed) return void response.destroy();
     // What is left of the body is not read: the connection cannot be used again.
     if (!request.complete) response.setHeader('connection', 'close');
-    const { error, status } = sendDialectError(response, dialect, thrown);
+    const { error, status } = sendDialectError(response, dialect, requestId, thrown);
     options.metrics.refused.inc({ code: error.code });
     const line = { request_id: requestId, code: error.code, status, reason: error.message, err: error.more.cause };
     if (status >= 500) options.logger.error(line, 'completion refused');
@@ -94,27 +105,28 @@ async function answer(options: EntranceOptions, dialect: Dialect, work: Work, re
 }
 
 /** Who asks, for what, and where it goes. */
-async function arrive(options: EntranceOptions, dialect: Dialect, request: IncomingMessage) {
-  const token = callerToken(request.headers);
-  const known = options.keys.authenticate(token);
+async function arrive(options: EntranceOptions, { dialect, shown, request }: Incoming) {
+  const known = options.keys.authenticate(shown.token, shown.id);
   const key = known instanceof Promise ? await known : known;
   const body = await readBody(request);
   const fields = readRoutingFields(body, dialect);
-  const destination = options.models.destination(fields.model, key, token ?? '');
+  const destination = options.models.destination(fields.model, key, shown.token);
   const traceparent = request.headers['traceparent'];
   const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
   const asked: Asked = { dialect, body, fields, stream: fields.stream, headers: dialectHeadersOf(request), traceparent: makeTraceparent(traceId) };
   return { key, destination, asked, traceId };
 }
 
-async function count(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { destination, asked } = await arrive(options, dialect, request);
+async function count(options: EntranceOptions, incoming: Incoming): Promise<void> {
+  const { destination, asked } = await arrive(options, incoming);
+  const { response, requestId } = incoming;
   const deployment = destination.kind === 'demo' ? null : new Route(destination.group, 0, options.random).first(performance.now()).deployment;
-  if (!response.destroyed) await countTokens(options.dispatchers, asked, deployment, response, options.shutdown);
+  if (!response.destroyed) await countTokens(options.dispatchers, asked, deployment, response, requestId, options.shutdown);
 }
 
-async function carry(options: EntranceOptions, dialect: Dialect, request: IncomingMessage, response: ServerResponse, requestId: string): Promise<void> {
-  const { key, destination, asked, traceId } = await arrive(options, dialect, request);
+async function carry(options: EntranceOptions, incoming: Incoming): Promise<void> {
+  const { key, destination, asked, traceId } = await arrive(options, incoming);
+  const { dialect, request, response, requestId } = incoming;
   if (response.destroyed) return;
   const { body, fields } = asked;
   const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
@@ -146,7 +158,7 @@ async function carry(options: EntranceOptions, dialect: Dialect, request: Incomi
     const call = new Call(identity, admission, options);
     if (response.destroyed) return release(admission);
     const capture = watch(options, call, asked, cacheKey);
-    const caller = new CallerAnswer(response, dialect, admission.headers(), capture);
+    const caller = new CallerAnswer(response, dialect, requestId, admission.headers(), capture);
     if (destination.kind === 'demo') new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
     else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), options).start();
   } catch (error) {

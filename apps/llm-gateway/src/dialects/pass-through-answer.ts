@@ -23,29 +23,34 @@ export class PassThroughAnswer implements Answer {
   begun = false;
   complete = false;
   error: ProviderError | null = null;
-  private readonly wholeFrames = new WholeFrames();
-  private readonly lines = new EventLines(
-    (data) => this.frame(data),
-    () => {
-      this.frames += 1;
-    },
-  );
+  /** Of a stream. */
+  private readonly wholeFrames: WholeFrames | null;
+  private readonly lines: EventLines | null;
 
   constructor(
     private readonly dialect: Dialect,
     stream: boolean,
   ) {
     this.contentType = stream ? 'text/event-stream' : 'application/json';
+    this.wholeFrames = stream ? new WholeFrames() : null;
+    this.lines = stream
+      ? new EventLines(
+          (data) => this.frame(data),
+          () => {
+            this.frames += 1;
+          },
+        )
+      : null;
   }
 
   push(chunk: Buffer): Buffer | null {
-    this.lines.push(chunk);
-    return this.wholeFrames.push(chunk);
+    this.lines?.push(chunk);
+    return this.wholeFrames?.push(chunk) ?? null;
   }
 
   end(): Buffer | null {
-    this.lines.end();
-    return this.wholeFrames.end();
+    this.lines?.end();
+    return this.wholeFrames?.end() ?? null;
   }
 
   whole(body: Buffer): Buffer {

@@ -6,6 +6,7 @@ export type SignatureOrigin = 'anthropic' | 'openai' | 'gemini';
 
 /** Begins with what is rare in a text, so that a look for it costs little. */
 const TAG = '@slipway.';
+const TAG_BYTES = Buffer.from(TAG);
 /** Whose signatures a caller of this dialect gets as they are, as from the provider itself. Chat's are LiteLLM's `thinking_blocks`. */
 const NATIVE: Readonly<Record<Dialect, SignatureOrigin>> = { chat: 'anthropic', messages: 'anthropic', responses: 'openai', embeddings: 'openai' };
 const TAGGED = /^@slipway\.(anthropic|openai|gemini)\./;
@@ -17,7 +18,7 @@ export function isForeign(signature: unknown): boolean {
 
 /** Signatures of another origin than the dialect's own, as a cheap look at a whole body finds them. */
 export function mayHoldForeignSignatures(body: Buffer): boolean {
-  return body.includes(TAG);
+  return body.includes(TAG_BYTES);
 }
 
 /**

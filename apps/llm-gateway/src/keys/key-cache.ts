@@ -39,9 +39,8 @@ export class KeyCache {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws SlipwayError `auth.missing`, `rate.limited`, `service.unavailable`, or `budget.exhausted` with the sentence that the conversation shows. */
-  authenticate(token: string | null): StoredKey | Promise<StoredKey> {
-    const keyId = token === null ? null : keyIdOf(token);
+  /** @param keyId where it is known that the token has its form. @throws SlipwayError `auth.missing`, `rate.limited`, `service.unavailable`, or `budget.exhausted` with the sentence that the conversation shows. */
+  authenticate(token: string | null, keyId = token === null ? null : keyIdOf(token)): StoredKey | Promise<StoredKey> {
     if (token === null || keyId === null) throw unauthorized('Send a key of this gateway as "Authorization: Bearer slp_llm_…".');
     const now = this.clock.now().getTime();
     const entry = this.entryOf(keyId);

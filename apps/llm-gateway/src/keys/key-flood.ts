@@ -16,6 +16,12 @@ const MAX_WAITING = 10_000;
 /** A body up to this is thrown away, so that the connection can go on; with a larger one it ends. Bytes. */
 const SMALL_BODY = 16 * 1024;
 
+/** It has the form of a key; whether there is such a key nobody has looked. */
+export interface ShownKey {
+  readonly token: string;
+  readonly id: string;
+}
+
 /** What a connection has shown. */
 interface Shown {
   bad: number;
@@ -41,10 +47,11 @@ export class KeyFlood {
   /** @param refused told of each. */
   constructor(private readonly refused: () => void) {}
 
-  /** `true`: it was refused, and the response is taken care of. */
-  shed(request: IncomingMessage, response: ServerResponse, dialect: Dialect): boolean {
+  /** The key with which a request comes; `null`: there is none, it was refused, and the response is taken care of. */
+  keyOf(request: IncomingMessage, response: ServerResponse, dialect: Dialect): ShownKey | null {
     const token = callerToken(request.headers);
-    if (token !== null && keyIdOf(token) !== null) return false;
+    const id = token === null ? null : keyIdOf(token);
+    if (token !== null && id !== null) return { token, id };
     this.refused();
     const { socket } = request;
     const shown = this.shownBy(socket);
@@ -56,7 +63,7 @@ export class KeyFlood {
       this.waiting += 1;
       if (shown.late.push(() => this.answer(request, response, refusal)) === 1) this.later(socket, shown.late);
     }
-    return true;
+    return null;
   }
 
   /** Gives the first of the answers that wait, in a while, and then the next. */

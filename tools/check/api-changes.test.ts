@@ -45,6 +45,11 @@ describe('changes of the REST document', () => {
       'answer.id was string and is string or null',
     ],
     ['a field of an answer is not always there', { answer: { ...person, required: [] } }, 'answer.id is not always there any more'],
+    [
+      'a new field of an answer does not say what its absence means',
+      { answer: withProperty('note', { type: 'string' }, ['id', 'note']) },
+      'answer.note is new and has no default: during an upgrade a page has answers of the released version, too',
+    ],
     ['a field of a request is gone', { request: withProperty('age', null) }, 'body.age is gone'],
     ['a new field must be sent', { request: withProperty('note', { type: 'string' }, ['id', 'note']) }, 'body.note must be sent'],
     ['a value is no longer taken', { request: withProperty('mood', { enum: ['good'] }) }, 'body.mood does not take "bad" any more'],
@@ -74,6 +79,8 @@ describe('changes of the REST document', () => {
       ],
     };
     expect(changesThatBreak(documentOf(), documentOf({ request, answer, operation }))).toEqual([]);
+    const told = withProperty('note', { type: 'string', default: 'none' }, ['id', 'note']);
+    expect(changesThatBreak(documentOf(), documentOf({ answer: told }))).toEqual([]);
     expect(changesThatBreak(documentOf(), documentOf())).toEqual([]);
   });
 });

@@ -15,8 +15,8 @@ const MAX_DEPTH = 12;
 
 /**
  * What in the present document breaks a program that was written for the released one, a sentence each: an operation, a parameter or a field that is gone, something
- * new that must be sent, a value that is no longer taken, a type, a permission or a success that is another. New fields of answers, new operations and new failures break nothing,
- * and enumerations in answers are open.
+ * new that must be sent, a value that is no longer taken, a type, a permission or a success that is another. New operations and new failures break nothing, nor do new fields of answers
+ * that say by a default what their absence means, and enumerations in answers are open.
  */
 export function breakingChanges(root: string): string[] {
   const released = globSync(`${RELEASED}/openapi-*.json`, { cwd: root });
@@ -108,9 +108,14 @@ function schemaChanges(given: Json, other: Json, old: Document, now: Document, d
       if (numberOf(after, limit, Infinity) < numberOf(before, limit, Infinity)) found.push(`${at} has a lower ${limit}`);
     for (const limit of ['minLength', 'minimum', 'minItems'])
       if (numberOf(after, limit, -Infinity) > numberOf(before, limit, -Infinity)) found.push(`${at} has a higher ${limit}`);
-  } else
+  } else {
     for (const name of required(before))
       if (properties(after)[name] !== undefined && !required(after).has(name)) found.push(`${at}.${name} is not always there any more`);
+    if (before['properties'] !== undefined)
+      for (const name of required(after))
+        if (properties(before)[name] === undefined && !('default' in (properties(after)[name] ?? {})))
+          found.push(`${at}.${name} is new and has no default: during an upgrade a page has answers of the released version, too`);
+  }
   if (before['items'] !== undefined && after['items'] !== undefined)
     found.push(...schemaChanges(before['items'] as Json, after['items'] as Json, old, now, direction, `${at}[]`, depth + 1));
   return found;

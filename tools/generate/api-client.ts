@@ -1,4 +1,5 @@
 import { type Operation, operations } from '@slipway/contracts';
+import { z } from 'zod';
 import { type GeneratedFile, NOTICE } from './generated-file.ts';
 
 const parametersOf = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
@@ -45,7 +46,32 @@ function functionOf(name: string, operation: Operation): string {
   const codes = operation.errors.length === 0 ? '' : ` Fails with ${operation.errors.map((code) => `\`${code}\``).join(', ')} besides the common codes.`;
   return `    /** ${operation.summary}.${codes} */
     ${name}: (request: ${argumentsType}${mayBeAbsent ? ' = {}' : ''}) =>
-      call({ method: '${operation.method}', url: urlOf(baseUrl, '${operation.path}', ${objectOf(parameters)}, ${operation.query === undefined ? 'undefined' : 'request.query'}), ${operation.body === undefined ? '' : 'body: request.body, '}keyed: ${operation.idempotency === 'keyed'}, answer: '${answer}', options: request }) as Promise<${result}>,`;
+      call({ method: '${operation.method}', url: urlOf(baseUrl, '${operation.path}', ${objectOf(parameters)}, ${operation.query === undefined ? 'undefined' : 'request.query'}), ${operation.body === undefined ? '' : 'body: request.body, '}keyed: ${operation.idempotency === 'keyed'}, answer: '${answer}', ${absentOf(operation)}options: request }) as Promise<${result}>,`;
+}
+
+/** Where an answer has fields with a default: those that an older app-server does not send. */
+function absentOf({ response }: Operation): string {
+  if (response === undefined) return '';
+  const found = defaultsOf(z.toJSONSchema(response, { io: 'output', unrepresentable: 'any', reused: 'inline' }) as Schema, []);
+  return found.length === 0 ? '' : `absent: ${JSON.stringify(found)}, `;
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly default?: unknown;
+}
+
+/** Fields of objects and of lists of objects (`*`); what is one of several kinds is not looked into. */
+function defaultsOf(schema: Schema, at: readonly string[]): [at: readonly string[], value: unknown][] {
+  const [only, ...others] = (schema.anyOf ?? []).filter((choice) => choice.properties !== undefined || choice.items !== undefined);
+  const { properties = {}, items } = others.length === 0 ? (only ?? schema) : {};
+  const found = Object.entries(properties).flatMap(([name, field]): [readonly string[], unknown][] => [
+    ...('default' in field ? [[[...at, name], field.default] as [readonly string[], unknown]] : []),
+    ...defaultsOf(field, [...at, name]),
+  ]);
+  return items === undefined ? found : [...found, ...defaultsOf(items, [...at, '*'])];
 }
 
 function urlFunctionOf(name: string, operation: Operation): string {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { Me } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ApiError, createApiClient, downloadUrls } from './index.js';
 
@@ -67,6 +68,28 @@ describe('the API client', () => {
     expect(seen).toEqual([undefined, 'Bearer slp_key']);
   });
 
+  it('fills what an app-server of an earlier version does not say, as the page would have it, and leaves what is said', async () => {
+    // `/me` of commit 738cda721038, the version before this one in tests/rolling/previous.test.ts.
+    const org = { id: 'org_1', slug: 'demo', name: 'Demo', kind: 'personal', role: 'owner', permissions: ['conversation:create'] };
+    const earlier = { id: 'user_1', name: 'Demo', email: 'demo@example.com', orgs: [org, { ...org, id: 'org_2', deletesAt: '2026-11-24T10:00:00.000Z' }] };
+    answer = (_, response) => json(response, 200, earlier);
+    const me = await client().me();
+    expect(me).toEqual({
+      ...earlier,
+      auth: { kind: 'session' },
+      emailVerified: true,
+      gates: [],
+      terms: null,
+      orgs: [
+        { ...earlier.orgs[0], deletesAt: null, needs: null },
+        { ...earlier.orgs[1], needs: null },
+      ],
+    });
+    expect(Me.parse(earlier)).toEqual(me);
+    answer = (_, response) => json(response, 200, { ...earlier, gates: ['email-unverified'], emailVerified: false, terms: null });
+    expect(await client().me()).toMatchObject({ gates: ['email-unverified'], emailVerified: false, terms: null });
+  });
+
   it('rejects with the problem that the server described', async () => {
     answer = (_, response) =>
       json(response, 409, { type: '/errors/conversation.busy', title: 't', status: 409, detail: 'It runs.', code: 'conversation.busy', retry: 'later' });
@@ -96,9 +119,9 @@ describe('the API client', () => {
   it('gives a download as a stream that may take longer than the answer’s beginning', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'text/x-diff' }).write('first ');
-      setTimeout(() => response.end('second'), 150);
+      setTimeout(() => response.end('second'), 1_500);
     };
-    const response = await client({ timeoutMs: 100 }).downloadDiff({ org: 'o', conversation: 'c' });
+    const response = await client({ timeoutMs: 1_000 }).downloadDiff({ org: 'o', conversation: 'c' });
     expect(await response.text()).toBe('first second');
   });
 });

@@ -49,6 +49,8 @@ export interface Call {
   readonly body?: unknown;
   readonly keyed: boolean;
   readonly answer: 'json' | 'none' | 'stream';
+  /** Fields that an older server does not send, with what it means by that; `*` is each entry of a list. */
+  readonly absent?: ReadonlyArray<readonly [at: readonly string[], value: unknown]>;
   readonly options: CallOptions;
 }
 export type Caller = (call: Call) => Promise<unknown>;
@@ -70,7 +72,7 @@ export function urlOf(
 /** Sends one request, once. @throws ApiError for every answer that is not a success, and for none at all (`service.unavailable`). */
 export function createCaller(options: ApiClientOptions): Caller {
   const { fetch: send = (...args) => globalThis.fetch(...args), timeoutMs = 30_000 } = options;
-  return async ({ method, url, body, keyed, answer, options: { signal, idempotencyKey, ifMatch } }) => {
+  return async ({ method, url, body, keyed, answer, absent = [], options: { signal, idempotencyKey, ifMatch } }) => {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new ApiError(unreachable(`No answer within ${timeoutMs / 1000} s.`))), timeoutMs);
     try {
@@ -91,7 +93,7 @@ export function createCaller(options: ApiClientOptions): Caller {
       });
       if (!response.ok) throw new ApiError(await problemOf(response));
       if (answer === 'stream') return response;
-      return answer === 'none' ? undefined : await response.json();
+      return answer === 'none' ? undefined : withAbsent(await response.json(), absent);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ApiError) throw error;
@@ -100,6 +102,19 @@ export function createCaller(options: ApiClientOptions): Caller {
       clearTimeout(timer);
     }
   };
+}
+
+/** While an upgrade goes on, a page of the new version has its answers from app-servers of the old one, too. */
+function withAbsent(answer: unknown, absent: NonNullable<Call['absent']>): unknown {
+  for (const [at, value] of absent) fill(answer, at, value);
+  return answer;
+}
+
+function fill(place: unknown, [name, ...rest]: readonly string[], value: unknown): void {
+  if (typeof place !== 'object' || place === null || name === undefined) return;
+  if (name === '*') for (const entry of Array.isArray(place) ? place : []) fill(entry, rest, value);
+  else if (rest.length > 0) fill((place as Record<string, unknown>)[name], rest, value);
+  else if (!(name in place)) (place as Record<string, unknown>)[name] = structuredClone(value);
 }
 
 function unreachable(detail: string): Problem {

@@ -6,10 +6,10 @@ export function operationsOf(baseUrl: string, call: Caller) {
   return {
     /** The signed-in person and their organizations; with an API key its owner, and the one organization that it reaches. */
     me: (request: CallOptions = {}) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'me'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me', {}, undefined), keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null]], options: request }) as Promise<OperationResponse<'me'>>,
     /** One organization. */
     getOrg: (request: { org: string } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrg'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'getOrg'>>,
     /** Models that a conversation can use. */
     listModels: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/models', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listModels'>>,
@@ -18,10 +18,10 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversations'>>,
     /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted` besides the common codes. */
     createConversation: (request: { org: string; body: OperationBody<'createConversation'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createConversation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'createConversation'>>,
     /** One conversation with its start steps and queue. */
     getConversation: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getConversation'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'getConversation'>>,
     /** Queue a message; it is taken in once, in order. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `conversation.queue-full`, `budget.exhausted` besides the common codes. */
     sendMessage: (request: { org: string; conversation: string; body: OperationBody<'sendMessage'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/messages', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'sendMessage'>>,
@@ -30,13 +30,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/messages/{message}', { org: request.org, conversation: request.conversation, message: request.message }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Stop the run at once. Fails with `request.cross-site`, `sandbox.unreachable` besides the common codes. */
     stopConversation: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/stop', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'stopConversation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/stop', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'stopConversation'>>,
     /** Halt, keep the workspace and give the sandbox back. Fails with `request.cross-site` besides the common codes. */
     pauseConversation: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pause', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'pauseConversation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pause', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'pauseConversation'>>,
     /** Go on: a sandbox with the same workspace, and the run. Fails with `request.cross-site` besides the common codes. */
     resumeConversation: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/resume', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeConversation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/resume', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'resumeConversation'>>,
     /** Every access to the sandbox of the conversation that holds, newest first, whoever has it. Fails with `sandbox.no-gateway` besides the common codes. */
     listSandboxAccess: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/sandbox-access', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSandboxAccess'>>,
@@ -66,16 +66,16 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
     /** Accept the terms of this installation; once accepted they stay accepted until their version changes. Fails with `request.not-json`, `request.cross-site`, `account.terms-changed` besides the common codes. */
     acceptTerms: (request: { body: OperationBody<'acceptTerms'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'acceptTerms'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/accept-terms', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["auth"],{"kind":"session"}],[["emailVerified"],true],[["orgs","*","deletesAt"],null],[["orgs","*","needs"],null],[["gates"],[]],[["terms"],null]], options: request }) as Promise<OperationResponse<'acceptTerms'>>,
     /** Where the browser goes to be sent a message that proves the e-mail address. Fails with `request.cross-site` besides the common codes. */
     verifyEmail: (request: CallOptions = {}) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/me/verify-email', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'verifyEmail'>>,
     /** What I have chosen for myself. */
     getMySettings: (request: CallOptions = {}) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getMySettings'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'getMySettings'>>,
     /** Change some of my settings. Fails with `request.not-json`, `request.cross-site`, `settings.changed` besides the common codes. */
     updateMySettings: (request: { body: OperationBody<'updateMySettings'> } & CallOptions) =>
-      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateMySettings'>>,
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/me/settings', {}, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["theme"],"system"],[["language"],"auto"],[["density"],"comfortable"],[["gitAuthorName"],null],[["gitAuthorEmail"],null],[["notifications","conversation-waiting"],{"inApp":true,"email":true}],[["notifications","conversation-finished"],{"inApp":true,"email":false}],[["notifications","conversation-failed"],{"inApp":true,"email":true}],[["notifications","membership-changed"],{"inApp":true,"email":true}],[["notifications","budget-reached"],{"inApp":true,"email":true}],[["notifications","new-sign-in"],{"inApp":false,"email":false}]], options: request }) as Promise<OperationResponse<'updateMySettings'>>,
     /** Browsers that are signed in as me, the one used last first. */
     listMySessions: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/me/sessions', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMySessions'>>,
@@ -135,25 +135,25 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/device/{userCode}/deny', { userCode: request.userCode }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** The organizations of the signed-in person, the personal one first. */
     listOrgs: (request: CallOptions = {}) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrgs'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), keyed: false, answer: 'json', absent: [[["data","*","deletesAt"],null],[["data","*","needs"],null]], options: request }) as Promise<OperationResponse<'listOrgs'>>,
     /** A company organization, with the caller as its owner. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.slug-taken`, `org.too-many`, `idempotency.mismatch`, `idempotency.in-progress` besides the common codes. */
     createOrg: (request: { body: OperationBody<'createOrg'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createOrg'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs', {}, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'createOrg'>>,
     /** Rename it, or give it another address. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.slug-taken`, `org.being-deleted` besides the common codes. */
     updateOrg: (request: { org: string; body: OperationBody<'updateOrg'> } & CallOptions) =>
-      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrg'>>,
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'updateOrg'>>,
     /** Leave it; the conversations stay. Fails with `request.cross-site`, `org.personal`, `org.last-owner` besides the common codes. */
     leaveOrg: (request: { org: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/leave', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'leaveOrg'>>,
     /** Hand it to a member: they become an owner, the caller an admin. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted` besides the common codes. */
     transferOrg: (request: { org: string; body: OperationBody<'transferOrg'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/transfer', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'transferOrg'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/transfer', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'transferOrg'>>,
     /** Delete it in 48 hours: everybody but its owners is out at once, its sandboxes end. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal` besides the common codes. */
     deleteOrg: (request: { org: string; body: OperationBody<'deleteOrg'> } & CallOptions) =>
-      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteOrg'>>,
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'deleteOrg'>>,
     /** Take its deletion back while it is not done. Fails with `request.cross-site` besides the common codes. */
     restoreOrg: (request: { org: string } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/restore', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'restoreOrg'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/restore', { org: request.org }, undefined), keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'restoreOrg'>>,
     /** Members, last joined first. */
     listMembers: (request: { org: string; query?: OperationQuery<'listMembers'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listMembers'>>,
@@ -186,7 +186,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/invitations/{token}', { token: request.token }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'readInvitation'>>,
     /** Join by a link, with the account of the invited address; again is harmless. Fails with `request.cross-site`, `org.being-deleted`, `invitation.other-account`, `invitation.unverified`, `invitation.expired`, `invitation.revoked`, `invitation.used` besides the common codes. */
     acceptInvitation: (request: { token: string } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/invitations/{token}/accept', { token: request.token }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'acceptInvitation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/invitations/{token}/accept', { token: request.token }, undefined), keyed: false, answer: 'json', absent: [[["deletesAt"],null],[["needs"],null]], options: request }) as Promise<OperationResponse<'acceptInvitation'>>,
     /** Domains of e-mail addresses that the organization claims. */
     listDomains: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listDomains'>>,
@@ -204,13 +204,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/domains/{domain}', { org: request.org, domain: request.domain }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Approve or reject what the agent asks for; the first answer counts. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable` besides the common codes. */
     answerConfirmation: (request: { org: string; conversation: string; body: OperationBody<'answerConfirmation'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'answerConfirmation'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'answerConfirmation'>>,
     /** Say how often the agent of a conversation asks before it acts, from its next step on. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `sandbox.unreachable` besides the common codes. */
     setConfirmationMode: (request: { org: string; conversation: string; body: OperationBody<'setConfirmationMode'> } & CallOptions) =>
-      call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation-mode', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'setConfirmationMode'>>,
+      call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation-mode', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'setConfirmationMode'>>,
     /** Give a conversation another model: one at work from its next step on, any other at its next start. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `model.unknown` besides the common codes. */
     switchModel: (request: { org: string; conversation: string; body: OperationBody<'switchModel'> } & CallOptions) =>
-      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/model', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'switchModel'>>,
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/model', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["confirmation"],"never"]], options: request }) as Promise<OperationResponse<'switchModel'>>,
     /** How old, how idle and how strong a sign-in of a member may be. */
     getSecurityRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/security', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSecurityRules'>>,

@@ -34,24 +34,24 @@ export const Org = z.object({
   role: z.enum(ROLES),
   permissions: z.array(z.enum(PERMISSIONS)),
   /** When it will be deleted, because an owner has asked for it; until then it can be taken back. */
-  deletesAt: z.iso.datetime().nullable(),
+  deletesAt: z.iso.datetime().nullable().default(null),
   /** What its rules still ask of this sign-in: until then everything about it answers 403. `null`: nothing. */
-  needs: z.enum(['sign-in', 'second-factor']).nullable(),
+  needs: z.enum(['sign-in', 'second-factor']).nullable().default(null),
 });
 export type Org = z.infer<typeof Org>;
 
-/** The signed-in person and where they belong. `orgs[0]` is the personal one. */
+/** The signed-in person and where they belong. `orgs[0]` is the personal one. The defaults are what an app-server means that does not know the field yet. */
 export const Me = z.object({
   id: z.string(),
   name: z.string(),
   email: z.string().nullable(),
-  auth: Proof,
-  emailVerified: z.boolean(),
+  auth: Proof.default({ kind: 'session' }),
+  emailVerified: z.boolean().default(true),
   orgs: z.array(Org),
   /** What is to be done before anything else answers; empty: nothing. */
-  gates: z.array(Gate),
+  gates: z.array(Gate).default([]),
   /** `null`: this installation has none. */
-  terms: Terms.nullable(),
+  terms: Terms.nullable().default(null),
 });
 export type Me = z.infer<typeof Me>;
 

@@ -36,7 +36,7 @@ export interface AgentPorts {
   /** The model for a usage. Asked for at each call: it may be switched meanwhile. */
   readonly models: (usage: LlmUsage) => ModelPort;
   /** What the conversation used. One for everything that runs on it. */
-  readonly stats: StatsBook;
+  readonly stats: Pick<StatsBook, 'value' | 'add'>;
   readonly tools: ToolPort;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;

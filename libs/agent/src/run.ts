@@ -23,7 +23,7 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
     // A run that is started while actions wait for a person is that person's yes, as in OpenHands.
     const confirmed = pendingActions(ports.log.events);
     await ports.log.append([statusUpdate(ports, 'running')]);
-    if ((await runConfirmed(ports, confirmed, control.signal)) === 'finished' && untakenMessages(ports.log.events).length === 0) {
+    if ((await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' && untakenMessages(ports.log.events).length === 0) {
       await ports.log.append([statusUpdate(ports, 'finished')]);
       return 'finished';
     }

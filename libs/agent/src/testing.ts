@@ -4,6 +4,7 @@ import { LlmRegistry } from '@slipway/llm';
 import type { ModelServer } from '@slipway/testing';
 import type { AgentPorts, RunControl, RunSettings, ToolPort } from './ports.js';
 import { StatsBook } from './stats.js';
+import { taskTool } from './sub-agents/task-tool.js';
 import { STANDARD_TOOLS } from './tools/standard-tools.js';
 import { Toolbox } from './tools/toolbox.js';
 
@@ -67,7 +68,7 @@ export function testPorts(
   return {
     log,
     tools,
-    toolbox: new Toolbox(STANDARD_TOOLS),
+    toolbox: new Toolbox([...STANDARD_TOOLS, taskTool([])]),
     waits,
     models: (usage) => llms.get(usage),
     stats: new StatsBook(),

@@ -54,7 +54,7 @@ export async function runToolCalls(ports: AgentPorts, settings: RunSettings, com
     else {
       const calls = group.filter((step) => step.error === undefined);
       await ports.log.append(calls.map(({ action }) => action));
-      if ((await carryOut(ports, calls, signal)) === 'finished') return 'finished';
+      if ((await carryOut(ports, settings, calls, signal)) === 'finished') return 'finished';
     }
   }
   return 'done';
@@ -73,12 +73,12 @@ function groupsOf(steps: readonly PlannedStep[]): PlannedStep[][] {
 }
 
 /** Carries out what waited for a person's word and has it. @throws as `runToolCalls`. */
-export async function runConfirmed(ports: AgentPorts, actions: readonly ActionEvent[], signal: AbortSignal): Promise<StepEnd> {
+export async function runConfirmed(ports: AgentPorts, settings: RunSettings, actions: readonly ActionEvent[], signal: AbortSignal): Promise<StepEnd> {
   for (const action of actions) {
     signal.throwIfAborted();
     const recalled = ports.toolbox.recall(action);
     if (recalled === null) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, NO_TOOL)]);
-    else if ((await carryOut(ports, [{ action, parsed: recalled }], signal)) === 'finished') return 'finished';
+    else if ((await carryOut(ports, settings, [{ action, parsed: recalled }], signal)) === 'finished') return 'finished';
   }
   return 'done';
 }
@@ -121,6 +121,7 @@ async function asked(ports: AgentPorts, { confirmation }: RunSettings, steps: re
  */
 async function carryOut(
   ports: AgentPorts,
+  settings: RunSettings,
   steps: ReadonlyArray<{ readonly action: ActionEvent; readonly parsed: Pick<ReadCall, 'tool' | 'action'> }>,
   signal: AbortSignal,
 ): Promise<'finished' | 'done'> {
@@ -130,7 +131,7 @@ async function carryOut(
   const worker = async (): Promise<void> => {
     for (let at = next++; at < steps.length; at = next++) {
       const step = steps[at];
-      if (step !== undefined) await observationOf(ports, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
+      if (step !== undefined) await observationOf(ports, settings, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
     }
   };
   for (let count = 0; count < Math.min(AT_ONCE, steps.length); count += 1) void worker();
@@ -157,6 +158,7 @@ async function carryOut(
 /** What the tool says, or the failure whose sentence is for the model. @throws the signal's reason when stopped, and what is nobody's answer. */
 async function observationOf(
   ports: AgentPorts,
+  settings: RunSettings,
   event: ActionEvent,
   { tool, action }: Pick<ReadCall, 'tool' | 'action'>,
   signal: AbortSignal,
@@ -165,7 +167,7 @@ async function observationOf(
   try {
     return tool.observe === undefined
       ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
-      : await tool.observe(action, { events: ports.log.events, event, signal });
+      : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof SlipwayError) return error;

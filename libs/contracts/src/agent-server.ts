@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
+import { AgentDefinition } from './actions/sub-agents.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
@@ -45,6 +46,8 @@ export const StartConversationRequest = z.looseObject({
   /** What the conversation may cost before it pauses. US dollars. */
   max_budget_per_task: z.number().positive().nullish(),
   stuck_detection: z.boolean().nullish(),
+  /** Kinds of sub-agents beside ours. */
+  agent_definitions: z.array(AgentDefinition).max(50).nullish(),
   tags: z.record(z.string(), z.string()).nullish(),
   /** What holds until the log says otherwise [never ask; what the model says]. */
   confirmation_policy: ConfirmationPolicy.nullish(),

@@ -97,7 +97,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus, where the failure was the model's. */
     runtime_status: z.string().optional(),
   }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `sub_agent` (value: `SubAgentEvent`), `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** Somebody asked that the model's view of the conversation be shortened. */
   base.extend({ kind: z.literal('CondensationRequest') }),

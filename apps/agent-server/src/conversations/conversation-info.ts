@@ -1,4 +1,4 @@
-import { listedStats, textOf } from '@slipway/agent';
+import { listedStats } from '@slipway/agent';
 import type { ConfirmationSettings, ConversationEvent, ConversationInfo } from '@slipway/contracts';
 import { lastStatus } from '@slipway/domain';
 import type { ConversationMeta } from './conversation-settings.js';
@@ -66,13 +66,4 @@ function agentOf(meta: ConversationMeta): object {
 
 function activatedSkills(events: readonly ConversationEvent[]): string[] {
   return [...new Set(events.flatMap((event) => (event.kind === 'MessageEvent' ? (event.activated_skills ?? []) : [])))];
-}
-
-/** What the agent said last: the message of its `finish`, or its last plain answer. Empty when it has said nothing. */
-export function finalResponse(events: readonly ConversationEvent[]): string {
-  const last = events.findLast(
-    (event) => (event.kind === 'MessageEvent' && event.source === 'agent') || (event.kind === 'ActionEvent' && event.action.kind === 'FinishAction'),
-  );
-  if (last?.kind === 'MessageEvent') return textOf(last.llm_message.content);
-  return last?.kind === 'ActionEvent' ? String(last.action['message'] ?? '') : '';
 }

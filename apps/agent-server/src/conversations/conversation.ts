@@ -13,6 +13,7 @@ import {
   statusUpdate,
   systemPrompt,
   Toolbox,
+  taskTool,
   untakenMessages,
 } from '@slipway/agent';
 import type {
@@ -139,7 +140,9 @@ export class Conversation {
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
     const lacks = await this.deps.actionServer.lacks();
-    this.toolbox = new Toolbox(toolsOf(request.agent).filter(({ kind }) => !Object.hasOwn(lacks, kind)));
+    this.toolbox = new Toolbox(
+      toolsOf(request.agent, [...STANDARD_TOOLS, taskTool(request.agent_definitions ?? [])]).filter(({ kind }) => !Object.hasOwn(lacks, kind)),
+    );
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);

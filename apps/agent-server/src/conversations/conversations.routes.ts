@@ -1,3 +1,4 @@
+import { finalResponse } from '@slipway/agent';
 import {
   RespondToConfirmationRequest,
   SendEventRequest,
@@ -12,7 +13,6 @@ import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import type { Conversation } from './conversation.js';
-import { finalResponse } from './conversation-info.js';
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { SecretMask } from './secret-mask.js';

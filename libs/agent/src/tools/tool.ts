@@ -1,6 +1,7 @@
 import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
 import type { ToolDefinition } from '@slipway/llm';
 import type { z } from 'zod';
+import type { AgentPorts, RunSettings } from '../ports.js';
 
 export type Observation = EventOf<'ObservationEvent'>['observation'];
 
@@ -10,6 +11,9 @@ export interface OwnToolContext {
   readonly events: readonly ConversationEvent[];
   /** The action's own event. */
   readonly event: EventOf<'ActionEvent'>;
+  /** What a tool needs that works with models or other tools itself. */
+  readonly ports: AgentPorts;
+  readonly settings: RunSettings;
   readonly signal: AbortSignal;
 }
 
@@ -24,6 +28,8 @@ export interface Tool {
   readonly aliases?: readonly string[];
   /** It changes nothing, always or with this action: calls of one answer may run beside each other. */
   readonly readOnly?: boolean | ((action: AgentAction) => boolean);
+  /** A sub-agent does not have it: the depth is one. */
+  readonly makesSubAgents?: boolean;
   /** Present when the agent answers it; absent when the sandbox's tool process does. Rejects with a SlipwayError whose detail is for the model. */
   observe?(action: AgentAction, context: OwnToolContext): Observation | Promise<Observation>;
 }

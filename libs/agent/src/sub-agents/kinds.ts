@@ -1,0 +1,74 @@
+import type { AgentDefinition } from '@slipway/contracts';
+import type { Tool } from '../tools/tool.js';
+
+/** A kind of sub-agent. */
+export interface SubAgentKind {
+  readonly name: string;
+  readonly description: string;
+  /** Names of its tools; `null`: all of its parent's. It never makes sub-agents itself, and can always finish. */
+  readonly tools: readonly string[] | null;
+  /** What it is told besides what its parent was told; in its place, where `alone`. */
+  readonly prompt: string;
+  readonly alone: boolean;
+  /** Steps of one task. */
+  readonly maxIterations: number;
+  /** It changes nothing: several may work at once. */
+  readonly readOnly: boolean;
+}
+
+/** Steps of one task, unless its kind says otherwise. */
+const MAX_ITERATIONS = 50;
+export const DEFAULT_KIND = 'general-purpose';
+const READING_TOOLS = ['glob', 'grep', 'list_directory', 'think', 'finish'];
+
+const OURS: readonly SubAgentKind[] = [
+  {
+    name: DEFAULT_KIND,
+    description: 'Does a part of the task by itself, with all tools.',
+    tools: null,
+    prompt: '',
+    alone: false,
+    maxIterations: MAX_ITERATIONS,
+    readOnly: false,
+  },
+  {
+    name: 'explore',
+    description: 'Finds something out by searching and listing, without changing anything. Several may work at once.',
+    tools: READING_TOOLS,
+    prompt: 'You only look and search; you change nothing.',
+    alone: false,
+    maxIterations: MAX_ITERATIONS,
+    readOnly: true,
+  },
+];
+
+/** Ours, and those that the conversation was started with; one of the same name takes the place of ours. */
+export function kindsOf(definitions: readonly AgentDefinition[]): ReadonlyMap<string, SubAgentKind> {
+  const given = definitions.map(
+    (definition): SubAgentKind => ({
+      name: definition.name,
+      description: definition.description,
+      tools: definition.tools.length === 0 ? null : definition.tools,
+      prompt: definition.system_prompt,
+      alone: definition.system_prompt !== '',
+      maxIterations: definition.max_iteration_per_run ?? MAX_ITERATIONS,
+      readOnly: false,
+    }),
+  );
+  return new Map([...OURS, ...given].map((kind) => [kind.name, kind]));
+}
+
+/** The tools that a sub-agent of this kind has, of its parent's. */
+export function toolsOf(kind: SubAgentKind, parent: readonly Tool[]): Tool[] {
+  const wanted = kind.tools === null ? null : new Set([...kind.tools.map(plain), 'finish']);
+  return parent.filter((tool) => {
+    if (tool.makesSubAgents === true) return false;
+    const names = [tool.definition.name, ...(tool.aliases ?? [])];
+    return wanted === null || names.some((name) => wanted.has(plain(name)));
+  });
+}
+
+/** OpenHands names tools both `file_editor` and `FileEditorTool`. */
+function plain(name: string): string {
+  return name.replace(/Tool$/, '').replaceAll('_', '').toLowerCase();
+}

@@ -1,0 +1,52 @@
+import { type ConversationEvent, SubAgentEvent } from '@slipway/contracts';
+import { stamp } from '../events.js';
+import type { AgentLog, AgentPorts } from '../ports.js';
+import { latestCall } from '../stats.js';
+
+/** Key of the state updates that hold a sub-agent's events. */
+const SUB_AGENT = 'sub_agent';
+
+/**
+ * The log of a sub-agent, kept in its parent's: each event is the value of a state update there. So it is on disk and on screen like everything else, and nothing that
+ * reads the parent's log (its prompt, its status, what is unanswered) takes it for the parent's own. What its calls cost is told to the parent as well.
+ */
+export class SubAgentLog implements AgentLog {
+  readonly events: ConversationEvent[];
+
+  constructor(
+    private readonly parent: AgentPorts,
+    private readonly task: { readonly task_id: string; readonly action_id: string; readonly subagent: string },
+  ) {
+    this.events = eventsOfTask(parent.log.events, task.task_id);
+  }
+
+  async append(events: readonly ConversationEvent[]): Promise<void> {
+    await this.parent.log.append(this.wrap(events));
+    this.events.push(...events);
+  }
+
+  async appendLast(events: readonly ConversationEvent[]): Promise<void> {
+    await this.parent.log.appendLast(this.wrap(events));
+    this.events.push(...events);
+  }
+
+  room(signal: AbortSignal): Promise<void> {
+    return this.parent.log.room(signal);
+  }
+
+  private wrap(events: readonly ConversationEvent[]): ConversationEvent[] {
+    const update = (key: string, value: unknown): ConversationEvent =>
+      stamp(this.parent, { kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
+    const wrapped = events.map((event) => update(SUB_AGENT, { ...this.task, event }));
+    return events.some((event) => latestCall(event) !== null) ? [...wrapped, update('stats', this.parent.stats.value)] : wrapped;
+  }
+}
+
+/** What a task has written so far; empty for one that never was. */
+export function eventsOfTask(events: readonly ConversationEvent[], taskId: string): ConversationEvent[] {
+  return events.flatMap((event) => {
+    if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== SUB_AGENT) return [];
+    const value = SubAgentEvent.safeParse(event.value);
+    return value.success && value.data.task_id === taskId ? [value.data.event as unknown as ConversationEvent] : [];
+  });
+}

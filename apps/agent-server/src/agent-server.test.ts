@@ -68,8 +68,11 @@ describe('agent-server', () => {
 
   /** The app's log and the sandbox's own file must tell the same story. */
   async function expectSameLog(id: string): Promise<void> {
-    const { body } = await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`);
-    expect(body.items.map((event) => event.id)).toEqual(app.events.map((event) => event.id));
+    await until('the same log', async () => {
+      const { body } = await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`);
+      expect(body.items.map((event) => event.id)).toEqual(app.events.map((event) => event.id));
+      return true;
+    });
   }
 
   describe('one task', () => {
@@ -166,7 +169,7 @@ describe('agent-server', () => {
       const passed = stopwatch();
       await sandbox.call('POST', `/api/conversations/${id}/interrupt`);
       expect(passed()).toBeLessThan(1_000);
-      await until('it is dead', async () => !(await processes()).includes(`sleep ${marker}`), 1_500);
+      await until('it is dead', async () => !(await processes()).includes(`sleep ${marker}`));
       await untilStatus('paused');
       expect(app.events.filter((event) => event.kind === 'AgentErrorEvent')).toHaveLength(1);
       await say(id, 'go on');
@@ -174,11 +177,16 @@ describe('agent-server', () => {
     });
 
     it('pauses at the end of the step', async () => {
-      const id = await start([{ ...terminal('true'), delayMs: 100 }, finish()]);
+      const [turns, asked] = [[terminal('true'), finish()], Promise.withResolvers<void>()];
+      const id = await start(async () => {
+        await asked.promise;
+        return turns.shift() ?? finish();
+      });
       const calls = model.requests.length;
       await say(id, 'go');
       await until('the call', () => model.requests.length > calls);
       await sandbox.call('POST', `/api/conversations/${id}/pause`);
+      asked.resolve();
       await untilStatus('paused');
       expect(kinds().slice(-3)).toEqual(['ObservationEvent', 'PauseEvent', 'execution_status']);
       expect((await sandbox.call('POST', `/api/conversations/${id}/run`)).status).toBe(200);
@@ -235,7 +243,7 @@ describe('agent-server', () => {
 
   describe('kill -9 and resume', () => {
     it('goes on in a new life with nothing lost, doubled or reordered', async () => {
-      const id = await start([terminal('echo one'), terminal('sleep 2; echo two', { timeout: 60 })]);
+      const id = await start([terminal('echo one'), terminal('sleep 60; echo two', { timeout: 90 })]);
       await say(id, 'work');
       await until('the second command', () => app.events.filter((event) => event.kind === 'ActionEvent').length === 2);
       app.fail('error-500', 'error-500', 'error-500', 'error-500');
@@ -292,7 +300,7 @@ describe('agent-server', () => {
 
   describe('SIGTERM', () => {
     it('hands the last events over before it ends, also to an app that stumbles, and the run goes on in the next life', async () => {
-      const id = await start([terminal('sleep 30', { timeout: 60 }), finish()]);
+      const id = await start([terminal('sleep 60', { timeout: 90 }), finish()]);
       await say(id, 'work');
       await until('the action', () => kinds().includes('ActionEvent'));
       app.fail('error-500', 'lost-ack', 'cut');

@@ -65,9 +65,9 @@ describe('action-server over HTTP', () => {
   });
 
   it('kills the whole group at the timeout, also what ignores TERM', async () => {
-    const result = await execute({ command: `trap '' TERM; sleep 1000 & echo $! > child; echo out; sleep 1000`, timeout: 0.3 });
+    const result = await execute({ command: `trap '' TERM; sleep 1000 & echo $! > child; echo out; sleep 1000`, timeout: 1 });
     expect(result).toMatchObject({ exitCode: -1, timedOut: true, stdout: 'out\n' });
-    expect(result.elapsedMs).toBeLessThan(2000);
+    expect(result.elapsedMs).toBeLessThan(15_000);
     const pid = Number(readFileSync(at('child'), 'utf8'));
     await until('the child is gone', () => processRow(pid) === undefined);
   });
@@ -78,12 +78,12 @@ describe('action-server over HTTP', () => {
     const pid = await until('it runs', () => existsSync(at('closed')) && Number(readFileSync(at('closed'), 'utf8')));
     abort.abort();
     expect(await request).toBe('closed');
-    await until('the child is gone', () => processRow(pid) === undefined, 1000);
+    await until('the child is gone', () => processRow(pid) === undefined);
   });
 
   it('answers when the command has ended, though something in the background holds its output, and lets that live', async () => {
-    const result = await execute({ command: 'echo started; (while :; do echo tick; sleep 0.05; done) & echo $! > left', timeout: 10 });
-    expect(result.elapsedMs).toBeLessThan(2000);
+    const result = await execute({ command: 'echo started; (while :; do echo tick; sleep 0.05; done) & echo $! > left', timeout: 60 });
+    expect(result.elapsedMs).toBeLessThan(15_000);
     const pid = Number(readFileSync(at('left'), 'utf8'));
     const started = performance.now();
     await until('some time has passed', () => performance.now() - started > 300);

@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
@@ -82,24 +83,25 @@ describe('the agent’s terminal', () => {
   });
 
   it('answers at the timeout with what was printed, leaves the program running, and reads on', async () => {
-    const first = await server.terminal('echo early; sleep 0.6; echo late', { timeout: 0.2 });
+    const first = await server.terminal(`echo early; while [ ! -e ${server.workspace}/go-on ]; do sleep 0.05; done; echo late`, { timeout: 1 });
     expect([first.exit_code, first.timeout, textOf(first)]).toEqual([-1, true, 'early\n']);
     const refused = await server.terminal('echo other');
     expect(refused.is_error).toBe(true);
     expect(textOf(refused)).toContain('is_input=true');
-    const second = await server.terminal('', { timeout: 5 });
+    writeFileSync(path.join(server.workspace, 'go-on'), '');
+    const second = await server.terminal('', { timeout: 30 });
     expect([second.exit_code, textOf(second)]).toEqual([0, 'late']);
   });
 
   it('types text and keys into the running program', async () => {
-    expect((await run('read -p "Name: " name; echo "hello $name"', { timeout: 0.2 }))[1]).toBe('Name: ');
+    expect((await run('read -p "Name: " name; echo "hello $name"', { timeout: 1 }))[1]).toBe('Name: ');
     expect(await run('Bob', { is_input: true })).toEqual([0, 'hello Bob']);
-    await run('cat', { timeout: 0.1 });
-    expect((await run('line', { is_input: true, timeout: 0.1 }))[1]).toBe('line\n');
+    await run('cat', { timeout: 0.5 });
+    expect((await run('line', { is_input: true, timeout: 1 }))[1]).toBe('line\n');
     expect(await run('C-d', { is_input: true })).toEqual([0, '']);
-    await run('sleep 100', { timeout: 0.1 });
+    await run('sleep 100', { timeout: 0.5 });
     expect((await run('C-c', { is_input: true }))[0]).toBe(130);
-    await run('sleep 100', { timeout: 0.1 });
+    await run('sleep 100', { timeout: 0.5 });
     expect((await run('C-z', { is_input: true }))[0]).toBe(148);
     await run('kill -9 %1; wait');
   });
@@ -185,7 +187,7 @@ describe('the agent’s terminal', () => {
 
   it('stops a program that has outlived its action when it is asked to, within a second, and keeps the shell', async () => {
     const [, shell] = await run('echo $$');
-    await server.terminal('(trap "" INT TERM; sleep 1000000)', { timeout: 0.1 });
+    await server.terminal('(trap "" INT TERM; sleep 1000000)', { timeout: 0.5 });
     const passed = stopwatch();
     expect((await server.send('POST', '/interrupt_terminal', '{}')).status).toBe(200);
     expect(await run('echo $$')).toEqual([0, shell]);

@@ -1,6 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { until } from '@slipway/testing';
+import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi, testPool } from '../testing/start-runtime-api.js';
@@ -141,7 +141,8 @@ describe('nodes that are cordoned while sandboxes are claimed (F11, I13)', () =>
       expect(cordoned.size).toBeGreaterThan(15);
       const bound = [...api.farm.sandboxes].filter(([, sandbox]) => sandbox.latch.claimId !== null).map(([name]) => name);
       api.farm.avoid([...cordoned, ...bound], 'node a is cordoned');
-      await wait(2_000);
+      const passed = stopwatch();
+      await until('two seconds have passed', () => passed() > 2_000, 60_000);
       const at = api.farm.history.length;
       const before = statuses.length;
       await until('claims go on', () => statuses.length > before + 50, 30_000);

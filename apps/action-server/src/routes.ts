@@ -24,6 +24,8 @@ import { IPython } from './ipython/ipython.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
+import { extractUpload } from './zip/extract-zip.js';
+import { sendZip } from './zip/send-zip.js';
 
 const PathQuery = z.object({ path: z.string().min(1).max(4096) });
 /** `ref` is what OpenHands' clients call `base`. */
@@ -115,6 +117,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
       'PUT /archive/workspace': ({ request, response, signal }) => archive.take(request, response, signal),
       'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),
       'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
+      'GET /file/zip': ({ query, response, signal }) => sendZip(workspace, queryOf(PathQuery, query).path, response, signal),
+      'POST /file/unzip': ({ query, request, signal }) => extractUpload(workspace, queryOf(PathQuery, query).path, request, signal),
       'POST /file/create_directory': ({ query }) => createDirectory(workspace, queryOf(PathQuery, query).path),
       'GET /file/search_subdirs': ({ query }) => {
         const { path: directory, page_id: pageId, limit, include_hidden: includeHidden } = queryOf(SubdirectoriesQuery, query);

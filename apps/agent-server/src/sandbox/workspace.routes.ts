@@ -24,6 +24,8 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
       },
     },
     forward('GET', '/file/download'),
+    forward('GET', '/file/zip'),
+    forward('POST', '/file/unzip'),
     forward('POST', '/file/create_directory'),
     forward('GET', '/file/search_subdirs'),
     masked('/git/changes'),

@@ -8,9 +8,9 @@ const CALLS_MS = 20_000;
 /** Longest to store the ledger and give up connections. Milliseconds. */
 const CLOSE_MS = 8_000;
 
-// Bodies stand outside of the heap and yet count for it: with a heap as small as this one's they would bring on a whole collection every sixty requests of 400 kB,
+// Bodies stand outside of the heap and yet count for it: with a heap as small as this one's they would bring on a whole collection every forty requests of 400 kB,
 // which takes twice the processor time of the requests themselves and holds up every stream beside them.
-setFlagsFromString('--heap-growing-percent=500');
+setFlagsFromString('--heap-growing-percent=300');
 
 const config = loadConfig(process.env);
 const logger = createLogger('llm-gateway', config.LOG_LEVEL);

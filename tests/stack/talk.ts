@@ -30,7 +30,7 @@ export class Talk {
   get printedNumbers(): number[] {
     return this.of('ObservationEvent')
       .flatMap(({ observation: { content } }) => {
-        const text = Array.isArray(content) ? content.map((part: { text?: string }) => part.text ?? '').join('') : '';
+        const text = Array.isArray(content) ? content.map((part: object) => ('text' in part ? String(part.text) : '')).join('') : '';
         return /^\d+$/.exec(text.trim()) ?? [];
       })
       .map(Number);

@@ -22,8 +22,8 @@ export default async function run(report: Report): Promise<void> {
       await rolling.goesOn(name, 60_000);
       const tookMs = performance.now() - began;
       const { requests, repeated, failed: problems, slowestMs } = rolling.load.take();
-      const outages = rolling.takeOutages();
-      const doorOutages = rolling.takeDoorOutages();
+      const outages = rolling.takeOutages().map(({ ms }) => ms);
+      const doorOutages = rolling.takeDoorOutages().map(({ ms }) => ms);
       failed += problems.length;
       for (const problem of problems) console.error(problem);
       report.figure({ figure: `${name}-failed`, value: problems.length, unit: 'count', n: requests });

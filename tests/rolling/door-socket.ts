@@ -1,5 +1,5 @@
 import type { SandboxAccess } from '@slipway/contracts';
-import type { SignedInClient } from '@slipway/testing';
+import { type Lasted, lasting, type SignedInClient } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'undici';
 
@@ -8,8 +8,8 @@ const RETRY_MS = 50;
 
 /** An SDK's socket to the agent-server of one conversation, through sandbox-gateway: closed, for whatever reason, it comes back. */
 export class DoorSocket {
-  /** Each time without a socket, from the end of one to the next one's opening. Milliseconds. */
-  readonly outages: number[] = [];
+  /** Each time without a socket, from the end of one to the next one's opening. */
+  readonly outages: Lasted[] = [];
   /** Frames that came, on all of its sockets. */
   frames = 0;
   /** Close codes that were seen. */
@@ -17,7 +17,7 @@ export class DoorSocket {
   private readonly url: string;
   private readonly token: string;
   private socket: WebSocket | null = null;
-  private outSince: number | null = null;
+  private out: (() => Lasted) | null = null;
   private ended = false;
 
   private constructor(access: SandboxAccess, conversation: string) {
@@ -47,16 +47,16 @@ export class DoorSocket {
     const socket = new WebSocket(this.url, { headers: { authorization: `Bearer ${this.token}` } });
     this.socket = socket;
     socket.addEventListener('open', () => {
-      if (this.outSince !== null) this.outages.push(performance.now() - this.outSince);
-      this.outSince = null;
+      if (this.out !== null) this.outages.push(this.out());
+      this.out = null;
     });
     socket.addEventListener('message', () => {
       this.frames += 1;
     });
     socket.addEventListener('error', () => {});
     socket.addEventListener('close', ({ code }) => {
-      if (this.outSince === null) {
-        this.outSince = performance.now();
+      if (this.out === null) {
+        this.out = lasting();
         this.codes.push(code);
       }
       setTimeout(() => this.connect(), RETRY_MS);

@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Conversation } from '@slipway/contracts';
 import {
+  type Lasted,
   type ModelRequest,
   type ModelServer,
   type ModelTurn,
@@ -125,13 +126,13 @@ export class OpenRolling {
     );
   }
 
-  /** Outages of sockets since the last time. Milliseconds. */
-  takeOutages(): number[] {
+  /** Outages of sockets since the last time. */
+  takeOutages(): Lasted[] {
     return this.talks.flatMap(({ watcher }) => watcher.outages.splice(0));
   }
 
   /** The same of the sockets through sandbox-gateway. */
-  takeDoorOutages(): number[] {
+  takeDoorOutages(): Lasted[] {
     return this.doors.flatMap(({ outages }) => outages.splice(0));
   }
 

@@ -40,6 +40,8 @@ describe('logs', { timeout: 120_000 }, () => {
       .flatMap((file) =>
         readFileSync(path.join(open.stack.dataDirectory, file), 'utf8')
           .split('\n')
+          // What comes after the last end of a line is being written.
+          .slice(0, -1)
           .filter((text) => text !== '')
           .map((text) => ({ file, text })),
       );

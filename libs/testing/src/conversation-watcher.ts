@@ -8,6 +8,7 @@ import {
   type SubscribeAnswer,
 } from '@slipway/contracts';
 import { io, type Socket } from 'socket.io-client';
+import { type Lasted, lasting } from './stopwatch.js';
 import { until } from './until.js';
 
 /**
@@ -23,9 +24,9 @@ export class ConversationWatcher {
   /** Times that a hole was seen and healed by asking again. */
   gaps = 0;
   reconnects = -1;
-  /** Each time without a subscription, from the connection's end (or the word to resume elsewhere) to the server's yes. Milliseconds. */
-  readonly outages: number[] = [];
-  private outSince: number | null = null;
+  /** Each time without a subscription, from the connection's end (or the word to resume elsewhere) to the server's yes. */
+  readonly outages: Lasted[] = [];
+  private out: (() => Lasted) | null = null;
   private readonly socket: Socket;
 
   constructor(
@@ -51,11 +52,11 @@ export class ConversationWatcher {
       this.inbox = frame.messages;
     });
     this.socket.on('resume', () => {
-      this.outSince ??= performance.now();
+      this.out ??= lasting();
       this.socket.connect();
     });
     this.socket.on('disconnect', (reason) => {
-      this.outSince ??= performance.now();
+      this.out ??= lasting();
       if (reason === 'io server disconnect') this.socket.connect();
     });
   }
@@ -68,9 +69,9 @@ export class ConversationWatcher {
     this.socket.timeout(5_000).emit('subscribe', { ...this.target, afterSeq: this.lastSeq }, (error: Error | null, answer: SubscribeAnswer | undefined) => {
       if (error !== null) this.subscribe();
       else if (answer?.ok === false) this.failure = `${answer.code}: ${answer.detail}`;
-      else if (this.outSince !== null) {
-        this.outages.push(performance.now() - this.outSince);
-        this.outSince = null;
+      else if (this.out !== null) {
+        this.outages.push(this.out());
+        this.out = null;
       }
     });
   }

@@ -21,6 +21,6 @@ export { type SeededOrg, type SeededPerson, seedTwoOrgs, type TwoOrgs } from './
 export { type SignedInClient, signIn, submitForm } from './sign-in.js';
 export { SigningIssuer, type SigningPerson } from './signing-issuer.js';
 export { SilentProxy } from './silent-proxy.js';
-export { stopwatch } from './stopwatch.js';
+export { type Lasted, lasting, stopwatch } from './stopwatch.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

@@ -3,6 +3,12 @@ import { readFileSync } from 'node:fs';
 /** The least share of the passed time that counts: whatever the machine is busy with, waiting has an end. */
 const LEAST_SHARE = 1 / 5;
 
+/** How long something lasted: as it was, and as a `stopwatch` shows it. Milliseconds. */
+export interface Lasted {
+  readonly ms: number;
+  readonly shownMs: number;
+}
+
 export interface Machine {
   /** Monotonic. Milliseconds. */
   now(): number;
@@ -24,6 +30,12 @@ export function stopwatch(machine: Machine = thisMachine): () => number {
     const passed = machine.now() - began;
     return Math.max(passed - (machine.stalled() - stalledBefore), passed * LEAST_SHARE);
   };
+}
+
+/** As `stopwatch`, for what is told as a figure too. */
+export function lasting(): () => Lasted {
+  const [began, shown] = [performance.now(), stopwatch()];
+  return () => ({ ms: performance.now() - began, shownMs: shown() });
 }
 
 /** Linux counts it in microseconds; elsewhere, and in containers that hide it, it is unknown. */

@@ -2,6 +2,7 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { LockBusy } from '../conversations/conversation-locks.js';
 import { openScene, type Scene } from '../testing/scene.js';
 
 /** What may happen to one conversation, in any order. A crash cuts a job off at its n-th call to a peer, before or after the peer has acted. */
@@ -42,7 +43,8 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
               await scene.start(id);
               break;
             case 'two jobs':
-              await Promise.all([scene.start(id), scene.start(id)]);
+              // One that waits for the other for too long comes again.
+              await Promise.all([scene.start(id), scene.start(id)].map((job) => job.catch(unlessBusy)));
               break;
             case 'crash':
               await crash(happening.call, happening.moment, (signal) => scene.start(id, signal));
@@ -71,6 +73,10 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
       { numRuns: 40 },
     );
   });
+
+  function unlessBusy(error: unknown): void {
+    if (!(error instanceof LockBusy)) throw error;
+  }
 
   async function crash(call: number, moment: 'before' | 'after', job: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const end = new AbortController();

@@ -1,10 +1,11 @@
 import { after, before, describe, it } from 'node:test';
+import { inOrg } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
 import { Registry } from '@slipway/telemetry/http';
 import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
-import { openScene, type Scene } from '../testing/scene.js';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
 import { Sweeps } from './sweeps.js';
 import { lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
 import { workGauges } from './work-gauges.js';
@@ -73,6 +74,8 @@ describe('sweeps', () => {
 
   it('what is wanted and not done is told to Prometheus: wishes and their age by queue, starts by state, leases that are over', async () => {
     const metrics = new Registry();
+    // No lease of the conversations above ends meanwhile.
+    await inOrg(scene.pool, ORG, (client) => client.query("UPDATE app.conversation SET lease_until = now() + interval '1 hour' WHERE lease_until > now()"));
     workGauges(scene.pool, metrics);
     const value = async (name: string): Promise<number> => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.metrics())?.[1]);
     const [started, wished] = ['conversations_wanted{start="READY"}', 'outbox_wishes{queue="conversation-start"}'];

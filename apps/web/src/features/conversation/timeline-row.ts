@@ -85,5 +85,6 @@ export function textOf(content: ReadonlyArray<{ readonly type: string; readonly 
 /** True when this answer may have changed files: the list of changes is then read again. */
 export function touchesFiles(event: ConversationEvent): boolean {
   if (event.kind !== 'ObservationEvent') return false;
-  return event.observation.kind === 'TerminalObservation' || (event.observation.kind === 'FileEditorObservation' && event.observation['command'] !== 'view');
+  if (['TerminalObservation', 'ApplyPatchObservation', 'IPythonRunCellObservation'].includes(event.observation.kind)) return true;
+  return event.observation.kind === 'FileEditorObservation' && event.observation['command'] !== 'view';
 }

@@ -6,13 +6,14 @@ import type { FileEdit } from '../file-edit.ts';
 import { LongText } from '../long-text.tsx';
 import { plainText } from '../plain-text.ts';
 import { type Step, stepState, textOf } from '../timeline-row.ts';
+import { Pictures } from './step-pictures.tsx';
 
-function outputOf(step: Step): string {
+export function outputOf(step: Step): string {
   return step.error ?? (step.observation === null ? '' : textOf(step.observation.content));
 }
 
 /** Monospace text that scrolls inside its own box and can be copied. */
-function Output({ text, label, tone = 'plain' }: { text: string; label: string; tone?: 'plain' | 'bad' }) {
+export function Output({ text, label, tone = 'plain' }: { text: string; label: string; tone?: 'plain' | 'bad' }) {
   if (text === '') return null;
   return (
     <div className="relative">
@@ -47,7 +48,12 @@ export function TerminalBody({ step, command }: { step: Step; command: string })
 }
 
 export function FileBody({ step }: { step: Step }) {
-  return <Output text={outputOf(step)} label="File" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />;
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Output text={outputOf(step)} label="File" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Pictures step={step} />
+    </div>
+  );
 }
 
 /** Most lines of a small diff; the Changes panel has the whole. */

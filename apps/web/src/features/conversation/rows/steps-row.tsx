@@ -8,7 +8,9 @@ import { editOf } from '../file-edit.ts';
 import { exitCodeOf, type RowOf, type Step, stepState } from '../timeline-row.ts';
 import { type WorkspacePaths, workspacePaths } from '../workspace-path.ts';
 import { Disclosure } from './disclosure.tsx';
+import { PlusMinus } from './plus-minus.tsx';
 import { EditBody, FileBody, GenericBody, TerminalBody } from './step-bodies.tsx';
+import { toolStep } from './tool-step.tsx';
 
 /** One call, or several of the same kind folded into one line. */
 export function StepsRow({ row }: { row: RowOf<'steps'> }) {
@@ -95,7 +97,12 @@ function describe(step: Step, paths: WorkspacePaths) {
           {command === '' ? 'wait for output' : `${input ? 'type ' : '$ '}${line}`}
         </code>
       ),
-      aside: exitCodeOf(step) === -1 ? <span>still running</span> : null,
+      aside: (
+        <>
+          {typeof source['session'] === 'string' && source['session'] !== 'main' ? <span className="max-w-24 truncate">in {source['session']}</span> : null}
+          {exitCodeOf(step) === -1 ? <span>still running</span> : null}
+        </>
+      ),
       body: <TerminalBody step={step} command={line === command ? '' : command} />,
     };
   }
@@ -118,16 +125,9 @@ function describe(step: Step, paths: WorkspacePaths) {
       body: <EditBody step={step} edit={edit} />,
     };
   }
+  const known = toolStep(step, paths);
+  if (known !== null) return known;
   return { icon: <Wrench aria-hidden />, label: step.summary ?? step.tool, aside: null, body: <GenericBody step={step} /> };
-}
-
-function PlusMinus({ added, removed }: { added: number; removed: number }) {
-  return (
-    <span className="flex shrink-0 gap-1.5 text-xs tabular-nums">
-      <span className="text-ok">+{added}</span>
-      <span className="text-bad">−{removed}</span>
-    </span>
-  );
 }
 
 function pathOf(step: Step): string {

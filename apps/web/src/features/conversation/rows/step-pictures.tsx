@@ -1,0 +1,37 @@
+'use client';
+import { blobRefOf } from '@slipway/contracts';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../../api/client.ts';
+import { useConversation } from '../conversation-context.ts';
+import { picturesOf } from '../pictures.ts';
+import type { Step } from '../timeline-row.ts';
+
+/** The pictures of an answer, each on a light ground: plots are drawn for one. */
+export function Pictures({ step }: { step: Step }) {
+  return picturesOf(step.observation).map((picture, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the pictures of one answer never move
+    <Picture key={index} source={picture} label={`Picture ${index + 1}`} />
+  ));
+}
+
+function Picture({ source, label }: { source: string; label: string }) {
+  const { orgId, conversation } = useConversation();
+  const ref = blobRefOf(source);
+  const blob = useQuery({
+    queryKey: ['blob', ref?.sha256],
+    queryFn: async ({ signal }) => (await api.readBlob({ org: orgId, conversation: conversation.id, sha256: ref?.sha256 ?? '', signal })).text(),
+    enabled: ref !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const url = ref === null ? source : blob.data;
+  if (blob.isError) return <p className="text-xs text-bad">{label} could not be read. Close and open this to try again.</p>;
+  if (url === undefined) return <p className="text-xs text-ink-muted">{label} is being read …</p>;
+  if (!isPicture(url)) return <p className="text-xs text-ink-muted">{label} is not of a kind that is shown.</p>;
+  // biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise
+  return <img src={url} alt={label} className="max-h-96 max-w-full self-start rounded-md border border-line bg-white object-contain" />;
+}
+
+/** Only pictures of dots: one of lines may hold more than lines. */
+function isPicture(url: string): boolean {
+  return /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$/.test(url);
+}

@@ -1,0 +1,78 @@
+'use client';
+import { cn, ScrollBox } from '@slipway/ui';
+import type { PatchedLines } from '../patch-lines.ts';
+import { type Step, stepState } from '../timeline-row.ts';
+import { Output, outputOf } from './step-bodies.tsx';
+import { Pictures } from './step-pictures.tsx';
+
+/** What a search or a listing answered. */
+export function FoundBody({ step }: { step: Step }) {
+  return <Output text={outputOf(step)} label="Found" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />;
+}
+
+/** Most lines of a patch that are shown; the Changes panel has the whole. */
+const MAX_LINES = 200;
+
+/** @param path shortens a path as the reader knows it. */
+export function PatchBody({ step, patch, path }: { step: Step; patch: PatchedLines; path: (path: string) => string }) {
+  let room = MAX_LINES;
+  const failed = stepState(step) === 'failed';
+  return (
+    <div className="flex flex-col gap-1.5">
+      {failed ? <Output text={outputOf(step)} label="Error" tone="bad" /> : null}
+      {patch.files.map((file) => {
+        const lines = file.lines.slice(0, Math.max(0, room));
+        room -= lines.length;
+        return (
+          <figure key={`${file.verb} ${file.path}`}>
+            <figcaption className="mb-1 flex min-w-0 gap-2 text-xs text-ink-muted">
+              <span className="min-w-0 truncate">
+                {file.verb} <code className="font-mono text-ink">{path(file.path)}</code>
+                {file.movedTo === null ? null : (
+                  <>
+                    {' to '}
+                    <code className="font-mono text-ink">{path(file.movedTo)}</code>
+                  </>
+                )}
+              </span>
+            </figcaption>
+            {lines.length === 0 ? null : (
+              <ScrollBox
+                label={`Patch of ${file.path}`}
+                className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]"
+              >
+                <div className="w-max min-w-full">
+                  {lines.map((line, index) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one patch never move
+                    <div key={index} className={cn('flex gap-2 px-3 whitespace-pre', line.sign === '+' && 'bg-ok-soft', line.sign === '-' && 'bg-bad-soft')}>
+                      <span className={cn('w-2 shrink-0 select-none', line.sign === '+' ? 'text-ok' : line.sign === '-' ? 'text-bad' : 'text-ink-muted')}>
+                        {line.sign === '@' ? '' : line.sign}
+                      </span>
+                      <span className={line.sign === '@' ? 'text-ink-muted' : 'text-ink'}>{line.sign === '@' ? `⋯ ${line.text}`.trimEnd() : line.text}</span>
+                    </div>
+                  ))}
+                </div>
+              </ScrollBox>
+            )}
+          </figure>
+        );
+      })}
+      {patch.cut || patch.files.reduce((sum, file) => sum + file.lines.length, 0) > MAX_LINES ? (
+        <p className="text-xs text-ink-muted">The rest is in Changes.</p>
+      ) : null}
+    </div>
+  );
+}
+
+/** @param code the whole of the cell, where its line does not show it; else empty. */
+export function CellBody({ step, code }: { step: Step; code: string }) {
+  const output = outputOf(step);
+  return (
+    <div className="flex flex-col gap-1.5">
+      <Output text={code} label="Cell" />
+      <Output text={output} label="Output" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Pictures step={step} />
+      {output === '' ? <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? 'No output yet.' : 'No output.'}</p> : null}
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+'use client';
+import { FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { patchLines } from '../patch-lines.ts';
+import { picturesOf } from '../pictures.ts';
+import type { Step } from '../timeline-row.ts';
+import type { WorkspacePaths } from '../workspace-path.ts';
+import { PlusMinus } from './plus-minus.tsx';
+import { CellBody, FoundBody, PatchBody } from './tool-bodies.tsx';
+
+export interface StepParts {
+  readonly icon: ReactNode;
+  readonly label: ReactNode;
+  readonly aside: ReactNode;
+  readonly body: ReactNode;
+}
+
+/** Longest part of a pattern or of code that a line shows. UTF-16 code units. */
+const SHOWN = 300;
+
+/** How a search, a listing, a patch or a cell stands in the timeline; `null` for another kind of call. */
+export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
+  const source = step.action ?? step.observation;
+  const text = (name: string): string => (typeof source?.[name] === 'string' ? source[name] : '');
+  const family = source?.kind.replace(/(?:Action|Observation)$/, '');
+  switch (family) {
+    case 'Glob':
+      return {
+        icon: <FolderSearch aria-hidden />,
+        label: (
+          <>
+            Found files {code(text('pattern'))}
+            <Where paths={paths} path={text('path') || text('search_path')} />
+          </>
+        ),
+        aside: <Count step={step} field="files" more="truncated" one="file" many="files" />,
+        body: <FoundBody step={step} />,
+      };
+    case 'Grep':
+      return {
+        icon: <FileSearch aria-hidden />,
+        label: (
+          <>
+            Searched for {code(text('pattern'))}
+            <Where paths={paths} path={text('path') || text('search_path')} />
+          </>
+        ),
+        aside: <Count step={step} field="matches" more="truncated" one="file" many="files" />,
+        body: <FoundBody step={step} />,
+      };
+    case 'ListDirectory':
+      return {
+        icon: <FolderOpen aria-hidden />,
+        label: <>Listed {code(paths.path(text('dir_path') || '.'))}</>,
+        aside: <Count step={step} field="entries" more="is_truncated" one="entry" many="entries" />,
+        body: <FoundBody step={step} />,
+      };
+    case 'ApplyPatch': {
+      const patch = patchLines(text('patch'));
+      const [first] = patch.files;
+      return {
+        icon: <FilePen aria-hidden />,
+        label:
+          patch.files.length === 1 && first !== undefined ? (
+            <>
+              {first.verb} {code(paths.path(first.path))}
+            </>
+          ) : (
+            `Patched ${patch.files.length || 'no'} files`
+          ),
+        aside: <PlusMinus added={patch.added} removed={patch.removed} />,
+        body: <PatchBody step={step} patch={patch} path={paths.path} />,
+      };
+    }
+    case 'IPythonRunCell': {
+      const cell = text('code');
+      const [line = ''] = cell.trimStart().slice(0, SHOWN).split('\n', 1);
+      const count = step.observation?.['execution_count'];
+      const pictures = picturesOf(step.observation).length;
+      return {
+        icon: <NotebookText aria-hidden />,
+        label: (
+          <code className="font-mono text-xs text-ink" title={line === cell ? undefined : cell.slice(0, SHOWN)}>
+            In [{typeof count === 'number' ? count : ' '}]: {line}
+          </code>
+        ),
+        aside: pictures === 0 ? null : <span>{pictures === 1 ? '1 picture' : `${pictures} pictures`}</span>,
+        body: <CellBody step={step} code={line === cell ? '' : cell} />,
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function code(text: string): ReactNode {
+  return (
+    <code className="font-mono text-xs text-ink" title={text.length > 60 ? text.slice(0, SHOWN) : undefined}>
+      {text.slice(0, SHOWN)}
+    </code>
+  );
+}
+
+function Where({ paths, path }: { paths: WorkspacePaths; path: string }) {
+  const shown = path === '' ? '' : paths.path(path);
+  return shown === '' || shown === './' || shown === '.' ? null : <> in {code(shown)}</>;
+}
+
+function Count({ step, field, more, one, many }: { step: Step; field: string; more: string; one: string; many: string }) {
+  const found = step.observation?.[field];
+  if (!Array.isArray(found) || step.observation?.is_error === true) return null;
+  return (
+    <span>
+      {found.length}
+      {step.observation?.[more] === true ? '+' : ''} {found.length === 1 ? one : many}
+    </span>
+  );
+}

@@ -3,6 +3,7 @@ import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipyth
 import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
+import { InvokeSkillAction } from './actions/skills.js';
 import { TaskAction } from './actions/sub-agents.js';
 
 /**
@@ -65,7 +66,7 @@ export const SandboxAction = z.discriminatedUnion('kind', [
 ]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
 /** Every action of the agent: the sandbox's, and those that the agent answers itself. */
-export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, TaskTrackerAction, ThinkAction, FinishAction, TaskAction]);
+export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, TaskTrackerAction, ThinkAction, FinishAction, TaskAction, InvokeSkillAction]);
 export type AgentAction = z.infer<typeof AgentAction>;
 
 export const ExecuteActionRequest = z.object({ action: SandboxAction });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
+import { GivenSkill } from './actions/skills.js';
 import { AgentDefinition } from './actions/sub-agents.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 
@@ -30,6 +31,8 @@ export const StartConversationRequest = z.looseObject({
   agent: z.looseObject({
     llm: LlmSettings,
     system_prompt: z.string().nullish(),
+    /** Skills that the client brings, and what it adds to the system prompt. */
+    agent_context: z.looseObject({ skills: z.array(GivenSkill).max(200).nullish(), system_message_suffix: z.string().nullish() }).nullish(),
     /** When the model's view is shortened by itself [near the model's limit]; `NoOpCondenser`: only when it must. `llm` makes the summaries [the agent's]. */
     condenser: z
       .looseObject({

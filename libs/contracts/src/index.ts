@@ -52,6 +52,7 @@ export {
   MAX_LISTED_ENTRIES,
   MAX_SEARCH_RESULTS,
 } from './actions/search.js';
+export { GivenSkill, InvokeSkillAction } from './actions/skills.js';
 export { AgentDefinition, SubAgentEvent, TaskAction } from './actions/sub-agents.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
 export {

@@ -8,12 +8,8 @@ import {
   type RunControl,
   type RunSettings,
   runAgent,
-  STANDARD_TOOLS,
   stamp,
   statusUpdate,
-  systemPrompt,
-  Toolbox,
-  taskTool,
   untakenMessages,
 } from '@slipway/agent';
 import type {
@@ -30,9 +26,9 @@ import type {
 import { acceptedUnheard, lastStatus, unansweredActions } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
-import { listedTool, toolsOf } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
+import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
 import { ANSWERED_OTHERWISE, Confirmation, initialSettings, STOPPED } from './confirmation.js';
 import { conversationInfo } from './conversation-info.js';
@@ -74,7 +70,7 @@ export class Conversation {
   private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
   private readonly closers = new Set<(why: 'gone' | 'restarted') => void>();
   private readonly resters = new Set<() => void>();
-  private toolbox = new Toolbox(STANDARD_TOOLS);
+  private setup = AgentSetup.blank();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
   private askFirst: ConfirmationSettings = initialSettings({});
@@ -139,10 +135,7 @@ export class Conversation {
     for (const closer of this.closers) closer('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
-    const lacks = await this.deps.actionServer.lacks();
-    this.toolbox = new Toolbox(
-      toolsOf(request.agent, [...STANDARD_TOOLS, taskTool(request.agent_definitions ?? [])]).filter(({ kind }) => !Object.hasOwn(lacks, kind)),
-    );
+    this.setup = await AgentSetup.of(request, this.deps.actionServer);
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
@@ -170,6 +163,7 @@ export class Conversation {
       kind: 'MessageEvent',
       llm_message: { role: 'user', content: message.content.map(({ text }) => ({ type: 'text', text })) },
       ...(message.sender === undefined ? {} : { sender: message.sender }),
+      ...this.setup.broughtBy(message.content.map(({ text }) => text).join('\n'), this.log.events),
     };
     await this.log.append([this.deps.mask.event(boundEvent(event))]);
     if (!message.run || !untakenMessages(this.log.events).some((waiting) => waiting.id === id)) return;
@@ -341,17 +335,7 @@ export class Conversation {
   private async goOnFromLog(request: StartConversationRequest): Promise<void> {
     const events: ConversationEvent[] = [];
     const isNew = !this.log.events.some((event) => event.kind === 'SystemPromptEvent');
-    if (isNew) {
-      const text = request.agent.system_prompt ?? systemPrompt(this.meta.working_dir, request.slipway?.systemMessageSuffix);
-      events.push(
-        stamp(this.stamps, {
-          kind: 'SystemPromptEvent',
-          source: 'agent',
-          system_prompt: { type: 'text', text },
-          tools: this.toolbox.tools.map(listedTool),
-        }),
-      );
-    }
+    if (isNew) events.push(this.setup.systemPrompt(this.stamps));
     for (const action of this.confirmation.waits ? [] : unansweredActions(this.log.events)) {
       events.push(
         stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
@@ -411,7 +395,7 @@ export class Conversation {
       models: (usage) => started.llms.get(usage),
       stats: started.stats,
       tools: this.deps.actionServer,
-      toolbox: this.toolbox,
+      toolbox: this.setup.toolbox,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,

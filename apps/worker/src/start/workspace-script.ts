@@ -150,7 +150,9 @@ export function systemMessageSuffix(plan: WorkspacePlan, report: WorkspaceReport
   const where =
     plan.repository === null ? `Work in ${plan.directory}, an empty git repository.` : `The repository ${plan.repository} is in ${plan.directory}. Work there.`;
   const secrets = variables.map(({ name, description }) => `- ${name}${description === '' ? '' : `: ${description}`}`);
-  const files = report.files.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
+  // What has a heading of its own is a skill that agent-server reads: its triggers decide when the agent is told of it.
+  const told = report.files.filter(({ path, text }) => path === 'AGENTS.md' || !/^\uFEFF?---[ \t]*\r?\n/.test(text));
+  const files = told.map((file) => `<file path="${file.path.replaceAll('"', '')}">\n${file.text}\n</file>`);
   return [
     where,
     ...(secrets.length === 0

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
+import { type ModelRequest, type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { TestSandbox } from './testing/sandbox.js';
+import { TestApp } from './testing/test-app.js';
+
+const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
+const finish = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
+const purpose = ({ headers }: ModelRequest): unknown => headers['x-slipway-purpose'];
+
+describe('the loop of an agent in its sandbox', () => {
+  let sandbox: TestSandbox;
+  let model: ModelServer;
+  let app: TestApp;
+  before(async () => {
+    sandbox = await TestSandbox.start();
+    model = await startModelServer({ script: [] });
+    app = await new TestApp().start();
+  });
+  after(async () => {
+    await sandbox.close();
+    await model.close();
+    await app.close();
+  });
+
+  async function write(file: string, text: string): Promise<void> {
+    const target = path.join(sandbox.workspace, file);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, text);
+  }
+  async function start(script: ModelScript, more: object = {}): Promise<string> {
+    await app.close();
+    app = await new TestApp().start();
+    model.use(script);
+    const { status, body } = await sandbox.call<{ id: string }>('POST', '/api/conversations', {
+      conversation_id: randomUUID(),
+      agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
+      workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
+      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, systemMessageSuffix: 'The repository.' },
+      ...more,
+    });
+    expect(status).toBe(201);
+    return body.id;
+  }
+  async function say(id: string, text: string): Promise<void> {
+    const { status } = await sandbox.call('POST', `/api/conversations/${id}/events`, { role: 'user', content: [{ type: 'text', text }], run: true });
+    expect(status).toBe(200);
+  }
+  const info = async (id: string): Promise<ConversationInfo> => (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body;
+  const ended = (id: string, status: string): Promise<ConversationInfo> =>
+    until(
+      `status ${status}`,
+      async () => {
+        const now = await info(id);
+        return now.execution_status === status ? now : null;
+      },
+      20_000,
+    );
+  const events = async (id: string): Promise<ConversationEvent[]> =>
+    (await sandbox.call<{ items: ConversationEvent[] }>('GET', `/api/conversations/${id}/events/search?limit=100`)).body.items;
+
+  it('is told of the skills of the workspace: what always counts at once, a triggered one with the message that asks for it, a listed one when it reads it', async () => {
+    await write('.openhands/skills/docker.md', '---\nname: docker\ntriggers: [docker]\n---\nUse buildx.');
+    await write('.openhands/skills/style.md', 'Two spaces.');
+    await write('.agents/skills/pdf/SKILL.md', '---\nname: pdf\ndescription: Reads PDF\n---\nRun pdftotext.');
+    await write('.openhands/skills/huge.md', `---\ntriggers: [docker]\n---\n${'x'.repeat(100_000)}`);
+    await symlink('/etc/passwd', path.join(sandbox.workspace, '.openhands/skills/passwd.md'));
+    const from = model.requests.length;
+    const id = await start([{ toolCalls: [{ name: 'invoke_skill', arguments: { name: 'pdf' } }] }, finish]);
+    await say(id, 'Why is the docker image so large?');
+    await ended(id, 'finished');
+    const [first, second] = model.requests.slice(from).map(({ body }) => body.messages ?? []);
+    const system = String(first?.[0]?.content);
+    expect(system).toContain('The repository.');
+    expect(system).toContain('Two spaces.');
+    expect(system).toContain('- pdf: Reads PDF');
+    for (const absent of ['buildx', 'pdftotext', 'root:', 'xxxx']) expect(system).not.toContain(absent);
+    expect(first?.[1]?.content).toContain('Use buildx.');
+    expect(second?.at(-1)?.content).toContain('Run pdftotext.');
+    const message = (await events(id)).find((event) => event.kind === 'MessageEvent');
+    expect(message?.kind === 'MessageEvent' && message.activated_skills).toEqual(['docker']);
+  });
+
+  it('is condensed at rest and answers beside the task, each counted by itself, and remembers by its summary', async () => {
+    const id = await start((request) => {
+      if (purpose(request) === 'condenser') return { text: 'It listed files.' };
+      if (purpose(request) === 'ask-agent') return { text: 'I am done.' };
+      return request.body.messages?.some(({ role }) => role === 'tool') === true ? finish : terminal('ls');
+    });
+    await say(id, 'look around');
+    await ended(id, 'finished');
+    expect((await sandbox.call('POST', `/api/conversations/${id}/condense`)).status).toBe(200);
+    expect((await sandbox.call('POST', `/api/conversations/${id}/ask_agent`, { question: 'Are you done?' })).body).toEqual({ response: 'I am done.' });
+    const log = await events(id);
+    expect(log.slice(-4).map(({ kind }) => kind)).toEqual([
+      'CondensationRequest',
+      'ConversationStateUpdateEvent',
+      'Condensation',
+      'ConversationStateUpdateEvent',
+    ]);
+    const { stats, execution_status: status } = await info(id);
+    expect(status).toBe('finished');
+    expect(Object.keys(stats.usage_to_metrics ?? {}).sort()).toEqual(['agent', 'ask-agent', 'condenser']);
+    expect(stats['service_to_metrics']).toEqual(stats.usage_to_metrics);
+    model.use((request) => ({
+      text: request.body.messages?.some(({ content }) => String(content).includes('It listed files.')) === true ? 'I remember.' : 'I forgot.',
+    }));
+    await say(id, 'What did you do?');
+    const answer = await until('the answer', async () => (await events(id)).find((event) => event.kind === 'MessageEvent' && event.source === 'agent'));
+    expect(answer.kind === 'MessageEvent' && answer.llm_message.content[0]?.text).toBe('I remember.');
+  });
+
+  it('stops at its own limits and goes on when it is run again', async () => {
+    const id = await start(({ number }) => terminal(`echo ${number}`), { max_iterations: 2 });
+    await say(id, 'count');
+    await ended(id, 'paused');
+    model.use([finish]);
+    expect((await sandbox.call('POST', `/api/conversations/${id}/run`)).status).toBe(200);
+    await ended(id, 'finished');
+    expect((await events(id)).find((event) => event.kind === 'ConversationErrorEvent')).toMatchObject({ code: 'agent.iteration-limit' });
+  });
+
+  it('hands a task to another agent, whose steps reach the app and not its own prompt', async () => {
+    const id = await start((request) => {
+      const answered = request.body.messages?.some(({ role }) => role === 'tool') === true;
+      if (purpose(request) === 'sub-agent')
+        return answered ? { toolCalls: [{ name: 'finish', arguments: { message: 'It is here.' } }] } : terminal('echo inner');
+      return answered ? finish : { toolCalls: [{ name: 'task', arguments: { prompt: 'find it' } }] };
+    });
+    await say(id, 'search');
+    await ended(id, 'finished');
+    const inner = await until('the steps in the app', () => {
+      const found = app.events.filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent');
+      return found.some((event) => JSON.stringify(event).includes('It is here.')) ? found : null;
+    });
+    expect(JSON.stringify(inner)).toContain('echo inner');
+    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('echo inner');
+    expect((await info(id)).stats.usage_to_metrics).toHaveProperty(['task:general-purpose']);
+  });
+});

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+
+/** Reads a skill that the agent was told of. */
+export const InvokeSkillAction = z.looseObject({ kind: z.literal('InvokeSkillAction'), name: z.string().min(1).max(200) });
+export type InvokeSkillAction = z.infer<typeof InvokeSkillAction>;
+
+/** A skill as a client of OpenHands hands it over with its agent (`agent.agent_context.skills`). */
+export const GivenSkill = z.looseObject({
+  name: z.string().min(1).max(200),
+  content: z.string().max(1_000_000),
+  description: z.string().nullish(),
+  source: z.string().nullish(),
+  trigger: z.looseObject({ type: z.string(), keywords: z.array(z.string()).optional(), triggers: z.array(z.string()).optional() }).nullish(),
+  is_agentskills_format: z.boolean().default(false),
+  disable_model_invocation: z.boolean().default(false),
+});
+export type GivenSkill = z.infer<typeof GivenSkill>;

@@ -9,6 +9,7 @@ import { expect } from 'expect';
 import type { Browser, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { answerTheAgent } from './approval.ts';
 import { findChromium, launchChromium, seriousViolations } from './browser.ts';
 
 const run = promisify(execFile);
@@ -178,6 +179,10 @@ describe('a person in a browser', {
     await timeline().getByText('SLIPWAY_DEMO.md').first().waitFor();
     await axeClean('conversation that has finished');
   });
+
+  step('lets the agent ask first, says no with a reason, then yes', () =>
+    answerTheAgent({ page, status: (name) => status(name).waitFor({ timeout: 30_000 }), axeClean }),
+  );
 
   step('pauses, resumes on a sandbox with the same workspace, and still sees the changes', async () => {
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Count to 30');

@@ -131,7 +131,7 @@ function Always({
       align="start"
       side="top"
       trigger={
-        <Button disabled={busy} aria-label="Approve for the rest of this conversation">
+        <Button disabled={busy}>
           Always here <ChevronDown aria-hidden />
         </Button>
       }

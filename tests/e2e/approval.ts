@@ -1,0 +1,43 @@
+import type { Page } from 'playwright-core';
+
+/** What the step of first-task.test.ts has. */
+interface Scene {
+  readonly page: Page;
+  /** Waits until the header says this. */
+  readonly status: (name: string) => Promise<void>;
+  readonly axeClean: (where: string) => Promise<void>;
+}
+
+/** The person lets the agent ask first, says no with a reason, then yes, and lets it go on by itself again. */
+export async function answerTheAgent({ page, status, axeClean }: Scene): Promise<void> {
+  const card = page.getByRole('region', { name: 'Approval' });
+  const ask = async (mode: string): Promise<void> => {
+    await page.getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('menuitemradio', { name: mode }).click();
+  };
+  const say = async (text: string): Promise<void> => {
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill(text);
+    await page.getByRole('button', { name: /^Send/ }).click();
+  };
+  await ask('Before every step');
+  await say('Count to 3');
+  await card.getByRole('group', { name: 'What would happen' }).waitFor({ timeout: 30_000 });
+  await status('Waits for approval');
+  await axeClean('an agent that asks');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await axeClean('an agent that asks, on a phone');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await card.getByRole('button', { name: 'Reject…' }).click();
+  await card.getByRole('textbox').fill('Not now: look around instead.');
+  await axeClean('a rejection with its reason');
+  await card.getByRole('button', { name: 'Reject', exact: true }).click();
+  await card.waitFor({ state: 'detached' });
+  await page.getByRole('log', { name: 'Timeline' }).getByText('rejected', { exact: true }).last().waitFor();
+  await status('Finished');
+
+  await say('Count to 2');
+  await card.getByRole('button', { name: 'Approve', exact: true }).click({ timeout: 30_000 });
+  await card.waitFor({ state: 'detached' });
+  await status('Finished');
+  await ask('Never');
+}

@@ -4,7 +4,8 @@ import { type ModelWay, modelRequest, openModelGateways } from './measure/model-
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
 
-const WARMUP = 300;
+/** Of each way, until its code is compiled. */
+const WARMUP = 1_500;
 const PLAIN = 3_000;
 const STREAMED = 400;
 /** A peer of some tens of milliseconds a call is asked less often. */

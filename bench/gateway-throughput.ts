@@ -8,7 +8,8 @@ import type { Report } from './measure/report.ts';
 const LATENCY_MS = 20;
 /** Calls under way at once: at 20 ms each that allows 12,800 a second. */
 const UNDER_WAY = 256;
-const WARM_UP = 3_000;
+/** Of each way, until its code is compiled. */
+const WARM_UP = 10_000;
 const REQUESTS = 20_000;
 /** A peer of some tens a second is asked less. */
 const OF_A_PEER = 600;

@@ -75,7 +75,7 @@ async function carry(way: ModelWay, requests: number, underWay: number): Promise
     return times;
   };
   try {
-    await loop(Math.min(WARM_UP, Math.ceil(requests / 3)));
+    await loop(Math.min(WARM_UP, Math.ceil(requests / 2)));
     const [before, began] = [await cpuMs(way.pid), performance.now()];
     const times = await loop(requests);
     const seconds = (performance.now() - began) / 1_000;

@@ -15,7 +15,7 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret',
  * @param level one of pino's levels; `silent` writes nothing.
  */
 export function createLogger(service: string, level = 'info'): Logger {
-  return loggerTo(pino.destination({ sync: true }), service, level, SECRET_FIELDS);
+  return loggerTo(pino.destination({ sync: true }), service, level, { secretFields: SECRET_FIELDS, mixin: contextFields });
 }
 
 /** Longest that a line waits for others. Milliseconds. */
@@ -24,16 +24,34 @@ const GATHER_MS = 100;
 const GATHER_BYTES = 8_192;
 
 /**
- * For lines that a busy service writes by the thousand, of fields that are no secrets: many of them are one write, up to `GATHER_MS` late, and they are not looked
- * through for secrets. An exit of the process writes what waits; a kill loses it.
+ * For lines that a busy service writes by the thousand, of fields that are no secrets and name the request: many of them are one write, up to `GATHER_MS` late, they
+ * are not looked through for secrets, and nothing of the request's context is added. An exit of the process writes what waits; a kill loses it.
  */
 export function createGatheringLogger(service: string, level = 'info'): Logger {
   const destination = pino.destination({ sync: true, minLength: GATHER_BYTES, periodicFlush: GATHER_MS });
   process.once('exit', () => destination.flushSync());
-  return loggerTo(destination, service, level, []);
+  return loggerTo(destination, service, level, { secretFields: [] });
 }
 
-function loggerTo(destination: DestinationStream, service: string, level: string, secretFields: readonly string[]): Logger {
+function contextFields(): object {
+  const context = currentContext();
+  return context === undefined
+    ? {}
+    : {
+        request_id: context.requestId,
+        trace_id: context.traceId,
+        org_id: context.orgId,
+        user_id: context.userId,
+        conversation_id: context.conversationId,
+      };
+}
+
+interface Lines {
+  readonly secretFields: readonly string[];
+  readonly mixin?: () => object;
+}
+
+function loggerTo(destination: DestinationStream, service: string, level: string, { secretFields, mixin }: Lines): Logger {
   return pino(
     {
       level,
@@ -42,18 +60,7 @@ function loggerTo(destination: DestinationStream, service: string, level: string
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ severity: SEVERITIES[label] ?? 'INFO' }) },
       redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
-      mixin: () => {
-        const context = currentContext();
-        return context === undefined
-          ? {}
-          : {
-              request_id: context.requestId,
-              trace_id: context.traceId,
-              org_id: context.orgId,
-              user_id: context.userId,
-              conversation_id: context.conversationId,
-            };
-      },
+      ...(mixin === undefined ? {} : { mixin }),
     },
     destination,
   );

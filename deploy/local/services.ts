@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { sandboxPlace } from './sandbox-place.ts';
 import { type LocalService, PORT_OFFSETS, ROOT, type Secrets } from './settings.ts';
@@ -28,6 +29,12 @@ const PASSED_ON = [
   'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM',
 ]; // biome-ignore format: a list reads better in lines
 
+/** Variables that a file of models takes its keys from. What is wrong with the file the gateway says. */
+function keysNamedIn(modelsFile: string | undefined): string[] {
+  if (modelsFile === undefined || !existsSync(modelsFile)) return [];
+  return [...readFileSync(modelsFile, 'utf8').matchAll(/"apiKeyEnv"\s*:\s*"(\w+)"/g)].flatMap(([, name]) => name ?? []);
+}
+
 /** Every process of the local stack with its whole environment, in the order in which they start. */
 export function planServices(addresses: StackAddresses, secrets: Secrets, caller: Readonly<Record<string, string | undefined>>): ServicePlan[] {
   const at = (service: LocalService): string => `http://127.0.0.1:${addresses.port + PORT_OFFSETS[service]}`;
@@ -49,7 +56,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     env: { ...shared, PORT: String(addresses.port + PORT_OFFSETS[name]), ...env },
   });
   const model: Record<string, string> = {};
-  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL']) {
+  for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', ...keysNamedIn(caller['LLM_MODELS_FILE'])]) {
     const value = caller[name];
     if (value !== undefined && value !== '') model[name] = value;
   }

@@ -3,14 +3,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '@slipway/testing';
+import { DEMO_MODEL } from '@slipway/contracts';
+import { type ModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { downloadOf, expectClean, findChromium, launchChromium, openPage } from './browser.ts';
+import { placesOfModels, seeHealthOfModels } from './model-health.ts';
 import { bringModel } from './own-model.ts';
+import { keepPrompts } from './prompts-kept.ts';
 import { walkSecurityRules } from './security-rules.ts';
 
 const executable = findChromium();
@@ -22,6 +25,7 @@ describe('what an organization’s owner governs, in a browser', {
 }, () => {
   let folder: string;
   let stack: Stack;
+  let provider: ModelServer;
   let browser: Browser;
   let owner: Page;
   let member: Page;
@@ -30,11 +34,13 @@ describe('what an organization’s owner governs, in a browser', {
 
   before(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-admin-'));
+    const places = await placesOfModels(folder);
+    provider = places.provider;
     stack = await startStack({
       port: await freePortRange(),
       dataDirectory: path.join(folder, 'data'),
       // One sandbox at a time, and an agent that is slow enough to be seen at work.
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ORG_SANDBOX_LIMIT: '1', DEMO_MODEL_DELAY_MS: '500' },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ORG_SANDBOX_LIMIT: '1', DEMO_MODEL_DELAY_MS: '500', ...places.env },
       log: () => {},
       signal: AbortSignal.timeout(120_000),
       without: ['sandbox-gateway'],
@@ -46,6 +52,7 @@ describe('what an organization’s owner governs, in a browser', {
   after(async () => {
     await browser?.close();
     await stack?.stop();
+    await provider?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -93,14 +100,14 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: 'Sign in' }).click();
     await owner.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
     orgId = String((await call(owner, 'POST', '/orgs', { name: 'Acme Robotics', slug: 'acme' }))['id']);
-    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40' });
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Count to 40', model: DEMO_MODEL });
     // The one sandbox is its, so that the next one waits.
     await until(
       'it has its sandbox',
       async () => ((await call(owner, 'GET', `/orgs/${orgId}/sandboxes?state=running`))['data'] as unknown[]).length === 1,
       30_000,
     );
-    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Look around and leave a short note' });
+    await call(owner, 'POST', `/orgs/${orgId}/conversations`, { prompt: 'Look around and leave a short note', model: DEMO_MODEL });
     const invited = await call(owner, 'POST', `/orgs/${orgId}/invitations`, { emails: ['grace@example.test'], role: 'member' });
     const { link } = (invited['data'] as Array<{ link: string }>)[0] ?? { link: '' };
     await member.goto(link);
@@ -213,6 +220,8 @@ describe('what an organization’s owner governs, in a browser', {
   });
 
   step('brings a model of its own, makes it the default, and takes it away again', () => bringModel({ owner, member, open, row }));
+
+  step('sees which provider works and which does not, and asks each for a word', () => seeHealthOfModels({ owner, member, open, row }));
 
   step('keeps secrets of every kind, replaces one and deletes one, and no value is ever on the screen', async () => {
     await open(owner, 'admin/secrets', 'Secrets');
@@ -345,6 +354,8 @@ describe('what an organization’s owner governs, in a browser', {
     await owner.getByRole('button', { name: 'Read them again' }).click();
     await until('what the other saved is there', async () => (await owner.getByLabel('Environment of a task that names none').inputValue()) === 'staging');
   });
+
+  step('has prompts kept, which members are told where they write, and ends that again', () => keepPrompts({ owner, member, open }));
 
   step('reads in the audit what was done, verifies it and takes it along', async () => {
     await open(owner, 'admin/audit', 'Audit');

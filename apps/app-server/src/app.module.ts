@@ -21,6 +21,7 @@ import { ModelHealthModule } from './model-health/model-health.module.js';
 import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
+import { PromptLogModule } from './prompt-log/prompt-log.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
@@ -59,6 +60,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   LlmProfilesModule,
   McpServersModule,
   ModelHealthModule,
+  PromptLogModule,
   UsageModule,
   BudgetsModule,
   SandboxesModule,

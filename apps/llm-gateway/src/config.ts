@@ -38,10 +38,8 @@ export const ConfigSchema = z
     RESPONSE_CACHE_SECONDS: z.coerce.number().int().min(0).max(86_400).default(0),
     /** Memory for them, of each replica. MiB. */
     RESPONSE_CACHE_MIB: z.coerce.number().int().min(1).max(4_096).default(64),
-    /** Organizations (ids with commas between, or `*`) of which prompts and answers are written to `DATA_DIR`/prompts, secrets masked. */
-    PROMPT_LOG_ORGS: optional(z.string()),
-    /** How long they are kept. Days. */
-    PROMPT_LOG_DAYS: z.coerce.number().int().min(1).max(365).default(7),
+    /** Prompts and answers are kept of organizations whose owners have said so (by-policy), secrets masked; or of nobody, whatever they say (never). */
+    PROMPT_LOG: z.enum(['by-policy', 'never']).default('by-policy'),
     /** Longest wait for the first byte of an answer: a model may think for minutes. Seconds. */
     LLM_FIRST_BYTE_TIMEOUT_SECONDS: z.coerce.number().positive().max(3600).default(300),
     /** Longest silence in the middle of an answer. Seconds. */
@@ -52,7 +50,6 @@ export const ConfigSchema = z
     HTTPS_PROXY: optional(z.url()),
     NO_PROXY: optional(z.string()),
   })
-  .refine((env) => env.PROMPT_LOG_ORGS === undefined || env.DATA_DIR !== undefined, { path: ['DATA_DIR'], message: 'PROMPT_LOG_ORGS is written there' })
   .refine((env) => (env.LLM_BASE_URL === undefined && env.LLM_API_KEY === undefined) || env.LLM_MODEL !== undefined, {
     path: ['LLM_MODEL'],
     message: 'name the model when LLM_BASE_URL or LLM_API_KEY is set',

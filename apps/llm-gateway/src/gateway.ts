@@ -13,6 +13,7 @@ import { LedgerSpool } from './ledger/ledger-spool.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { createGatewayMetrics } from './metrics.js';
 import { PromptLog } from './prompt-log/prompt-log.js';
+import { insertPrompt, readPolicies, sweepPrompts } from './prompt-log/prompt-log.queries.js';
 import { buildGroups, type OfferedModel, simplestModel } from './routing/build-groups.js';
 import { Dispatchers } from './routing/dispatchers.js';
 import { ModelDirectory } from './routing/model-directory.js';
@@ -64,12 +65,14 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   const models = new ModelDirectory(offeredModels(config), clock.now());
   const dispatchers = new Dispatchers(config);
   const promptLog =
-    config.PROMPT_LOG_ORGS === undefined || config.DATA_DIR === undefined
+    config.PROMPT_LOG === 'never'
       ? null
       : new PromptLog({
-          directory: path.join(config.DATA_DIR, 'prompts'),
-          orgs: new Set(config.PROMPT_LOG_ORGS.split(',').map((org) => org.trim())),
-          days: config.PROMPT_LOG_DAYS,
+          store: {
+            policies: () => readPolicies(pool),
+            insert: (orgId, entry) => insertPrompt(pool, orgId, entry),
+            sweep: (now) => sweepPrompts(pool, now),
+          },
           clock,
           logger,
         });
@@ -94,6 +97,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       shutdown: shutdown.signal,
     },
     keys: { pool, keys, isMasterKey: masterKeyCheck(config.LLM_GATEWAY_MASTER_KEY), clock, ids },
+    promptLog: config.PROMPT_LOG,
     registry: metrics.registry,
     logger,
     stopping: stop.stopping,
@@ -103,6 +107,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     },
   });
   stop.serve(app.server);
+  promptLog?.start();
   await Promise.all([ledger.recover(), admitter.start()]);
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');

@@ -12,12 +12,14 @@ import { callerToken } from './keys/master-key.js';
 import { addSpendRoutes } from './management/spend-routes.js';
 import { addTeamRoutes } from './management/team-routes.js';
 import { addUserRoutes } from './management/user-routes.js';
+import { addPromptLogRoutes, type PromptLogRoutesOptions } from './prompt-log/prompt-log-routes.js';
 import { addDeploymentRoutes } from './routing/deployment-routes.js';
 import { modelInfoOf } from './routing/model-info.js';
 
 export interface GatewayServerOptions {
   readonly completions: EntranceOptions;
   readonly keys: KeyRoutesOptions;
+  readonly promptLog: PromptLogRoutesOptions['mode'];
   readonly registry: Registry;
   readonly logger: Logger;
   readonly ready: (signal: AbortSignal) => Promise<void>;
@@ -64,6 +66,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
   addDeploymentRoutes(app, { models, dispatchers, isMasterKey });
   addKeyRoutes(app, options.keys);
   addPlatformRoutes(app, options.keys);
+  addPromptLogRoutes(app, { pool: options.keys.pool, mode: options.promptLog, isMasterKey });
   addTeamRoutes(app, options.keys);
   addUserRoutes(app, options.keys);
   addSpendRoutes(app, options.keys);

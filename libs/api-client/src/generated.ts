@@ -274,10 +274,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Ask one for a word. Who runs the installation pays for it, no budget counts it; at most six times a minute for all together. Fails with `request.cross-site` besides the common codes. */
     testModelDeployment: (request: { org: string; deployment: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/model-deployments/{deployment}/test', { org: request.org, deployment: request.deployment }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testModelDeployment'>>,
+    /** Prompts and answers that the organization keeps, as lines of JSON, oldest first, secrets masked; the export is itself recorded. */
+    exportPrompts: (request: { org: string; query?: OperationQuery<'exportPrompts'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/prompt-log/export', { org: request.org }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
     /** Settings of the organization. */
     getOrgSettings: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/settings', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrgSettings'>>,
-    /** Change some settings of the organization. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.changed`, `model.unknown` besides the common codes. */
+    /** Change some settings of the organization. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.changed`, `settings.not-here`, `model.unknown` besides the common codes. */
     updateOrgSettings: (request: { org: string; body: OperationBody<'updateOrgSettings'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/settings', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrgSettings'>>,
     /** Models with their address and manner, without their keys. */
@@ -345,4 +348,5 @@ export const downloadUrls = {
   downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query),
   downloadTrajectory: (request: { org: string; conversation: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined),
   exportAudit: (request: { org: string; query?: OperationQuery<'exportAudit'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/audit/export', { org: request.org }, request.query),
+  exportPrompts: (request: { org: string; query?: OperationQuery<'exportPrompts'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/prompt-log/export', { org: request.org }, request.query),
 };

@@ -341,6 +341,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Use https and a host with a public address.',
   },
+  'settings.not-here': {
+    status: 409,
+    title: 'This installation does not allow it',
+    retry: 'never',
+    nextStep: 'Ask who runs the installation.',
+  },
   'budget.exhausted': {
     status: 402,
     title: 'The budget is used up',

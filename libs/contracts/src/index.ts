@@ -261,6 +261,7 @@ export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings 
 export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
+export { LoggedPrompt, MAX_PROMPT_LOG_DAYS, PromptLogMode, PromptLogQuery, PromptPage, PromptPolicies } from './prompt-log.js';
 export { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from './queues.js';
 export {
   DeltaFrame,

@@ -24,6 +24,7 @@ import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { modelHealthOperations } from './operations/model-health.js';
 import { orgOperations } from './operations/orgs.js';
+import { promptLogOperations } from './operations/prompt-log.js';
 import { secretOperations } from './operations/secrets.js';
 import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
@@ -349,6 +350,7 @@ export const operations = {
   ...auditOperations,
   ...secretOperations,
   ...modelHealthOperations,
+  ...promptLogOperations,
   ...settingsOperations,
   ...adminUsageOperations,
 } as const satisfies Record<string, Operation>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConfirmationMode } from './confirmation.js';
 import { EnvironmentName } from './conversations.js';
+import { MAX_PROMPT_LOG_DAYS } from './prompt-log.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
@@ -16,6 +17,11 @@ export const OrgSettingValues = z.strictObject({
   confirmation: ConfirmationMode,
   /** Must the one who says yes be another than the one whose conversation it is, and than who wrote to it last? Read at each answer. */
   fourEyes: z.boolean(),
+  /**
+   * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: it keeps none, and what it kept is deleted. For owners to change
+   * (`prompt-log:write`). Told to the gateway within ten seconds.
+   */
+  promptLogDays: z.int().min(1).max(MAX_PROMPT_LOG_DAYS).nullable(),
 });
 export type OrgSettingValues = z.infer<typeof OrgSettingValues>;
 
@@ -27,6 +33,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   memberSecrets: true,
   confirmation: 'never',
   fourEyes: false,
+  promptLogDays: null,
 };
 
 /** `GET …/settings`. `version` counts changes and is the ETag too. */

@@ -31,14 +31,17 @@ export const PERMISSIONS = [
   'budget:write',
   'audit:read',
   'audit:export',
+  'prompt-log:read',
+  'prompt-log:write',
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** What only an owner may: an admin who could do it could take the organization away from its owners. */
-const OWNERS_ALONE = ['org:transfer', 'org:delete'] as const satisfies readonly Permission[];
+/** What only an owner may: to take the organization away from its owners, and to have kept what its people ask models. */
+const OWNERS_ALONE = ['org:transfer', 'org:delete', 'prompt-log:write'] as const satisfies readonly Permission[];
 type OwnersAlone = (typeof OWNERS_ALONE)[number];
 
 /**
+ * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it.
  * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
  * `secret:read` shows names and where a secret may go, never what it is.
  */

@@ -24,7 +24,16 @@ describe('what an organization has set up', () => {
     const read = await app.http(member, 'GET', at('settings'));
     const first = OrgSettings.parse(read.body);
     expect([first, read.headers.get('etag')]).toEqual([
-      { version: 1, defaultModel: null, defaultEnvironment: null, maxIterations: null, memberSecrets: true, confirmation: 'never', fourEyes: false },
+      {
+        version: 1,
+        defaultModel: null,
+        defaultEnvironment: null,
+        maxIterations: null,
+        memberSecrets: true,
+        confirmation: 'never',
+        fourEyes: false,
+        promptLogDays: null,
+      },
       '"1"',
     ]);
     const changed = await app.http(owner, 'PATCH', at('settings'), { maxIterations: 20, defaultEnvironment: 'staging' }, { 'if-match': '"1"' });

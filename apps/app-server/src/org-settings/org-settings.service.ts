@@ -6,6 +6,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import { ModelsService } from '../me/models.service.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
+import { assertMayKeepPrompts, PromptLogService } from '../prompt-log/prompt-log.service.js';
 import { lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
 
 @Injectable()
@@ -14,6 +15,7 @@ export class OrgSettingsService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     private readonly models: ModelsService,
+    private readonly promptLog: PromptLogService,
   ) {}
 
   get(caller: Principal): Promise<OrgSettings> {
@@ -22,12 +24,15 @@ export class OrgSettingsService {
 
   /**
    * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is there.
-   * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the gateway does not offer.
+   * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the gateway does not offer, what
+   * `PromptLogService.allow` throws when it says how long prompts are kept.
    */
   async update(caller: Principal, change: UpdateOrgSettings, ifMatch: string | undefined): Promise<OrgSettings> {
     const { defaultModel } = change;
     if (typeof defaultModel === 'string' && !(await this.models.offered(caller.orgId)).some(({ id }) => id === defaultModel))
       throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
+    const { promptLogDays } = change;
+    if (promptLogDays !== undefined && promptLogDays !== (await this.get(caller)).promptLogDays) await this.promptLog.allow(caller, promptLogDays);
     return inOrg(this.pool, caller.orgId, async (client) => {
       const found = await lockOrgSettings(client, caller.orgId);
       if (found === null) throw notFound();
@@ -38,6 +43,8 @@ export class OrgSettingsService {
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
       if (changed.length === 0) return found;
+      // It may have been changed since it was looked at.
+      if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
       const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { PromptPage } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
+import { MASTER_KEY, MODEL, startTestGateway, type TestGateway } from '../test-gateway.js';
 
 const PATH = '/v1/chat/completions';
 let test: TestGateway;
 let directory: string;
 before(async () => {
   directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-cache-'));
-  test = await startTestGateway({ RESPONSE_CACHE_SECONDS: '60', DATA_DIR: directory, PROMPT_LOG_ORGS: 'org_1' });
+  test = await startTestGateway({ RESPONSE_CACHE_SECONDS: '60', DATA_DIR: directory });
 });
 after(async () => {
   await test?.close();
@@ -58,17 +59,48 @@ describe('the cache of answers', () => {
 });
 
 describe('the log of prompts', () => {
-  it('has what was asked and answered, with secrets masked, of an organization that wants it', async () => {
-    test.model.use(() => ({ text: 'the answer has ghp_0123456789abcdefghijklmnop' }));
-    await (await test.post(PATH, ask('the question has sk-proj-0123456789abcdefghij'), await test.key(randomUUID()))).text();
-    const folder = path.join(directory, 'prompts', 'org_1');
-    const line = await until('the line', async () => {
-      const [file] = await readdir(folder).catch(() => []);
-      if (file === undefined) return null;
-      return (await readFile(path.join(folder, file), 'utf8')).split('\n').find((one) => one.includes('the question has')) ?? null;
+  const internal = async (method: string, rest: string, body?: unknown): Promise<Response> =>
+    fetch(`${test.gateway.url}/internal/${rest}`, {
+      method,
+      headers: { authorization: `Bearer ${MASTER_KEY}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    expect(line).toContain('the answer has');
-    expect(line).not.toMatch(/0123456789abcdefghij/);
+  const kept = async (org: string, rest = ''): Promise<PromptPage> => PromptPage.parse(await (await internal('GET', `prompts/${org}${rest}`)).json());
+
+  it('has what was asked and answered, with secrets masked, of organizations whose policy says so, page by page, until they say otherwise', async () => {
+    const [id, other] = [randomUUID(), randomUUID()];
+    const [key, others] = [await test.key(id), await test.key(other, { metadata: { org_id: 'org_2', conversation_id: other } })];
+    test.model.use(() => ({ text: 'the answer has ghp_0123456789abcdefghijklmnop' }));
+    const question = ask('the question has sk-proj-0123456789abcdefghij');
+    const no = { headers: { 'x-slipway-cache': 'no' } };
+    await (await test.post(PATH, question, key, no)).text();
+    expect(await kept('org_1')).toEqual({ data: [], next: null });
+    expect((await internal('PUT', 'prompt-policies', { policies: [{ org: 'org_1', days: 7 }] })).status).toBe(204);
+    const [entry] = await until('the entry', async () => {
+      for (const one of [key, others]) await (await test.post(PATH, question, one, no)).text();
+      const { data } = await kept('org_1');
+      return data.length > 0 ? data : null;
+    });
+    expect(entry).toMatchObject({ conversationId: id, model: MODEL, outcome: 'ok', asked: expect.stringContaining('the question has') });
+    expect(entry?.answered).toContain('the answer has');
+    expect(JSON.stringify(entry)).not.toMatch(/0123456789abcdefghij/);
+    await until('a second page', async () => {
+      await Promise.all(Array.from({ length: 10 }, async () => (await test.post(PATH, question, key, no)).text()));
+      return (await kept('org_1')).next;
+    });
+    const first = await kept('org_1', `?conversation=${id}`);
+    const second = await kept('org_1', `?conversation=${id}&after=${encodeURIComponent(first.next ?? '')}`);
+    expect([first.data.length, second.data.length > 0]).toEqual([20, true]);
+    expect(second.data.some((one) => first.data.some((each) => each.id === one.id))).toBe(false);
+    expect((await kept('org_2')).data).toEqual([]);
+    await internal('PUT', 'prompt-policies', { policies: [] });
+    expect(await kept('org_1')).toEqual({ data: [], next: null });
+    for (const [method, rest] of [
+      ['GET', 'prompt-log'],
+      ['GET', 'prompts/org_1'],
+      ['PUT', 'prompt-policies'],
+    ] as const)
+      expect((await fetch(`${test.gateway.url}/internal/${rest}`, { method, headers: { authorization: `Bearer ${key}` } })).status).toBe(401);
   });
 });
 

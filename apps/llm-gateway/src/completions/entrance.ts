@@ -177,11 +177,12 @@ function watch(options: EntranceOptions, call: Call, asked: Asked, cacheKey: str
   call.onSettled = (outcome) => {
     const answered = capture.body();
     if (cacheKey !== null && outcome.status === 'ok' && !capture.cut) cache?.put(cacheKey, { body: answered }, performance.now());
-    const { orgId, conversationId } = key;
+    const { orgId, conversationId, userId } = key;
     if (logs)
       promptLog.add({
         orgId,
         conversationId,
+        userId,
         requestId,
         model,
         outcome: outcome.status === 'failed' ? outcome.code : outcome.status,

@@ -1,17 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { systemClock } from '@slipway/domain';
 import { createLogger } from '@slipway/telemetry';
+import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { maskSecrets } from './mask-secrets.js';
 import { MAX_LOGGED, PromptLog } from './prompt-log.js';
-
-let directory: string;
-before(async () => {
-  directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-prompts-'));
-});
-after(() => rm(directory, { recursive: true, force: true }));
 
 describe('maskSecrets', () => {
   for (const secret of [
@@ -37,27 +30,37 @@ describe('maskSecrets', () => {
 });
 
 describe('PromptLog', () => {
-  it('writes a line a call for those who want it, bounded and masked, and lets days go that are too old', async () => {
-    await mkdir(path.join(directory, 'org_1'));
-    for (const day of ['2026-11-01', '2026-11-20']) await writeFile(path.join(directory, 'org_1', `${day}.jsonl`), '');
-    const log = new PromptLog({
-      directory,
-      orgs: new Set(['org_1']),
-      days: 7,
-      clock: { now: () => new Date('2026-11-22T10:00:00Z') },
-      logger: createLogger('test', 'silent'),
-    });
-    expect([log.wants('org_1'), log.wants('org_2')]).toEqual([true, false]);
-    const call = { orgId: 'org_1', conversationId: 'c', requestId: 'r', model: 'm', outcome: 'ok' };
+  const call = { orgId: 'org_1', conversationId: 'c', userId: null, requestId: 'r', model: 'm', outcome: 'ok' };
+  const storeOf = (policies: () => Promise<ReadonlyMap<string, number>>) => {
+    const entries: Array<{ orgId: string; asked: string; answered: string }> = [];
+    const insert = async (orgId: string, entry: { asked: string; answered: string }): Promise<void> => {
+      if (entry.asked === 'refused') throw new Error('the database is away');
+      entries.push({ orgId, ...entry });
+    };
+    return { entries, store: { policies, insert, sweep: async () => ({ more: false }) } };
+  };
+  const options = { clock: systemClock, logger: createLogger('test', 'silent') };
+
+  it('writes what was asked and answered, bounded, masked and as text that a database holds, and leaves out what cannot be written', async () => {
+    const { entries, store } = storeOf(async () => new Map([['org_1', 7]]));
+    const log = new PromptLog({ ...options, store });
+    expect(log.wants('org_1')).toBe(false);
+    log.start();
+    await until('the policies are read', () => log.wants('org_1'));
+    expect(log.wants('org_2')).toBe(false);
     log.add({ ...call, asked: Buffer.from('use sk-secret-0123456789abcdef'), answered: Buffer.alloc(MAX_LOGGED * 2, 0x61) });
-    log.add({ ...call, asked: Buffer.from('second'), answered: Buffer.from('') });
+    log.add({ ...call, asked: Buffer.from('refused'), answered: Buffer.from('') });
+    log.add({ ...call, asked: Buffer.from('a\0b'), answered: Buffer.from('') });
     await log.close();
-    expect(await readdir(path.join(directory, 'org_1'))).toEqual(['2026-11-20.jsonl', '2026-11-22.jsonl']);
-    const lines = (await readFile(path.join(directory, 'org_1', '2026-11-22.jsonl'), 'utf8'))
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines.map(({ asked }) => asked)).toEqual(['use sk-s[masked]', 'second']);
-    expect(lines[0].answered).toHaveLength(MAX_LOGGED);
+    expect(entries.map(({ asked }) => asked)).toEqual(['use sk-s[masked]', 'a\u2400b']);
+    expect(entries[0]?.answered).toHaveLength(MAX_LOGGED);
+  });
+
+  it('wants nothing of anybody while nobody can say who has a policy', async () => {
+    const { store } = storeOf(() => Promise.reject(new Error('the database is away')));
+    const log = new PromptLog({ ...options, store });
+    log.start();
+    await log.close();
+    expect(log.wants('org_1')).toBe(false);
   });
 });

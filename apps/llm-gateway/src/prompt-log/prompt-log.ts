@@ -1,5 +1,4 @@
-import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
-import path from 'node:path';
+import type { LoggedPrompt } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import { maskSecrets } from './mask-secrets.js';
@@ -8,11 +7,14 @@ import { maskSecrets } from './mask-secrets.js';
 export const MAX_LOGGED = 256 * 1024;
 /** Calls that wait to be written; further ones are left out, and that is said. */
 const MAX_WAITING = 200;
-const DAY_MS = 86_400_000;
+/** How old the policies may be. Milliseconds. */
+const READ_POLICIES_MS = 2_000;
+const SWEEP_MS = 600_000;
 
 export interface LoggedCall {
   readonly orgId: string;
   readonly conversationId: string;
+  readonly userId: string | null;
   readonly requestId: string;
   readonly model: string;
   readonly outcome: string;
@@ -20,30 +22,42 @@ export interface LoggedCall {
   readonly answered: Buffer;
 }
 
+export interface PromptStore {
+  readonly policies: () => Promise<ReadonlyMap<string, number>>;
+  readonly insert: (orgId: string, entry: Omit<LoggedPrompt, 'id'>) => Promise<void>;
+  readonly sweep: (now: Date) => Promise<{ more: boolean }>;
+}
+
 export interface PromptLogOptions {
-  /** A file a day in a folder an organization. */
-  readonly directory: string;
-  /** Organizations that want it; `*` is all of them. */
-  readonly orgs: ReadonlySet<string>;
-  readonly days: number;
+  readonly store: PromptStore;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * What was asked and answered, with what looks like a secret masked, for organizations that want it: a line of JSON a call. Written beside the calls, one after the
- * other; what cannot be written is left out and said in the log, and no call fails for it.
+ * What was asked and answered, with what looks like a secret masked, for organizations whose policy says so. Written beside the calls, one after the other; what
+ * cannot be written is left out and said in the log, and no call fails for it. Until the policies were read for the first time nobody has one.
  */
 export class PromptLog {
+  private policies: ReadonlyMap<string, number> = new Map();
   private readonly waiting: LoggedCall[] = [];
   private writing: Promise<void> | null = null;
   private leftOut = 0;
-  private swept = '';
+  private timer: NodeJS.Timeout | null = null;
+  private round: Promise<void> = Promise.resolve();
+  private sweptAt = Number.NEGATIVE_INFINITY;
+  private closed = false;
 
   constructor(private readonly options: PromptLogOptions) {}
 
+  start(): void {
+    this.round = this.look().then(() => {
+      if (!this.closed) this.timer = setTimeout(() => this.start(), READ_POLICIES_MS).unref();
+    });
+  }
+
   wants(orgId: string): boolean {
-    return this.options.orgs.has(orgId) || this.options.orgs.has('*');
+    return this.policies.has(orgId);
   }
 
   add(call: LoggedCall): void {
@@ -59,37 +73,38 @@ export class PromptLog {
 
   /** After the last call. */
   async close(): Promise<void> {
+    this.closed = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.round;
     await this.writing;
   }
 
-  private async write(): Promise<void> {
-    for (let call = this.waiting.shift(); call !== undefined; call = this.waiting.shift()) {
-      try {
-        const at = this.options.clock.now().toISOString();
-        // An organization's id is ours, but a path is a path.
-        const folder = path.join(this.options.directory, call.orgId.replace(/[^A-Za-z0-9_-]/g, '_'));
-        await this.sweep(at.slice(0, 10));
-        await mkdir(folder, { recursive: true, mode: 0o700 });
-        const text = (bytes: Buffer): string => maskSecrets(bytes.toString('utf8', 0, MAX_LOGGED));
-        const { conversationId, requestId, model, outcome } = call;
-        const line = { at, conversation_id: conversationId, request_id: requestId, model, outcome, asked: text(call.asked), answered: text(call.answered) };
-        await appendFile(path.join(folder, `${at.slice(0, 10)}.jsonl`), `${JSON.stringify(line)}\n`, { mode: 0o600 });
-      } catch (err) {
-        this.leftOut += 1;
-        this.options.logger.warn({ err, left_out: this.leftOut }, 'a call is not in the log of prompts');
-      }
+  /** Reads the policies; now and then lets go what is too old. */
+  private async look(): Promise<void> {
+    const { store, clock, logger } = this.options;
+    try {
+      this.policies = await store.policies();
+      const now = clock.now();
+      if (now.getTime() - this.sweptAt < SWEEP_MS) return;
+      while ((await store.sweep(now)).more) if (this.closed) return;
+      this.sweptAt = now.getTime();
+    } catch (err) {
+      logger.warn({ err }, 'whose prompts are kept could not be read; what was known holds on');
     }
   }
 
-  /** Once a day: days that are too old go. */
-  private async sweep(today: string): Promise<void> {
-    if (this.swept === today) return;
-    this.swept = today;
-    const oldest = new Date(Date.parse(today) - this.options.days * DAY_MS).toISOString().slice(0, 10);
-    await mkdir(this.options.directory, { recursive: true, mode: 0o700 });
-    for (const org of await readdir(this.options.directory)) {
-      for (const file of await readdir(path.join(this.options.directory, org))) {
-        if (file.slice(0, 10) < oldest) await rm(path.join(this.options.directory, org, file));
+  private async write(): Promise<void> {
+    const { store, clock, logger } = this.options;
+    for (let call = this.waiting.shift(); call !== undefined; call = this.waiting.shift()) {
+      try {
+        const { orgId, conversationId, userId, requestId, model, outcome } = call;
+        // No text of a database can hold NUL.
+        const text = (bytes: Buffer): string => maskSecrets(bytes.toString('utf8', 0, MAX_LOGGED)).replaceAll('\0', '\u2400');
+        const entry = { at: clock.now().toISOString(), conversationId, userId, requestId, model, outcome };
+        await store.insert(orgId, { ...entry, asked: text(call.asked), answered: text(call.answered) });
+      } catch (err) {
+        this.leftOut += 1;
+        logger.warn({ err, left_out: this.leftOut }, 'a call is not in the log of prompts');
       }
     }
   }

@@ -1,4 +1,4 @@
-import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits, type OwnProviders } from '@slipway/contracts';
+import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits, type OwnProviders, type PromptPolicies } from '@slipway/contracts';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
@@ -77,6 +77,11 @@ export class LlmGatewayClient {
   /** What an organization and its people may spend from now on: the gateway reserves each call's cost of it. */
   async replaceLimits(orgId: string, limits: OrgLimits, signal: AbortSignal): Promise<void> {
     await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/limits/${encodeURIComponent(orgId)}`, body: limits, signal });
+  }
+
+  /** Whose prompts are kept from now on, and for how many days; nobody else's are. */
+  async replacePromptPolicies(policies: PromptPolicies['policies'], signal: AbortSignal): Promise<void> {
+    await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/prompt-policies`, body: { policies }, signal });
   }
 
   private get internal(): Pick<PeerCall, 'headers' | 'timeoutMs' | 'peer' | 'unreachable'> {

@@ -4,7 +4,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { profileNamed, type SealedProfile } from './llm-profile.queries.js';
+import { noteProfileUse, profileNamed, type SealedProfile } from './llm-profile.queries.js';
 
 /** What a server that asks for no key is told. */
 const NO_KEY = 'none';
@@ -32,7 +32,7 @@ export class ConversationModels {
 
   /**
    * Makes a new virtual key; older ones of the conversation end, or have a minute left. Fails closed: without the profile's own key nothing is asked of anybody.
-   * @throws SlipwayError `model.profile-missing`, `secret.unreadable`, `service.unavailable`.
+   * That a profile's key is used is in the audit. @throws SlipwayError `model.profile-missing`, `secret.unreadable`, `service.unavailable`.
    */
   async access(row: ConversationRow, signal: AbortSignal, older: 'end' | 'grace' = 'end'): Promise<ModelAccess> {
     const name = profileNameOf(row.model);
@@ -40,7 +40,11 @@ export class ConversationModels {
     if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.gateway.generateKey(row, older, signal), base_url } };
     const profile = await profileNamed(this.pool, row.orgId, name);
     if (profile === null) throw new SlipwayError('model.profile-missing', `There is no model profile ${JSON.stringify(name)} any more.`);
-    const { model, providers } = routeOf(profile, await this.keyOf(row.orgId, profile));
+    const key = await this.keyOf(row.orgId, profile);
+    // Before it goes out: no use without its entry.
+    if (key !== null)
+      await noteProfileUse(this.pool, row.orgId, profile, { conversationId: row.id, epoch: row.epoch, why: older === 'end' ? 'start' : 'switch' });
+    const { model, providers } = routeOf(profile, key);
     const api_key = await this.gateway.generateKey(row, older, signal, providers);
     return {
       name: row.model,

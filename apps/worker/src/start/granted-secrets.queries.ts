@@ -48,7 +48,7 @@ export async function noteUse(client: PoolClient, orgId: string, conversationId:
     `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail)
      SELECT $1::uuid, $2, 'system', 'worker', 'Slipway', 'secret.use', $3, $4::jsonb WHERE NOT EXISTS (SELECT 1 FROM app.audit_entry WHERE id = $1::uuid)`,
     [
-      useId(conversationId, epoch),
+      stableId(`secret.use ${conversationId} ${epoch}`),
       orgId,
       conversationId,
       JSON.stringify({ names: secrets.map(({ name }) => name), secrets: secrets.map(({ id }) => id), epoch }),
@@ -56,8 +56,8 @@ export async function noteUse(client: PoolClient, orgId: string, conversationId:
   );
 }
 
-/** The same for the same start: a UUID of version 8. */
-function useId(conversationId: string, epoch: number): string {
-  const hex = createHash('sha256').update(`secret.use ${conversationId} ${epoch}`).digest('hex');
+/** The same for the same words: a UUID of version 8. */
+export function stableId(words: string): string {
+  const hex = createHash('sha256').update(words).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -30,7 +30,19 @@ describe('another model for a conversation that has a sandbox', () => {
         [id, model],
       ),
     );
+    await inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail) VALUES ($1, $2, 'user', 'u', 'u', 'conversation.set-model', $3, '{}')`,
+        [randomUUID(), ORG, id],
+      ),
+    );
     await scene.wish('conversation-deliver', id);
+  };
+  const uses = async (id: string): Promise<unknown[]> => {
+    const { rows } = await inOrg(scene.pool, ORG, (client) =>
+      client.query<{ detail: { name: string; why: string } }>("SELECT detail FROM app.audit_entry WHERE action = 'llm-profile.use' AND target = $1", [id]),
+    );
+    return rows.map(({ detail: { name, why } }) => ({ name, why }));
   };
   const switches = (): number => scene.peers.requests.filter((request) => request.endsWith('/switch_llm')).length;
 
@@ -52,6 +64,21 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(scene.peers.messagesOf(id)).toEqual([message, next]);
     expect(JSON.stringify([await scene.log(id), await scene.row(id), llmOf(id)])).not.toContain('sk-ours');
     expect((await scene.row(id)).attempt).toBe(1);
+    expect(await uses(id)).toEqual([{ name: 'ours', why: 'switch' }]);
+    // Away from it and back to it is a use again; being told twice is not.
+    await choose(id, 'gpt');
+    await scene.start(id);
+    await choose(id, 'profile/ours');
+    await scene.start(id);
+    expect((await uses(id)).length).toBe(2);
+  });
+
+  it('has the use of the profile’s key in the audit once a start', async () => {
+    const { id } = await scene.create({ model: 'profile/ours' });
+    await scene.start(id);
+    await scene.wish('conversation-start', id);
+    await scene.start(id);
+    expect(await uses(id)).toEqual([{ name: 'ours', why: 'start' }]);
   });
 
   it('keeps the virtual key between two models of the gateway', async () => {

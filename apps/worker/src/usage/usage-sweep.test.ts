@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { BudgetStops, LedgerPage, OrgLimits } from '@slipway/contracts';
+import type { BudgetStops, LedgerPage, OrgLimits, PromptPolicies } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
@@ -28,6 +28,13 @@ class Ledger {
   async replaceBudgetStops(orgId: string, stops: BudgetStops['stops']): Promise<void> {
     if (this.away) throw new Error('away');
     this.told.set(orgId, stops);
+  }
+
+  readonly policies: PromptPolicies['policies'][] = [];
+
+  async replacePromptPolicies(policies: PromptPolicies['policies']): Promise<void> {
+    if (this.away) throw new Error('away');
+    this.policies.push(policies);
   }
 
   async replaceLimits(orgId: string, limits: OrgLimits): Promise<void> {
@@ -171,6 +178,25 @@ describe('counting what is spent', () => {
     await owner.query('UPDATE app.budget SET enabled = false WHERE org_id = $1', [org]);
     await sweep().run(never);
     expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [] });
+  });
+
+  it('tells the gateway whose prompts are kept, all at once, again until it has heard it, and after each change', async () => {
+    const org = await fresh();
+    const one = sweep();
+    const round = async (): Promise<void> => {
+      now = new Date(now.getTime() + 10_000);
+      await one.run(never).catch(() => {});
+    };
+    await owner.query("INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, $1, 'n', 'company', '{\"promptLogDays\": 7}')", [org]);
+    ledger.away = true;
+    await round();
+    ledger.away = false;
+    await round();
+    await round();
+    expect(ledger.policies).toEqual([[{ org, days: 7 }]]);
+    await owner.query(`UPDATE app.org SET settings = '{"promptLogDays": null}' WHERE id = $1`, [org]);
+    await round();
+    expect(ledger.policies).toEqual([[{ org, days: 7 }], []]);
   });
 
   it('whatever is spent, changed and reset: a notice comes once a cycle and threshold, none is missed, and blocked is who has spent the limit', async () => {

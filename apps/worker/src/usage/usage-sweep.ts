@@ -3,6 +3,7 @@ import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { PromptPolicyTeller } from './prompt-policies.js';
 import {
   foldLedger,
   ledgerPosition,
@@ -25,7 +26,7 @@ const PAGES_AT_ONCE = 20;
 const SETTLE_ALL_MS = 60_000;
 
 /**
- * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway what may be spent and whom to refuse.
+ * Rolls the gateway's ledger up into `app.usage_day`, brings budgets to what was spent, and tells the gateway what may be spent, whom to refuse, and whose prompts are kept.
  *
  * Every step may be repeated and may be left out once: the cursor moves with the rows that it counts, `app.settle_budget` goes by what is there, and what the gateway was not told
  * stays untold in `app.budget`. A gateway that does not answer leaves all as it is: what was stopped stays stopped until the end of its cycle, nothing new is stopped.
@@ -37,13 +38,17 @@ export class UsageSweep {
   private leads: { signal: AbortSignal; release: () => Promise<void> } | null = null;
   private readonly closed = new AbortController();
 
+  private readonly policies: PromptPolicyTeller;
+
   constructor(
     private readonly pool: SqlPool,
-    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops' | 'replaceLimits'>,
+    private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops' | 'replaceLimits' | 'replacePromptPolicies'>,
     private readonly clock: Clock,
     private readonly locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.policies = new PromptPolicyTeller(pool, gateway);
+  }
 
   /** Round after round, in one worker at a time: more would do no harm, but ask for the same. */
   start(): void {
@@ -82,6 +87,8 @@ export class UsageSweep {
       if (all) this.settledAllAt = now.getTime();
     }
     for (const orgId of await untoldOrgs(this.pool)) await this.tell(orgId, signal);
+    // Last: a gateway that does not know of it must not keep anything else from being done.
+    await this.policies.tell(now.getTime(), signal);
   }
 
   /** @returns organizations for which something was added. */

@@ -35,6 +35,9 @@ export const OPERATION_EXAMPLES: Readonly<Record<string, OperationExample>> = {
   'audit.export': {
     text: `{"kind":"slipway-audit","format":1,"org":"org_1","exportedAt":"2026-11-22T09:30:00.000Z","from":null,"to":null,"after":null,"first":1,"head":{"seq":1,"hash":"${HASH}"}}\n{"kind":"entry","seq":1,"previous":"","hash":"${HASH}","record":"[1, …]","action":"org.create","target":"org_1"}\n{"kind":"end","count":1,"head":{"seq":1,"hash":"${HASH}"}}\n`,
   },
+  'prompt-log.export': {
+    text: '{"kind":"prompt","id":"0198c0de-7c2d-7000-8000-5b1e4a7d3f20","at":"2026-11-22T09:30:00.000Z","conversationId":"0198c0de-7a1b-7000-8000-3f6c5d2e9b10","userId":"usr_01k2a8m4v3e7tq9d5w6x0n1r2s","requestId":"req_1","model":"sonnet","outcome":"ok","asked":"{…}","answered":"{…}"}\n{"kind":"end","count":1}\n',
+  },
   'usage.get': {
     text: 'day,user,repository,model,requests,failed,promptTokens,cachedTokens,completionTokens,costUsd,unpriced\n2026-11-22,,,,12,0,48000,20000,3100,0.4210,0\n',
   },

@@ -31,7 +31,7 @@ export const settingsOperations = {
     response: OrgSettings,
     versioned: true,
     idempotency: 'idempotent',
-    errors: [...CHANGE, 'settings.changed', 'model.unknown'],
+    errors: [...CHANGE, 'settings.changed', 'settings.not-here', 'model.unknown'],
   },
   listLlmProfiles: {
     id: 'llm-profiles.list',

@@ -3,7 +3,8 @@ import type { StatusChip } from '@slipway/ui';
 import type { ComponentProps } from 'react';
 
 interface StateWords {
-  readonly chip: ComponentProps<typeof StatusChip>['state'];
+  /** `null`: there is nothing to say with a colour. */
+  readonly chip: ComponentProps<typeof StatusChip>['state'] | null;
   readonly label: string;
 }
 
@@ -11,7 +12,7 @@ interface StateWords {
 export function stateOf({ state, coolsDown, calls }: Pick<ModelDeployment, 'state' | 'coolsDown' | 'calls'>): StateWords {
   if (state === 'open') return coolsDown ? { chip: 'paused', label: 'Cooling down' } : { chip: 'failed', label: 'Left alone' };
   if (state === 'half-open') return { chip: 'waiting', label: 'Next call tries it' };
-  return calls === 0 ? { chip: 'starting', label: 'Not asked yet' } : { chip: 'finished', label: 'Working' };
+  return calls === 0 ? { chip: null, label: 'Not asked yet' } : { chip: 'finished', label: 'Working' };
 }
 
 /** `850 ms`, `2.4 s`. */

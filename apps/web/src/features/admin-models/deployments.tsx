@@ -1,6 +1,6 @@
 'use client';
 import type { ModelDeployment, ModelDeploymentTest } from '@slipway/contracts';
-import { Button, type Column, EmptyState, Section, StatusChip, Table } from '@slipway/ui';
+import { Badge, Button, type Column, EmptyState, Section, StatusChip, Table } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../api/client.ts';
 import { failureOf, failureOfCode } from '../../api/failure.ts';
@@ -60,7 +60,7 @@ function Places({ rows, mayTest }: { rows: readonly ModelDeployment[]; mayTest: 
         const { chip, label } = stateOf(place);
         return (
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            <StatusChip state={chip} label={label} />
+            {chip === null ? <Badge>{label}</Badge> : <StatusChip state={chip} label={label} />}
             {place.openUntil === null ? null : (
               <span className="text-xs text-ink-muted">
                 until <Ahead at={place.openUntil} />
@@ -122,7 +122,7 @@ function Test({ place }: { place: ModelDeployment }) {
 
 function Result({ of: result }: { of: ModelDeploymentTest | undefined }) {
   if (result === undefined) return null;
-  if (result.failure !== null) return <Bad text={`${failureOfCode(result.failure.code).title}. ${result.failure.detail}`} />;
+  if (result.failure !== null) return <Bad text={result.failure.detail === '' ? `${failureOfCode(result.failure.code).title}.` : result.failure.detail} />;
   const tokens = result.completionTokens === null ? '' : `, ${number((result.promptTokens ?? 0) + result.completionTokens)} tokens`;
   return <span className="text-ok">{`Answered in ${shortTime(result.elapsedMs)}${tokens}.`}</span>;
 }

@@ -12,6 +12,7 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 
 const NO_MODEL = '';
+const USUAL_PROMPT_DAYS = 7;
 
 interface Values {
   defaultModel: string;
@@ -20,6 +21,8 @@ interface Values {
   memberSecrets: boolean;
   confirmation: ConfirmationMode;
   fourEyes: boolean;
+  keepsPrompts: boolean;
+  promptLogDays: string;
 }
 const valuesOf = (settings: OrgSettings): Values => ({
   defaultModel: settings.defaultModel ?? NO_MODEL,
@@ -28,6 +31,8 @@ const valuesOf = (settings: OrgSettings): Values => ({
   memberSecrets: settings.memberSecrets,
   confirmation: settings.confirmation,
   fourEyes: settings.fourEyes,
+  keepsPrompts: settings.promptLogDays !== null,
+  promptLogDays: String(settings.promptLogDays ?? USUAL_PROMPT_DAYS),
 });
 const given = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
@@ -48,6 +53,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
   const queries = useQueryClient();
   const models = useQuery({ queryKey: ['models', org.id], queryFn: ({ signal }) => api.listModels({ org: org.id, signal }) });
   const mayChange = org.permissions.includes('setting:write');
+  const ownsPrompts = org.permissions.includes('prompt-log:write');
   const form = useVersionedForm({
     latest: settings,
     valuesOf,
@@ -59,6 +65,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       memberSecrets: values.memberSecrets,
       confirmation: values.confirmation,
       fourEyes: values.fourEyes,
+      ...(ownsPrompts ? { promptLogDays: values.keepsPrompts ? Number(values.promptLogDays) : null } : {}),
     }),
     send: (body, version) => api.updateOrgSettings({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
@@ -139,6 +146,31 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
         checked={values.memberSecrets}
         onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
       />
+      <Checkbox
+        label="Keep what agents ask models, and the answers"
+        hint="Prompts hold what people write and what agents read, code too. What looks like a key or a password is masked. Members are told, admins can export it. Without it nothing is kept, and what was kept is deleted. For owners."
+        disabled={!ownsPrompts}
+        checked={values.keepsPrompts}
+        onChange={(keepsPrompts) => form.set('keepsPrompts', keepsPrompts)}
+      />
+      {values.keepsPrompts ? (
+        <Field label="Days that they are kept" error={form.error('promptLogDays')}>
+          {(control) => (
+            <Input
+              {...control}
+              inputMode="numeric"
+              disabled={!ownsPrompts}
+              value={values.promptLogDays}
+              onChange={(event) => form.set('promptLogDays', event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      {settings.promptLogDays !== null && org.permissions.includes('prompt-log:read') ? (
+        <a href={`/api/v1/orgs/${org.id}/prompt-log/export`} download className="self-start text-sm text-accent hover:underline">
+          Export what is kept
+        </a>
+      ) : null}
       <VersionedFailure failure={form.failure} what="the settings" reread={() => void reread().then((read) => read && form.take(read))} />
       {mayChange ? (
         <Button type="submit" tone="primary" className="self-start" busy={form.busy} disabled={!form.changed}>

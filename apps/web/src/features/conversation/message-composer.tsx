@@ -10,6 +10,7 @@ import { failureOf } from '../../api/failure.ts';
 import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
+import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
 
 /** What a message does now. */
@@ -81,6 +82,7 @@ export function MessageComposer() {
             {number(text.length)} characters; at most {number(MAX_PROMPT_LENGTH)} fit. Put the rest into a file of the repository.
           </p>
         ) : null}
+        <PromptsKept />
       </div>
     </form>
   );

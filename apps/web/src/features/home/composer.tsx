@@ -9,6 +9,7 @@ import { failureOf } from '../../api/failure.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
+import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
 import { EXAMPLES } from './examples.ts';
@@ -130,7 +131,10 @@ export function Composer() {
           </Field>
         </div>
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
-          <p className="min-w-0 text-xs text-ink-muted">The agent works in a sandbox of its own. Your draft is kept in this browser.</p>
+          <div className="min-w-0">
+            <p className="text-xs text-ink-muted">The agent works in a sandbox of its own. Your draft is kept in this browser.</p>
+            <PromptsKept />
+          </div>
           <Button type="submit" tone="primary" busy={create.isPending}>
             Start <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>

@@ -1,0 +1,21 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.ts';
+import { useSession } from '../session/me.ts';
+
+/** Where people write to agents: that the organization keeps what they write. Nothing where it does not. */
+export function PromptsKept() {
+  const { org } = useSession();
+  const settings = useQuery({
+    queryKey: ['org-settings', org.id],
+    queryFn: ({ signal }) => api.getOrgSettings({ org: org.id, signal }),
+    enabled: org.permissions.includes('setting:read'),
+  });
+  const days = settings.data?.promptLogDays ?? null;
+  if (days === null) return null;
+  return (
+    <p className="text-xs text-ink-muted">
+      {org.name} keeps prompts and answers for {days === 1 ? 'a day' : `${days} days`}; its admins can read them.
+    </p>
+  );
+}

@@ -1,0 +1,42 @@
+import type { PromptPolicies } from '@slipway/contracts';
+import type { SqlPool } from '@slipway/db/sql';
+import { system } from '../conversations/conversation.queries.js';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+
+/** Between two looks: what an owner has said holds this much later. Milliseconds. */
+const LOOK_MS = 5_000;
+/** It is told again this often although nothing has changed: the gateway may have been given another database. Milliseconds. */
+const TELL_MS = 600_000;
+
+/** Tells the gateway whose prompts are kept, all of it at once: who is not in it, and an organization that is gone, keeps none. */
+export class PromptPolicyTeller {
+  private lookedAt = Number.NEGATIVE_INFINITY;
+  private toldAt = Number.NEGATIVE_INFINITY;
+  private told = '';
+
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly gateway: Pick<LlmGatewayClient, 'replacePromptPolicies'>,
+  ) {}
+
+  /** @param now milliseconds of a clock. @throws when the database or the gateway does not answer; the next one goes on. */
+  async tell(now: number, signal: AbortSignal): Promise<void> {
+    if (now - this.lookedAt < LOOK_MS) return;
+    const policies = await this.read();
+    this.lookedAt = now;
+    const found = JSON.stringify(policies);
+    if (found === this.told && now - this.toldAt < TELL_MS) return;
+    await this.gateway.replacePromptPolicies(policies, signal);
+    this.told = found;
+    this.toldAt = now;
+  }
+
+  private read(): Promise<PromptPolicies['policies']> {
+    return system(this.pool, 'whose prompts are kept', async (client) => {
+      const { rows } = await client.query<{ org: string; days: number }>(
+        `SELECT id AS org, (settings ->> 'promptLogDays')::int AS days FROM app.org WHERE jsonb_typeof(settings -> 'promptLogDays') = 'number' ORDER BY id`,
+      );
+      return rows;
+    });
+  }
+}

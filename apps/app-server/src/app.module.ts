@@ -18,6 +18,7 @@ import { McpServersModule } from './mcp-servers/mcp-servers.module.js';
 import { MeModule } from './me/me.module.js';
 import { MembersModule } from './members/members.module.js';
 import { ModelHealthModule } from './model-health/model-health.module.js';
+import { OpenHandsModule } from './openhands/openhands.module.js';
 import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
@@ -53,6 +54,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   DomainsModule.register(),
   SecurityModule,
   ApiKeysModule,
+  OpenHandsModule,
   ServiceAccountsModule,
   DeviceModule,
   SecretsModule,

@@ -246,6 +246,29 @@ export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, U
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
 export {
+  AcceptOrganizationInvitation,
+  CreatedProgramKey,
+  CreateOrganization,
+  CreateProgramKey,
+  Done,
+  InviteToOrganization,
+  ListOrganizationInvitationsQuery,
+  ListOrganizationMembersQuery,
+  Organization,
+  OrganizationInvitation,
+  OrganizationInvitationPage,
+  OrganizationInvited,
+  OrganizationJoined,
+  OrganizationMe,
+  OrganizationMember,
+  OrganizationMemberPage,
+  OrganizationPage,
+  ProgramKey,
+  ProgramKeyList,
+  UpdateOrganization,
+  UpdateOrganizationMember,
+} from './openhands.js';
+export {
   COMMON_ERRORS,
   type LimitClass,
   limitOf,

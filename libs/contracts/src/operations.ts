@@ -23,6 +23,7 @@ import { domainOperations } from './operations/domains.js';
 import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { modelHealthOperations } from './operations/model-health.js';
+import { openHandsOperations } from './operations/openhands.js';
 import { orgOperations } from './operations/orgs.js';
 import { promptLogOperations } from './operations/prompt-log.js';
 import { secretOperations } from './operations/secrets.js';
@@ -342,6 +343,7 @@ export const operations = {
   ...deviceOperations,
   ...orgOperations,
   ...memberOperations,
+  ...openHandsOperations,
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,

@@ -46,6 +46,6 @@ export class MeController {
 }
 
 /** As its owner sees it, but for the permissions: those that the key leaves. */
-function orgOfKey({ org, role, permissions }: ProvenKey): Org {
+export function orgOfKey({ org, role, permissions }: ProvenKey): Org {
   return { ...org, role, permissions: [...permissions], deletesAt: null, needs: null };
 }

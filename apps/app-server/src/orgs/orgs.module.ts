@@ -3,5 +3,5 @@ import { MembersModule } from '../members/members.module.js';
 import { OrgsController } from './orgs.controller.js';
 import { OrgsService } from './orgs.service.js';
 
-@Module({ imports: [MembersModule], controllers: [OrgsController], providers: [OrgsService] })
+@Module({ imports: [MembersModule], controllers: [OrgsController], providers: [OrgsService], exports: [OrgsService] })
 export class OrgsModule {}

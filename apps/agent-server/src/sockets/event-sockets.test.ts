@@ -140,10 +140,10 @@ describe('/sockets/events/{id}', () => {
     slow.socket.pause();
     const text = 'x'.repeat(200_000);
     for (let index = 0; index < 60; index += 1) await say(id, text);
-    await until('the quick one', () => quick.events.length === 61);
+    await until('the quick one', () => quick.events.length === 61, 60_000);
     expect(slow.events.length).toBeLessThan(61);
     slow.socket.resume();
-    await until('the slow one', () => slow.events.length === 61);
+    await until('the slow one', () => slow.events.length === 61, 60_000);
     expect(slow.events.map((event) => event.id)).toEqual(quick.events.map((event) => event.id));
     slow.socket.close();
     quick.socket.close();
@@ -166,7 +166,7 @@ describe('/sockets/events/{id}', () => {
       stop[1]?.();
       expect(await until('closed', () => stopped.closed, 10_000)).toBe(1013);
       stop[2]?.();
-      await until('the steady one has all', () => steady.events.length === 61);
+      await until('the steady one has all', () => steady.events.length === 61, 60_000);
       expect(steady.closed).toBeUndefined();
       const since = encodeURIComponent((trickling.events.at(-1) as Frame).timestamp);
       const back = Client.open(path(id, `?resend_mode=since&after_timestamp=${since}`), auth());

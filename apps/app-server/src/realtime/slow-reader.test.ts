@@ -11,7 +11,7 @@ import { ConversationApp, type Person, thought } from '../testing/conversation-a
 const LINES = 1_500;
 const LINE_BYTES = 8_000;
 
-describe('readers that are too slow', { timeout: 120_000 }, () => {
+describe('readers that are too slow', { timeout: 400_000 }, () => {
   let app: ConversationApp;
   let person: Person;
   let id: string;
@@ -53,8 +53,10 @@ describe('readers that are too slow', { timeout: 120_000 }, () => {
         expect((await app.ingest(person, id, batch)).status).toBe(200);
         most = Math.max(most, app.unsentBytes());
       }
-      await until('the quick one has all', () => quick.lastSeq === LINES, 10_000);
-      expect(await slowOnes()).toBe(0);
+      await until('the quick one has all', () => quick.lastSeq === LINES, 60_000);
+      // Before a window is over nobody is; a busy machine may have needed one for the lines alone.
+      const already = await slowOnes();
+      if (performance.now() - began < PACE_WINDOW_MS) expect(already).toBe(0);
       await until('two are found too slow', async () => (await slowOnes()) === 2, 2 * PACE_WINDOW_MS + 2_000);
       expect(performance.now() - began).toBeGreaterThan(PACE_WINDOW_MS);
       expect(most).toBeLessThan(3 * SOCKET_MAX_BYTES);
@@ -66,17 +68,17 @@ describe('readers that are too slow', { timeout: 120_000 }, () => {
       const back = new ConversationWatcher(app.url, person.cookie, { orgId: person.orgId, conversationId: id });
       trickling.socket.connect();
       await trickling.subscribed();
-      await until('it has all', () => trickling.last === LINES, 10_000);
+      await until('it has all', () => trickling.last === LINES, 60_000);
       expect(trickling.seqs).toEqual(Array.from({ length: LINES }, (_, index) => index + 1));
-      await until('so has a new one', () => back.lastSeq === LINES, 10_000);
+      await until('so has a new one', () => back.lastSeq === LINES, 60_000);
       back.close();
       // Behind for as long, and never sent away: it takes enough.
       expect([steady.resume, steady.socket.connected]).toEqual([undefined, true]);
       steady.take(Number.POSITIVE_INFINITY);
-      await until('the steady one has all', () => steady.last === LINES, 10_000);
+      await until('the steady one has all', () => steady.last === LINES, 60_000);
       await until('nothing waits for the one that stays away', () => app.unsentBytes() === 0, PACE_LEAVE_MS);
       stopped.take(Number.POSITIVE_INFINITY);
-      await until('it sees its end', () => !stopped.socket.connected, 10_000);
+      await until('it sees its end', () => !stopped.socket.connected, 60_000);
       expect(stopped.seqs).toEqual(Array.from({ length: stopped.last }, (_, index) => index + 1));
     } finally {
       quick.close();

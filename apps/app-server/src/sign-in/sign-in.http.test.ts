@@ -5,6 +5,7 @@ import {
   createTestDatabase,
   freePort,
   type IdentityServer,
+  type SignedInClient,
   signIn,
   startIdentityServer,
   submitForm,
@@ -42,7 +43,15 @@ describe('signing in', () => {
   });
 
   it('ten first sign-ins of one person at the same time make one account, one personal organization and one owner', async () => {
-    const people = await Promise.all(Array.from({ length: 10 }, () => signIn(server.url)));
+    // An issuer that is too slow for ten at once on a busy machine is told to the person, who signs in again; nothing else is.
+    const insistent = async (): Promise<SignedInClient> => {
+      for (;;) {
+        const outcome = await signIn(server.url).catch((error: Error) => error);
+        if (!(outcome instanceof Error)) return outcome;
+        if (!/ended at \S+ with 503: /.test(outcome.message)) throw outcome;
+      }
+    };
+    const people = await Promise.all(Array.from({ length: 10 }, insistent));
     expect(new Set(people.map(({ me }) => me.id)).size).toBe(1);
     expect(new Set(people.map(({ cookie }) => cookie)).size).toBe(10);
     const counts = await owner.query(

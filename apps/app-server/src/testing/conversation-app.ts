@@ -9,7 +9,7 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
-import { createTestDatabase, freePort, type TestDatabase } from '@slipway/testing';
+import { createTestDatabase, freePort, type TestDatabase, until } from '@slipway/testing';
 import pg from 'pg';
 import { RealtimeModule } from '../realtime/realtime.module.js';
 import { startTestApp, type TestApp, testConfig } from './test-app.js';
@@ -253,4 +253,16 @@ export async function startSandbox(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Asks again as long as the answer is that the service is away, as clients do: more requests at once than a busy machine has connections for. */
+export function insisted<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
+  return until(
+    'an answer other than 503',
+    async () => {
+      const answer = await ask();
+      return answer.status === 503 ? null : answer;
+    },
+    60_000,
+  ) as Promise<A>;
 }

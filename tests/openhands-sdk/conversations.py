@@ -1,55 +1,230 @@
 """Scenarios of a remote conversation."""
 
+import threading
+import time
+
 from openhands.sdk import LLM, Agent, Conversation, Tool
+from openhands.sdk.conversation.impl.remote_conversation import RemoteConversation
 from openhands.sdk.event import Event
+from openhands.sdk.security.confirmation_policy import AlwaysConfirm, ConfirmRisky, NeverConfirm
 from openhands.sdk.workspace import RemoteWorkspace
 from openhands.tools.file_editor import FileEditorTool
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 
+TOOLS = [TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name]
+
 
 def workspace_of(sandbox):
     return RemoteWorkspace(host=sandbox["url"], api_key=sandbox["key"], working_dir=sandbox["directory"])
 
 
-def agent_of(sandbox, **more):
-    llm = LLM(usage_id="agent", model="openai/scripted", base_url=sandbox["model"], api_key=SecretStr("sk-of-the-test-0123456789"), num_retries=1)
-    return Agent(llm=llm, tools=[Tool(name=TerminalTool.name), Tool(name=FileEditorTool.name), Tool(name=TaskTrackerTool.name)], **more)
-
-
-def converse(sandbox, **more):
+def converse(sandbox, tools=TOOLS, stream=False, **more):
     """A conversation, and the events that its callback was given."""
+    llm = LLM(
+        usage_id="agent",
+        model="openai/scripted",
+        base_url=sandbox["model"],
+        api_key=SecretStr("sk-of-the-test-0123456789"),
+        num_retries=1,
+        stream=stream,
+    )
+    agent = Agent(llm=llm, tools=[Tool(name=name) for name in tools])
     seen = []
-    conversation = Conversation(agent=agent_of(sandbox), workspace=workspace_of(sandbox), callbacks=[seen.append], visualizer=None, **more)
+    workspace = workspace_of(sandbox)
+    conversation = Conversation(agent=agent, workspace=workspace, callbacks=[seen.append], visualizer=None, **more)
     return conversation, seen
 
 
-def story(events):
-    return [event.value if kind_of(event) == "status" else kind_of(event) for event in events]
+def until(what, look, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = look()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise TimeoutError(what)
 
 
-def kind_of(event):
-    if type(event).__name__ != "ConversationStateUpdateEvent":
-        return type(event).__name__
-    return "status" if event.key == "execution_status" else event.key
+def poll(conversation):
+    return conversation.state.refresh_from_server()["execution_status"]
 
 
-def with_tools(sandbox, message):
-    conversation, seen = converse(sandbox)
-    conversation.send_message(message)
-    conversation.run(timeout=60)
+def told(conversation, seen, **more):
+    """What the client knows in the end: its own list, what its callback was given, and the log read anew, event by event, by the SDK's classes."""
     events = list(conversation.state.events)
-    value = {
+    log = read_log(conversation)
+    let_go(conversation)
+    return {
         "id": str(conversation.id),
         "status": conversation.state.execution_status.value,
         "events": [event.model_dump(mode="json", exclude_none=True) for event in events],
         "called_back": [event.id for event in seen],
-        "cost": conversation.conversation_stats.get_combined_metrics().model_dump(mode="json"),
-        "agent": conversation.state.agent.model_dump(mode="json"),
+        "log": [event.id for event in log],
+        **more,
     }
-    conversation.close()
-    return value
 
 
-SCENARIOS = {"with_tools": with_tools}
+def let_go(conversation):
+    """Closes it without waiting: its thread ends only with the next frame, or after 5 s."""
+    threading.Thread(target=conversation.close, daemon=True).start()
+
+
+def read_log(conversation):
+    events, page = [], None
+    while True:
+        answer = conversation.workspace.client.get(
+            f"/api/conversations/{conversation.id}/events/search", params={"limit": 7, **({"page_id": page} if page else {})}
+        ).json()
+        events += [Event.model_validate(event) for event in answer["items"]]
+        page = answer["next_page_id"]
+        if page is None:
+            return events
+
+
+def with_tools(sandbox, message, tools=TOOLS):
+    conversation, seen = converse(sandbox, tools)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    metrics = conversation.conversation_stats.get_combined_metrics()
+    agent = conversation.state.agent
+    return told(
+        conversation,
+        seen,
+        tokens=metrics.accumulated_token_usage.prompt_tokens,
+        agent_tools=[tool.name for tool in agent.tools],
+        key=agent.llm.api_key.get_secret_value() if agent.llm.api_key else None,
+    )
+
+
+def streamed(sandbox, message):
+    pieces = []
+    conversation, seen = converse(sandbox, stream=True, token_callbacks=[lambda chunk: pieces.append(chunk.choices[0].delta.content or "")])
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    return told(conversation, [event for event in seen if event.kind != "StreamingDeltaEvent"], text="".join(pieces))
+
+
+def confirmed(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.set_confirmation_policy(AlwaysConfirm())
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    statuses = [conversation.state.execution_status.value]
+    conversation.reject_pending_actions("not like this")
+    conversation.run(timeout=120)
+    statuses.append(conversation.state.execution_status.value)
+    policy = conversation.state.confirmation_policy.kind
+    conversation.set_confirmation_policy(NeverConfirm())
+    conversation.run(timeout=120)
+    statuses.append(conversation.state.execution_status.value)
+    return told(conversation, seen, statuses=statuses, policy=policy)
+
+
+def risky(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.set_confirmation_policy(ConfirmRisky(threshold="MEDIUM"))
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    waiting = conversation.state.execution_status.value
+    conversation.run(timeout=120)
+    return told(conversation, seen, waiting=waiting)
+
+
+def with_secrets(sandbox, message, secrets):
+    conversation, seen = converse(sandbox)
+    conversation.update_secrets(secrets)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    return told(conversation, seen)
+
+
+def forked(sandbox, first, second):
+    conversation, seen = converse(sandbox, tags={"team": "blue"})
+    conversation.send_message(first)
+    conversation.run(timeout=120)
+    before = [event.id for event in read_log(conversation)]
+    fork = conversation.fork(title="another way", tags={"team": "red"})
+    began = [event.id for event in read_log(fork)]
+    tokens = fork.conversation_stats.get_combined_metrics().accumulated_token_usage.prompt_tokens
+    fork.send_message(second)
+    fork.run(timeout=120)
+    info = fork.state.refresh_from_server()
+    part = conversation.fork(from_event_id=before[1], reset_metrics=False)
+    part_log = [event.id for event in read_log(part)]
+    let_go(part)
+    other = told(fork, [])
+    return told(conversation, seen, before=before, began=began, tokens=tokens, info={key: info[key] for key in ("title", "tags", "forked_from_conversation_id")}, fork=other, part=part_log)
+
+
+def condensed(sandbox, message, question):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    count = len(read_log(conversation))
+    answer = conversation.ask_agent(question)
+    asked = [event.kind for event in read_log(conversation)[count:]]
+    conversation.condense()
+    until("the condensation", lambda: any(event.kind == "Condensation" for event in list(conversation.state.events)))
+    return told(conversation, seen, answer=answer, asked=asked)
+
+
+def paused(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(blocking=False)
+    until("the first action", lambda: any(event.kind == "ActionEvent" for event in list(conversation.state.events)))
+    conversation.pause()
+    until("the pause", lambda: poll(conversation) == "paused")
+    kinds = [event.kind for event in read_log(conversation)]
+    conversation.run(timeout=120)
+    return told(conversation, seen, kinds=kinds)
+
+
+def interrupted(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(blocking=False)
+    until("the first action", lambda: any(event.kind == "ActionEvent" for event in list(conversation.state.events)))
+    began = time.monotonic()
+    conversation.interrupt()
+    took = time.monotonic() - began
+    until("the rest", lambda: poll(conversation) == "paused")
+    return told(conversation, seen, took=took)
+
+
+def cut_off(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(timeout=120, poll_interval=0.2)
+    # A callback is not given what was there before it.
+    until("what was missed", lambda: {event.id for event in read_log(conversation)[1:]} <= {event.id for event in seen})
+    return told(conversation, seen)
+
+
+def named(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    conversation.set_title("a name of a person")
+    title = conversation.state.refresh_from_server()["title"]
+    made = conversation.generate_title()
+    attached = RemoteConversation.attach(workspace_of(sandbox), conversation.id, visualizer=None)
+    known = [event.id for event in attached.state.events if event.kind != "ConversationStateUpdateEvent"]
+    let_go(attached)
+    return told(conversation, seen, title=title, made=made, attached=known)
+
+
+def deleted(sandbox, message):
+    conversation, _ = converse(sandbox, delete_on_close=True)
+    conversation.send_message(message)
+    client = conversation.workspace.client
+    ids = [item["id"] for item in client.get("/api/conversations/search", params={"limit": 100}).json()["items"]]
+    count = client.get("/api/conversations/count").json()
+    let_go(conversation)
+    until("the end of it", lambda: client.get(f"/api/conversations/{conversation.id}").status_code == 404)
+    return {"listed": str(conversation.id) in ids, "count": count}
+
+
+SCENARIOS = {work.__name__: work for work in (with_tools, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, deleted)}

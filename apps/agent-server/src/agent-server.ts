@@ -16,8 +16,10 @@ import { SecretMask } from './conversations/secret-mask.js';
 import { preloadOutgoing } from './http/outgoing.js';
 import { Router } from './http/router.js';
 import { createHttpServer, listen } from './http/server.js';
+import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
+import { BashEvents } from './sandbox/bash-events.js';
 import { secretRoutes } from './sandbox/secret.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { Activity, serviceRoutes } from './service.routes.js';
@@ -63,22 +65,24 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   });
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
   const activity = new Activity();
+  const bash = new BashEvents(actionServer, (text) => mask.text(text));
   const router = new Router([
     ...serviceRoutes(activity, conversations),
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, actionServer, mask),
     ...conversationEditRoutes(conversations),
-    ...bashRoutes(actionServer, (text) => mask.text(text)),
-    ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask),
+    ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask)]),
     ...secretRoutes(actionServer, mask),
+    // Last: what is refused may be offered by a route above.
+    ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ]);
   const authorize = (request: IncomingMessage): void => {
     activation.authorize(request);
     activity.used();
   };
   const http = createHttpServer(router, authorize, logger);
-  const sockets = new EventSockets(conversations, activation, logger);
+  const sockets = new EventSockets(conversations, bash, activation, logger);
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);
   await announce(config.STATE_DIR, port);

@@ -22,6 +22,7 @@ import { Activator } from './runtimes/activator.js';
 import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
 import { EgressEnvironment, type EgressOptions } from './runtimes/egress-environment.js';
+import { ImagesController, POOLS } from './runtimes/images.controller.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
 import { installStartRoute } from './runtimes/start.route.js';
@@ -138,10 +139,11 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
-    controllers: [RuntimesController, FleetController],
+    controllers: [RuntimesController, FleetController, ImagesController],
     providers: [
       { provide: FleetService, useValue: new FleetService(context, options.orgSandboxLimit) },
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
+      { provide: POOLS, useValue: options.pools },
       { provide: RuntimesService, useValue: runtimes },
     ],
   })

@@ -1,5 +1,6 @@
 import { finalResponse } from '@slipway/agent';
 import {
+  type ConversationEvent,
   RespondToConfirmationRequest,
   SendEventRequest,
   SetConfirmationPolicyRequest,
@@ -11,6 +12,7 @@ import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { openhandsEvent } from '../openhands/openhands-event.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import type { Conversation } from './conversation.js';
 import type { Conversations } from './conversations.js';
@@ -24,6 +26,8 @@ const SUCCESS = { success: true } as const;
 const Secrets = z.looseObject({
   secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'), z.union([z.string(), z.looseObject({ value: z.string() })])),
 });
+
+const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
 
 /** `/api/conversations…` on OpenHands' wire. */
 export function conversationRoutes(conversations: Conversations, actionServer: ActionServerClient, mask: SecretMask): Route[] {
@@ -104,8 +108,9 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
     on('GET', '/agent_final_response', (conversation) => ({ response: finalResponse(conversation.log.events) })),
     on('GET', '/events/search', (conversation, { query }) => searchEvents(conversation.log, query)),
     on('GET', '/events/count', (conversation, { query }) => countEvents(conversation.log, query)),
+    on('GET', '/events', ({ log }, { query }) => query.getAll('event_ids').map((id) => shownEvent(log.events[log.indexOf(id)]) ?? null)),
     on('GET', '/events/:event', (conversation, { params }) => {
-      const event = conversation.log.events[conversation.log.indexOf(params['event'] ?? '')];
+      const event = shownEvent(conversation.log.events[conversation.log.indexOf(params['event'] ?? '')]);
       if (event === undefined) throw notFound();
       return event;
     }),

@@ -1,105 +1,51 @@
-import { randomUUID } from 'node:crypto';
-import { type BashOutput, ExecuteBashRequest } from '@slipway/contracts';
-import { parseOrThrow, SlipwayError } from '@slipway/errors';
-import { ok, type Route, readJson } from '../http/router.js';
-import type { ActionServerClient } from './action-server-client.js';
+import { ExecuteBashRequest } from '@slipway/contracts';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { type BashEvent, type BashEvents, commandIdOf } from './bash-events.js';
 
-/** Commands that are remembered; the oldest are forgotten first. */
-const MAX_REMEMBERED = 1_000;
-
-interface BashCommand {
-  readonly id: string;
-  readonly kind: 'BashCommand';
-  readonly command: string;
-  readonly cwd: string | null;
-  readonly timeout: number;
-  readonly timestamp: string;
-}
+const MAX_PAGE = 100;
 
 /** Commands of the platform and of SDK clients, outside the agent's shell: each in a process group of its own. */
-export function bashRoutes(actionServer: ActionServerClient, hide: (text: string) => string): Route[] {
-  const events: Array<BashCommand | BashOutput> = [];
-  const remember = (event: BashCommand | BashOutput): void => {
-    events.push(event);
-    if (events.length > MAX_REMEMBERED) events.shift();
-  };
-  const begin = (body: unknown): BashCommand => {
-    const request = parseOrThrow(ExecuteBashRequest, body);
-    const command: BashCommand = {
-      id: randomUUID(),
-      kind: 'BashCommand',
-      command: request.command,
-      cwd: request.cwd ?? null,
-      timeout: request.timeout,
-      timestamp: new Date().toISOString(),
-    };
-    remember(command);
-    return command;
-  };
-  const run = async (command: BashCommand, signal: AbortSignal): Promise<BashOutput> => {
-    const { exitCode, stdout, stderr } = await actionServer.runCommand(
-      { command: command.command, timeout: command.timeout, ...(command.cwd === null ? {} : { cwd: command.cwd }) },
-      signal,
-    );
-    return outputOf(command, exitCode, hide(stdout), hide(stderr));
-  };
+export function bashRoutes(bash: BashEvents): Route[] {
+  const route = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/bash${path}`, access: 'session', handle });
   return [
-    {
-      method: 'POST',
-      path: '/api/bash/execute_bash_command',
-      access: 'session',
-      handle: async ({ request, signal }) => {
-        const output = await run(begin(await readJson(request)), signal);
-        remember(output);
-        return ok(output);
-      },
-    },
-    {
-      method: 'POST',
-      path: '/api/bash/start_bash_command',
-      access: 'session',
-      handle: async ({ request }) => {
-        const command = begin(await readJson(request));
-        void run(command, new AbortController().signal).then(remember, (error: unknown) =>
-          remember(outputOf(command, -1, '', error instanceof SlipwayError ? error.detail : 'The command could not be run.')),
-        );
-        return ok(command);
-      },
-    },
-    {
-      method: 'GET',
-      path: '/api/bash/bash_events/search',
-      access: 'session',
-      handle: ({ query }) => {
-        const limit = Math.min(100, Math.max(1, Number(query.get('limit') ?? 100) || 100));
-        const after = Number(query.get('order__gt') ?? -1);
-        const from = Number(query.get('page_id') ?? 0) || 0;
-        const found = events.filter(
-          (event) =>
-            (query.get('kind__eq') ?? event.kind) === event.kind &&
-            (query.get('command_id__eq') ?? commandIdOf(event)) === commandIdOf(event) &&
-            (event.kind !== 'BashOutput' || event.order > after),
-        );
-        if (query.get('sort_order') === 'TIMESTAMP_DESC') found.reverse();
-        return ok({ items: found.slice(from, from + limit), next_page_id: found.length > from + limit ? String(from + limit) : null });
-      },
-    },
+    route('POST', '/execute_bash_command', async ({ request, signal }) =>
+      ok(await bash.execute(parseOrThrow(ExecuteBashRequest, await readJson(request)), signal)),
+    ),
+    route('POST', '/start_bash_command', async ({ request }) => ok(bash.start(parseOrThrow(ExecuteBashRequest, await readJson(request))))),
+    route('POST', '/bash_commands/:id/stop', ({ params }) => {
+      bash.stop(params['id'] ?? '');
+      return ok({ success: true });
+    }),
+    route('GET', '/bash_events/search', ({ query }) => ok(search(bash.events, query))),
+    route('GET', '/bash_events', ({ query }) => ok(query.getAll('event_ids').map((id) => bash.events.find((event) => event.id === id) ?? null))),
+    route('GET', '/bash_events/:id', ({ params }) => {
+      const found = bash.events.find((event) => event.id === params['id']);
+      if (found === undefined) throw notFound();
+      return ok(found);
+    }),
+    route('DELETE', '/bash_events', () => ok({ cleared_count: bash.clear() })),
   ];
 }
 
-function outputOf(command: BashCommand, exitCode: number, stdout: string, stderr: string): BashOutput {
-  return {
-    id: randomUUID(),
-    kind: 'BashOutput',
-    command_id: command.id,
-    order: 0,
-    exit_code: exitCode,
-    stdout: stdout === '' ? null : stdout,
-    stderr: stderr === '' ? null : stderr,
-    timestamp: new Date().toISOString(),
-  };
-}
-
-function commandIdOf(event: BashCommand | BashOutput): string {
-  return event.kind === 'BashCommand' ? event.id : event.command_id;
+function search(events: readonly BashEvent[], query: URLSearchParams): { items: BashEvent[]; next_page_id: string | null } {
+  const limit = Number(query.get('limit') ?? MAX_PAGE);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
+  const after = Number(query.get('order__gt') ?? -1);
+  const from = query.get('timestamp__gte');
+  const to = query.get('timestamp__lt');
+  const found = events.filter(
+    (event) =>
+      (query.get('kind__eq') ?? event.kind) === event.kind &&
+      (query.get('command_id__eq') ?? commandIdOf(event)) === commandIdOf(event) &&
+      (event.kind !== 'BashOutput' || event.order > after) &&
+      (from === null || event.timestamp >= from) &&
+      (to === null || event.timestamp < to),
+  );
+  if (query.get('sort_order') === 'TIMESTAMP_DESC') found.reverse();
+  // A page begins at the event that is its id, so that what comes later shifts nothing.
+  const page = query.get('page_id');
+  const start = page === null ? 0 : found.findIndex((event) => event.id === page);
+  if (start === -1) throw new SlipwayError('request.invalid', 'page_id: is not an event that is still known');
+  return { items: found.slice(start, start + limit), next_page_id: found[start + limit]?.id ?? null };
 }

@@ -11,6 +11,8 @@ import type { Conversation } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import { firstSince, utcTime } from '../conversations/event-search.js';
 import { MAX_BODY_BYTES } from '../http/router.js';
+import type { BashEvents } from '../sandbox/bash-events.js';
+import { followBash } from './bash-sockets.js';
 import { Subscriber } from './subscriber.js';
 
 /** A client says who it is within this time. Milliseconds. */
@@ -24,7 +26,7 @@ const PING_MS = 30_000;
 const MAX_BUFFERED_FOR_DELTAS = 64 * 1024;
 
 const CLOSE = { auth: 4001, unknown: 4004, busy: 1013, away: 1001, restarted: 1012 } as const;
-const PATH = /^\/sockets\/events\/([^/?]+)\/?$/;
+const PATH = /^\/sockets\/(?:events\/([^/?]+)|bash-events)\/?$/;
 
 /** `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live; what the client sends are messages that start a run. */
 export class EventSockets {
@@ -34,6 +36,7 @@ export class EventSockets {
 
   constructor(
     private readonly conversations: Conversations,
+    private readonly bash: BashEvents,
     private readonly activation: Activation,
     private readonly logger: Logger,
   ) {}
@@ -56,18 +59,18 @@ export class EventSockets {
   private async upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<void> {
     const url = request.url ?? '/';
     const cut = url.indexOf('?');
-    const id = PATH.exec(cut === -1 ? url : url.slice(0, cut))?.[1];
-    if (id === undefined) return refuse(stream, '404 Not Found');
+    const found = PATH.exec(cut === -1 ? url : url.slice(0, cut));
+    if (found === null) return refuse(stream, '404 Not Found');
     if (this.activation.state().state !== 'ready') return refuse(stream, '503 Service Unavailable');
     this.server ??= import('ws').then(
       ({ WebSocketServer }) => new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_BODY_BYTES, clientTracking: false }),
     );
     const server = await this.server;
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
-    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, id, query));
+    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, found[1], query));
   }
 
-  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, id: string, query: URLSearchParams): Promise<void> {
+  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, id: string | undefined, query: URLSearchParams): Promise<void> {
     socket.on('error', () => socket.terminate());
     // A client need not wait for its first answer: what it says until then is taken in after it.
     const early: RawData[] = [];
@@ -77,8 +80,11 @@ export class EventSockets {
     };
     socket.on('message', keep);
     try {
-      const conversation = await this.authenticate(socket, request, id, query);
-      if (conversation === null || socket.readyState !== socket.OPEN) return;
+      if (!(await this.authenticate(socket, request, query))) return;
+      // Without a conversation it is about commands.
+      if (id === undefined) return followBash(socket, this.bash, query);
+      const conversation = await this.conversations.get(id);
+      if (socket.readyState !== socket.OPEN) return;
       const count = this.subscribers.get(conversation.id)?.size ?? 0;
       if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
       const receive = this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
@@ -93,15 +99,15 @@ export class EventSockets {
     }
   }
 
-  /** Who is there, then which conversation: one that may not be seen is not told apart. */
-  private async authenticate(socket: WebSocket, request: IncomingMessage, id: string, query: URLSearchParams): Promise<Conversation | null> {
+  /** Who is there, before anything is said of what is here. */
+  private async authenticate(socket: WebSocket, request: IncomingMessage, query: URLSearchParams): Promise<boolean> {
     const given = headerOf(request, 'x-session-api-key') ?? /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? query.get('session_api_key');
     const key = given ?? (await firstFrameKey(socket));
     if (key === null || !this.activation.accepts(key)) {
       socket.close(CLOSE.auth, 'the session key is missing or wrong');
-      return null;
+      return false;
     }
-    return this.conversations.get(id);
+    return true;
   }
 
   private subscribe(

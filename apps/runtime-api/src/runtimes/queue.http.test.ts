@@ -275,7 +275,7 @@ describe('several templates', () => {
     ['an image', { image: 'ghcr.io/someone/else:1' }, 'plain, safe'],
     ['a size of the image', { image: 'safe', resource_factor: 4 }, '1'],
     ['a size at all', { resource_factor: 16 }, '1, 2, 4, 8'],
-    ['a runtime class', { runtime_class: 'sysbox-runc' }, 'gvisor'],
+    ['a runtime class', { runtime_class: 'kata' }, 'gvisor'],
   ] as const)
     it(`refuses ${what} that there is not, and names those that there are`, async () => {
       const answer = await start({ session_id: newSession(), ...body });

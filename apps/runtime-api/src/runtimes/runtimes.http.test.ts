@@ -74,6 +74,16 @@ describe('200', () => {
     for (const { text } of rows) expect(text).not.toMatch(new RegExp(`very-secret-value|${body.session_api_key}`));
   });
 
+  it("tells OpenHands' clients what images there are", async () => {
+    expect((await api.call('GET', '/registry_prefix')).body).toEqual({ registry_prefix: '' });
+    expect((await api.call('GET', '/image_exists?image=slipway-sandbox')).body).toEqual({ exists: true, image: { name: 'slipway-sandbox' } });
+    expect((await api.call('GET', '/image_exists?image=other')).body).toEqual({ exists: false, image: null });
+    const { body } = await api.call('GET', '/api/warm-runtime-configs');
+    expect(body.configs).toEqual([{ name: 'slipway-sandbox', image: 'slipway-sandbox', command: [], environment: {}, working_dir: '/workspace' }]);
+    for (const { status, body: refusal } of [await api.call('POST', '/build', {}), await api.call('GET', '/build_status?build_id=1')])
+      expect({ status, code: refusal.code }).toEqual({ status: 501, code: 'feature.not-here' });
+  });
+
   it('pauses and resumes with the same runtime id, key and working directory, in another sandbox', async () => {
     const session_id = newSession();
     const { body: first } = await api.call('POST', '/start', { session_id });

@@ -5,6 +5,8 @@ import type { PoolSpec } from '../pool/pool-context.js';
 
 /** Largest environment of one sandbox, as JSON. UTF-16 code units. */
 const MAX_ENVIRONMENT_LENGTH = 256 * 1024;
+/** OpenHands' SDK asks for this one unless its user says otherwise: where no template has it, it means nothing. */
+const UNASKED_CLASS = 'sysbox-runc';
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Labels of this prefix say whose a sandbox is: nobody else sets them. */
 const RESERVED_LABELS = 'slipway.dev/';
@@ -68,7 +70,8 @@ function choosePool(request: StartRuntime, pools: readonly [PoolSpec, ...PoolSpe
     );
   const free = ofImage.find((pool) => pool.imageReference === null);
   if (free !== undefined) return free;
-  const ofClass = runtimeClass === undefined ? ofImage : ofImage.filter((pool) => pool.runtimeClass === runtimeClass);
+  const known = ofImage.filter((pool) => pool.runtimeClass === runtimeClass);
+  const ofClass = runtimeClass === undefined || (known.length === 0 && runtimeClass === UNASKED_CLASS) ? ofImage : known;
   if (ofClass.length === 0)
     throw unknown(
       'runtime_class',

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { programFolder, run } from './run.js';
 
@@ -47,8 +48,17 @@ export async function pythonEnvironment(options: PythonEnvironmentOptions): Prom
   return { lack: `${packages.join(', ')} could not be installed: ${installed.output.trim().split('\n').at(-1) ?? 'no reason was given'}` };
 }
 
+/** Those that pyenv holds, also when none of them is chosen: its own commands then refuse. Newest first. */
+function ofPyenv(): string[] {
+  const versions = path.join(process.env['PYENV_ROOT'] ?? path.join(os.homedir(), '.pyenv'), 'versions');
+  return globSync('3.*/bin/python3', { cwd: versions })
+    .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+    .map((found) => path.join(versions, found));
+}
+
+/** The first that is new enough, in the order in which a person would expect it. */
 async function findPython(oldest: readonly [number, number]): Promise<string | null> {
-  for (const name of ['python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3']) {
+  for (const name of ['python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3', ...ofPyenv()]) {
     const { code, output } = await run(name, ['-c', 'import sys, venv, ensurepip; print(*sys.version_info[:2])'], { timeoutMs: 20_000 });
     const [major = 0, minor = 0] = output.trim().split(' ').map(Number);
     if (code === 0 && (major > oldest[0] || (major === oldest[0] && minor >= oldest[1]))) return name;

@@ -1,0 +1,45 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { TestSandbox } from '../testing/sandbox.js';
+import { operationsOfOpenHands } from './operations.js';
+
+describe('the operations of OpenHands', () => {
+  it('are each listed once', () => {
+    const names = operationsOfOpenHands.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toHaveLength(177);
+  });
+
+  it('are answered, or refused with a word on what takes their place, as they are listed', async () => {
+    const sandbox = await TestSandbox.start();
+    try {
+      const { body: conversation } = await sandbox.call<{ id: string; leaf_event_id: string }>('POST', '/api/conversations', {
+        // Nobody answers there.
+        agent: { llm: { model: 'openai/none', base_url: 'http://127.0.0.1:9/v1', num_retries: 0 } },
+        workspace: { working_dir: sandbox.workspace },
+      });
+      const values: Record<string, string> = {
+        conversation_id: conversation.id,
+        runtime_conversation_id: conversation.id,
+        event_id: conversation.leaf_event_id,
+      };
+      const wrong: string[] = [];
+      const last = (operation: { method: string }): number => (operation.method === 'DELETE' ? 1 : 0);
+      for (const { method, path, state, note } of operationsOfOpenHands.toSorted((a, b) => last(a) - last(b))) {
+        const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? 'some');
+        const { status, body } = await sandbox.call<{ code?: string; detail?: string } | null>(
+          method,
+          url,
+          method === 'GET' || method === 'DELETE' ? undefined : {},
+        );
+        const refused = status === 501 && body?.detail === note;
+        // A path that leads nowhere. An event of commands with this id there is none.
+        const missing = body?.code === 'resource.not-found' && !path.includes('/bash_events/{');
+        if (state === 'not-here' ? !refused : missing || status === 501) wrong.push(`${method} ${path}: ${status} ${JSON.stringify(body)?.slice(0, 200)}`);
+      }
+      expect(wrong).toEqual([]);
+    } finally {
+      await sandbox.close();
+    }
+  });
+});

@@ -1,0 +1,304 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { byAnswersSoFar, type ModelTurn, textOfMessage } from '@slipway/testing';
+import { expect } from 'expect';
+import { SdkRuntimeApi } from './runtime-api.ts';
+import { SdkSandbox } from './sandbox.ts';
+import { openhandsEnvironment, Sdk } from './world.ts';
+
+const environment = await openhandsEnvironment();
+const lack = 'lack' in environment ? `OpenHands' SDK is not tried: ${environment.lack}` : null;
+if (lack !== null) console.log(lack);
+
+interface Told {
+  readonly id: string;
+  readonly status: string;
+  readonly events: ReadonlyArray<{ id: string; kind: string; key?: string; value?: unknown; [field: string]: unknown }>;
+  readonly called_back: readonly string[];
+  /** Ids of the whole log, each event read by the SDK's classes. */
+  readonly log: readonly string[];
+}
+
+const call = (name: string, args: object, text?: string): ModelTurn => ({
+  ...(text === undefined ? {} : { text }),
+  toolCalls: [{ name, arguments: { ...args } }],
+});
+const terminal = (command: string, more: object = {}): ModelTurn => call('terminal', { command, ...more });
+const finish = (message = 'Done.'): ModelTurn => call('finish', { message });
+
+/** Kinds of events without the state, and the values of what state there was. */
+const kinds = ({ events }: Told): string[] => events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
+const statuses = ({ events }: Told): unknown[] => events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
+
+/** The client knows every event of the log, each once; its callback was given each once, but for what was there before it was. */
+function expectWhole(told: Told): void {
+  const ids = told.events.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(told.log.filter((id) => !ids.includes(id))).toEqual([]);
+  expect(new Set(told.called_back).size).toBe(told.called_back.length);
+  expect(told.log.slice(1).filter((id) => !told.called_back.includes(id))).toEqual([]);
+}
+
+describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
+  let world: SdkSandbox;
+  let sdk: Sdk;
+  before(async () => {
+    if ('lack' in environment) return;
+    // The SDK takes seconds to load.
+    [world, sdk] = await Promise.all([SdkSandbox.start(), Sdk.start(environment)]);
+  });
+  after(async () => {
+    await sdk?.close();
+    await world?.close();
+  });
+
+  it('lets the agent work with its tools, and knows every event once, in its own classes', async () => {
+    const file = path.join(world.sandbox.workspace, 'hello.txt');
+    const turns = [
+      call('task_tracker', { command: 'plan', task_list: [{ title: 'write a file', notes: '', status: 'in_progress' }] }, 'First a plan.'),
+      terminal('echo from the terminal; exit_code() { return 4; }; exit_code'),
+      call('file_editor', { command: 'create', path: file, file_text: 'hello\n' }),
+      call('file_editor', { command: 'str_replace', path: file, old_str: 'hello', new_str: 'good day' }),
+      call('file_editor', { command: 'view', path: file }),
+      call('think', { thought: 'It is there.' }),
+      finish('The file is there.'),
+    ];
+    const told = await sdk.run<Told & { tokens: number; agent_tools: string[]; key: string | null }>('with_tools', {
+      sandbox: world.playing(byAnswersSoFar(turns)),
+      message: 'Write a file.',
+    });
+    expect(told.status).toBe('finished');
+    expect(kinds(told)).toEqual(['SystemPromptEvent', 'MessageEvent', ...turns.flatMap(() => ['ActionEvent', 'ObservationEvent'])]);
+    expect(statuses(told)).toEqual(['running', 'finished']);
+    expect(told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
+      ['TaskTracker', 'Terminal', 'FileEditor', 'FileEditor', 'FileEditor', 'Think', 'Finish'].map((family) => `${family}Observation`),
+    );
+    expect(await readFile(file, 'utf8')).toBe('good day\n');
+    expect(told.tokens).toBeGreaterThan(0);
+    expect(told.agent_tools).toEqual(['terminal', 'file_editor', 'task_tracker']);
+    expect(told.key).toBeNull();
+    expectWhole(told);
+  });
+
+  it('is given the tools that it asks for and no others', async () => {
+    const told = await sdk.run<Told>('with_tools', { sandbox: world.playing([terminal('true'), finish()]), message: 'Go.', tools: ['file_editor'] });
+    const offered = world.model.requests.at(-1)?.body['tools'] as Array<{ function: { name: string } }> | undefined;
+    expect(offered?.map((tool) => tool.function.name).sort()).toEqual(['file_editor', 'finish', 'think']);
+    expect(kinds(told)).toContain('AgentErrorEvent');
+    expectWhole(told);
+  });
+
+  it('hears the text while it is written', async () => {
+    const told = await sdk.run<Told & { text: string }>('streamed', {
+      sandbox: world.playing([{ text: 'A sentence that comes in pieces.', chunkLength: 5, chunkDelayMs: 5 }]),
+      message: 'Say something.',
+    });
+    expect('A sentence that comes in pieces.').toContain(told.text);
+    expect(told.text).not.toBe('');
+    expect(kinds(told)).toEqual(['SystemPromptEvent', 'MessageEvent', 'MessageEvent']);
+  });
+
+  it('is asked before the agent acts: a refusal with its reason reaches the agent, an answer lets it go on', async () => {
+    const told = await sdk.run<Told & { statuses: string[]; policy: string }>('confirmed', {
+      sandbox: world.playing(byAnswersSoFar([terminal('echo refused'), terminal('echo allowed'), finish()])),
+      message: 'Do something.',
+    });
+    expect(told.statuses).toEqual(['waiting_for_confirmation', 'waiting_for_confirmation', 'finished']);
+    expect(told.policy).toBe('AlwaysConfirm');
+    expect(kinds(told).filter((kind) => kind !== 'SecurityAnalysisEvent')).toEqual([
+      'SystemPromptEvent',
+      'MessageEvent',
+      'ActionEvent',
+      'UserRejectObservation',
+      'ActionEvent',
+      'ObservationEvent',
+      'ActionEvent',
+      'ObservationEvent',
+    ]);
+    expect(told.events.find(({ kind }) => kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not like this', rejection_source: 'user' });
+    expect(world.model.requests.at(-1)?.raw.toString()).toContain('not like this');
+    expectWhole(told);
+  });
+
+  it('is asked only before what is risky', async () => {
+    const told = await sdk.run<Told & { waiting: string }>('risky', {
+      sandbox: world.playing(byAnswersSoFar([terminal('echo harmless', { security_risk: 'LOW' }), terminal('echo harm', { security_risk: 'HIGH' }), finish()])),
+      message: 'Do both.',
+    });
+    expect(told.waiting).toBe('waiting_for_confirmation');
+    expect(told.status).toBe('finished');
+    expectWhole(told);
+  });
+
+  it('hands secrets over that commands have and nobody reads', async () => {
+    const secret = 'a-value-that-nobody-may-read-4711';
+    const told = await sdk.run<Told>('with_secrets', {
+      sandbox: world.playing(byAnswersSoFar([terminal('echo "it is $API_TOKEN"; echo -n "$API_TOKEN" | wc -c'), finish()])),
+      message: 'Print it.',
+      secrets: { API_TOKEN: secret },
+    });
+    const [observation] = told.events.filter(({ kind }) => kind === 'ObservationEvent');
+    expect(JSON.stringify(observation)).toContain('it is <secret:API_TOKEN>');
+    expect(JSON.stringify(observation)).toContain(String(secret.length));
+    expect(JSON.stringify(told)).not.toContain(secret);
+    expectWhole(told);
+  });
+
+  it('forks: the new one knows what the old one knew, and each goes its own way', async () => {
+    const told = await sdk.run<Told & { before: string[]; began: string[]; tokens: number; info: object; fork: Told; part: string[] }>('forked', {
+      sandbox: world.playing(byAnswersSoFar([terminal('echo of one'), finish()])),
+      first: 'Remember the word heron.',
+      second: 'What was the word?',
+    });
+    const known = told.before.filter((id) => told.began.includes(id));
+    expect(told.began).toEqual(known);
+    expect(told.tokens).toBe(0);
+    expect(told.info).toEqual({ title: 'another way', tags: { team: 'red' }, forked_from_conversation_id: told.id });
+    expect(told.fork.log.length).toBeGreaterThan(told.began.length);
+    expect(told.log).toEqual(told.before);
+    expect(told.part.slice(0, 2)).toEqual(told.before.slice(0, 2));
+    expect(world.model.requests.at(-1)?.raw.toString()).toContain('heron');
+    expectWhole(told);
+  });
+
+  it('asks the agent beside its task, and has its history shortened', async () => {
+    const told = await sdk.run<Told & { answer: string; asked: string[] }>('condensed', {
+      sandbox: world.playing((request) => {
+        const messages = request.body.messages ?? [];
+        const said = messages.map(textOfMessage).join('\n');
+        if (said.includes('How far are you?')) return { text: 'Half of it.' };
+        return (request.body['tools'] as unknown[] | undefined)?.length
+          ? byAnswersSoFar([...Array.from({ length: 6 }, (_, n) => terminal(`echo step ${n}`)), finish()])(request)
+          : { text: 'Steps 0 to 5 are done.' };
+      }),
+      message: 'Make six steps.',
+      question: 'How far are you?',
+    });
+    expect(told.answer).toBe('Half of it.');
+    // What it cost is in the log, and nothing of what was said.
+    expect(told.asked.filter((kind) => kind !== 'ConversationStateUpdateEvent')).toEqual([]);
+    expect(kinds(told).slice(-2)).toEqual(['CondensationRequest', 'Condensation']);
+    expectWhole(told);
+  });
+
+  it('pauses after the step under way and goes on from there', async () => {
+    const told = await sdk.run<Told & { kinds: string[] }>('paused', {
+      sandbox: world.playing(byAnswersSoFar([terminal('sleep 1; echo first'), terminal('echo second'), finish()])),
+      message: 'Two steps.',
+    });
+    expect(told.kinds).toContain('PauseEvent');
+    expect(told.status).toBe('finished');
+    expect(kinds(told).filter((kind) => kind === 'ObservationEvent')).toHaveLength(3);
+    expectWhole(told);
+  });
+
+  it('interrupts a command', async () => {
+    const told = await sdk.run<Told & { took: number }>('interrupted', { sandbox: world.playing([terminal('sleep 600')]), message: 'Wait.' });
+    expect(told.took).toBeLessThan(10);
+    expect(kinds(told)).toContain('InterruptEvent');
+    expect(told.status).toBe('paused');
+    expectWhole(told);
+  });
+
+  it('loses and doubles nothing when its connection breaks in mid-run', async () => {
+    const turns = [...Array.from({ length: 8 }, (_, n) => terminal(`echo ${n}`)), finish()];
+    const script = byAnswersSoFar(turns);
+    let asked = 0;
+    const told = await sdk.run<Told>('cut_off', {
+      sandbox: world.playing((request) => {
+        asked += 1;
+        if (asked === 3 || asked === 6) world.cut();
+        return script(request);
+      }),
+      message: 'Count.',
+    });
+    expect(told.status).toBe('finished');
+    expect(kinds(told).filter((kind) => kind === 'ActionEvent')).toHaveLength(turns.length);
+    expectWhole(told);
+  });
+
+  it('names a conversation, and finds it again by its id', async () => {
+    const told = await sdk.run<Told & { title: string; made: string; attached: string[] }>('named', {
+      sandbox: world.playing((request) => (request.body['tools'] === undefined ? { text: 'A walk by the sea' } : finish())),
+      message: 'Tell of a walk by the sea.',
+    });
+    expect(told.title).toBe('a name of a person');
+    expect(told.made).toBe('A walk by the sea');
+    expect(told.attached).toEqual(told.events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ id }) => id));
+    expectWhole(told);
+  });
+
+  it('lists, counts and deletes', async () => {
+    const told = await sdk.run<{ listed: boolean; count: number }>('deleted', { sandbox: world.playing([]), message: 'Nothing.' });
+    expect(told.listed).toBe(true);
+    expect(told.count).toBeGreaterThan(0);
+  });
+
+  describe('with a workspace', () => {
+    it('runs commands, has their output, and stops them', async () => {
+      const told = await sdk.run<Record<'result' | 'late' | 'stopped' | 'info', Record<string, unknown>> & { alive: boolean }>('commands', {
+        sandbox: world.playing([]),
+      });
+      expect(told.result).toMatchObject({ exit_code: 3, stdout: `out\n${world.sandbox.workspace}\n`, stderr: 'err\n', timeout_occurred: false });
+      expect(told.late).toMatchObject({ exit_code: -1 });
+      expect(told.stopped).toMatchObject({ kind: 'BashOutput', exit_code: -1, stderr: 'stopped' });
+      expect(told.alive).toBe(true);
+      expect(told.info).toMatchObject({ title: expect.any(String), version: expect.any(String), uptime: expect.any(Number) });
+    });
+
+    it('brings 100 MB in and out', async () => {
+      const told = await sdk.run<{ up: object; down: object; same: boolean; missing: boolean }>('files', { sandbox: world.playing([]), megabytes: 100 });
+      expect(told).toMatchObject({
+        up: { success: true, file_size: 100 * 1024 * 1024 },
+        down: { success: true, file_size: 100 * 1024 * 1024 },
+        same: true,
+        missing: false,
+      });
+    });
+
+    it('sees what changed in a repository', async () => {
+      const told = await sdk.run<{ made: number; changes: string[][]; diff: object }>('git', { sandbox: world.playing([]) });
+      expect(told.made).toBe(0);
+      expect(told.changes).toEqual([
+        ['ADDED', 'new.txt'],
+        ['DELETED', 'gone.txt'],
+        ['UPDATED', 'kept.txt'],
+      ]);
+      expect(told.diff).toMatchObject({ original: 'one\n', modified: 'one\ntwo\n' });
+    });
+
+    it('loads the skills of a project', async () => {
+      await writeFile(path.join(world.sandbox.workspace, 'AGENTS.md'), 'Write tests first.\n');
+      const told = await sdk.run<{ skills: Array<{ name: string; content: string }> }>('skills', { sandbox: world.playing([]) });
+      expect(told.skills.map(({ content }) => content.trim())).toContain('Write tests first.');
+    });
+  });
+
+  describe('with a workspace of runtime-api', () => {
+    let api: SdkRuntimeApi | undefined;
+    before(async () => {
+      if (lack === null) api = await SdkRuntimeApi.start();
+    });
+    after(() => api?.close());
+
+    it('starts, pauses, resumes, attaches, leaves and stops a session', async () => {
+      type Place = { url: string; key: string; runtime: string };
+      const told = await sdk.run<
+        { first: Place; same: Place; after: string; kept: string } & Record<'paused' | 'running' | 'still' | 'left' | 'stopped', string[]>
+      >('lifecycle', { api: api?.args, session: 'a-session-of-the-sdk' });
+      expect(told.paused).toEqual(['paused', 'not found']);
+      expect(told.after).toBe('kept\n');
+      expect(told.running).toEqual(['running', 'ready']);
+      expect(told.same).toEqual(told.first);
+      expect(told.still).toEqual(['running', 'ready']);
+      expect(told.left).toEqual(['paused', 'not found']);
+      expect(told.kept).toBe('kept\n');
+      expect(told.stopped[0]).toBe('stopped');
+    });
+
+    it('is told when its key is wrong', async () => {
+      expect(await sdk.run('refused', { api: api?.args, session: 'another-session' })).toEqual({ error: 'HTTPStatusError', status: 401 });
+    });
+  });
+});

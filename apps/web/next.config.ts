@@ -1,11 +1,13 @@
 import path from 'node:path';
 import type { NextConfig } from 'next';
+import { buildId } from './scripts/build-id.mjs';
 
 const root = path.join(import.meta.dirname, '../..');
 
 /** Security headers are app-server's: it is the only door to these pages. */
 const config: NextConfig = {
   output: 'standalone',
+  generateBuildId: () => buildId(root),
   outputFileTracingRoot: root,
   turbopack: { root },
   reactStrictMode: true,

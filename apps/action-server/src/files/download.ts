@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -9,7 +10,8 @@ import { insideWorkspace } from './workspace-path.js';
 /** Streams one file of the workspace, as long as it was when it was opened: one that grows meanwhile does not run over. */
 export async function downloadFile(workspace: string, wanted: string, response: ServerResponse): Promise<void> {
   const file = await insideWorkspace(workspace, wanted);
-  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(fileError(error, wanted)));
+  // Opening a pipe must not wait for somebody to write into it.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => Promise.reject(fileError(error, wanted)));
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new SlipwayError('file.not-found', `${wanted} is not a file.`);

@@ -1,12 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { RunCommandResponse } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
-import { type RunningServer, startActionServer } from '../testing/running-server.js';
+import { type RunningServer, startActionServer, TOKEN } from '../testing/running-server.js';
 
 describe('action-server over HTTP', () => {
   let server: RunningServer;
@@ -112,6 +114,21 @@ describe('action-server over HTTP', () => {
     expect([cut.status, existsSync(at('up/cut.bin'))]).toEqual([400, false]);
   });
 
+  it('leaves nothing of an upload that breaks off, and what was there before', async () => {
+    mkdirSync(at('broken'), { recursive: true });
+    writeFileSync(at('broken/kept.bin'), 'as it was');
+    for (const type of ['application/octet-stream', 'multipart/form-data; boundary=b']) {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.write(
+        `POST /file/upload?path=broken/kept.bin HTTP/1.1\r\nhost: x\r\nx-session-api-key: ${TOKEN}\r\ncontent-type: ${type}\r\ncontent-length: 1000000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"\r\n\r\n${'x'.repeat(100_000)}`,
+      );
+      await until('it has begun', () => readdirSync(at('broken')).length === 2);
+      socket.destroy();
+      await until('it is gone', () => readdirSync(at('broken')).length === 1);
+      expect(readFileSync(at('broken/kept.bin'), 'utf8')).toBe('as it was');
+    }
+  });
+
   it('holds file routes inside the workspace, whatever the links', async () => {
     symlinkSync('/etc', at('out'));
     symlinkSync('/tmp/slipway-dangling-target', at('dangling'));
@@ -122,6 +139,8 @@ describe('action-server over HTTP', () => {
     expect(existsSync('/tmp/slipway-dangling-target')).toBe(false);
     expect(await code(server.send('GET', '/file/download?path=missing'))).toBe('file.not-found');
     expect(await code(server.send('GET', '/file/download?path=.'))).toBe('file.not-found');
+    execFileSync('mkfifo', [at('pipe')]);
+    expect(await code(server.send('GET', '/file/download?path=pipe'))).toBe('file.not-found');
   });
 
   it('makes directories and lists them in pages', async () => {

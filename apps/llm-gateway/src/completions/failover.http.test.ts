@@ -32,7 +32,11 @@ let directory: string;
 before(async () => {
   faulty = await startModelServer({ script: (request) => FAULTS[request.body.model ?? ''] ?? { text: TEXT, usage: USAGE } });
   good = await startModelServer({ script: () => ({ text: TEXT, usage: USAGE, chunkLength: 6 }) });
-  const place = (baseUrl: string, model: string): object => ({ provider: 'openai', baseUrl, model, apiKeyEnv: 'A_KEY', firstByteTimeoutSeconds: 1 });
+  const place = (baseUrl: string, model: string): object => {
+    // Only who may hang is not waited for.
+    const firstByteTimeoutSeconds = baseUrl === faulty.url ? 1 : 30;
+    return { provider: 'openai', baseUrl, model, apiKeyEnv: 'A_KEY', firstByteTimeoutSeconds };
+  };
   const dead = `http://127.0.0.1:${await freePort()}/v1`;
   const three = (name: string, first: object): object => ({
     name: `of-three-${name}`,

@@ -96,6 +96,7 @@ describe('calls a minute', () => {
   it('come back evenly, and say in the usual headers how many there are', async () => {
     const limits = replica();
     const key = keyOf([rate('key', 'key_1', 60)]);
+    const began = performance.now();
     const first = await take(limits, key);
     expect(first.taken?.headers()).toEqual({
       'x-ratelimit-limit-requests': '60',
@@ -106,7 +107,8 @@ describe('calls a minute', () => {
     await owner.query(`UPDATE gateway.rate_bucket SET at = at - interval '30 seconds' WHERE org_id = $1`, [key.orgId]);
     const again = count(await Promise.all(Array.from({ length: 60 }, () => take(limits, key))));
     expect(again).toBeGreaterThanOrEqual(29);
-    expect(again).toBeLessThanOrEqual(36);
+    // One a second comes back while this runs too.
+    expect(again).toBeLessThanOrEqual(31 + Math.ceil((performance.now() - began) / 1_000));
   });
 });
 

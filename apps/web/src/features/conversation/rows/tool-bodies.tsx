@@ -15,11 +15,10 @@ const MAX_LINES = 200;
 
 /** @param path shortens a path as the reader knows it. */
 export function PatchBody({ step, patch, path }: { step: Step; patch: PatchedLines; path: (path: string) => string }) {
+  if (stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
   let room = MAX_LINES;
-  const failed = stepState(step) === 'failed';
   return (
     <div className="flex flex-col gap-1.5">
-      {failed ? <Output text={outputOf(step)} label="Error" tone="bad" /> : null}
       {patch.files.map((file) => {
         const lines = file.lines.slice(0, Math.max(0, room));
         room -= lines.length;

@@ -3,7 +3,7 @@ import { FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'luc
 import type { ReactNode } from 'react';
 import { patchLines } from '../patch-lines.ts';
 import { picturesOf } from '../pictures.ts';
-import type { Step } from '../timeline-row.ts';
+import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { CellBody, FoundBody, PatchBody } from './tool-bodies.tsx';
@@ -58,17 +58,17 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
     case 'ApplyPatch': {
       const patch = patchLines(text('patch'));
       const [first] = patch.files;
+      const failed = stepState(step) === 'failed';
+      const one = patch.files.length === 1 && first !== undefined;
+      const verb = failed ? 'Patch of' : one ? first.verb : 'Patched';
       return {
         icon: <FilePen aria-hidden />,
-        label:
-          patch.files.length === 1 && first !== undefined ? (
-            <>
-              {first.verb} {code(paths.path(first.path))}
-            </>
-          ) : (
-            `Patched ${patch.files.length || 'no'} files`
-          ),
-        aside: <PlusMinus added={patch.added} removed={patch.removed} />,
+        label: (
+          <>
+            {verb} {one ? code(paths.path(first.path)) : `${patch.files.length || 'no'} files`}
+          </>
+        ),
+        aside: failed ? null : <PlusMinus added={patch.added} removed={patch.removed} />,
         body: <PatchBody step={step} patch={patch} path={paths.path} />,
       };
     }

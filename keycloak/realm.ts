@@ -61,6 +61,8 @@ export function realmRepresentation(parameters: RealmParameters): Json {
   return {
     realm: name,
     displayName: 'Slipway',
+    // A Keycloak without it (`themes/`) shows its own pages.
+    loginTheme: 'slipway',
     enabled: true,
     sslRequired: new URL(publicUrl).protocol === 'https:' ? 'external' : 'none',
     registrationAllowed: parameters.registration,

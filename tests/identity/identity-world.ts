@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { OidcIssuer } from '@slipway/auth';
 import { createTestDatabase, freePort, type IdentityServer, startIdentityServer, type TestDatabase } from '@slipway/testing';
 import { Keycloak } from '@slipway/testing/keycloak';
@@ -63,7 +64,12 @@ export class IdentityWorld {
       clientSecret: company.clientSecret,
       endpoints: await discoverIssuer(company.issuerUrl),
     };
-    const keycloak = await Keycloak.open({ realm: realmFor('slipway', appUrl, { brokers: [broker] }), port: keycloakPort, say: (line) => console.log(line) });
+    const keycloak = await Keycloak.open({
+      realm: realmFor('slipway', appUrl, { brokers: [broker] }),
+      port: keycloakPort,
+      themes: fileURLToPath(new URL('../../keycloak/themes', import.meta.url)),
+      say: (line) => console.log(line),
+    });
     await keycloak.admin.createPerson(ADA);
     const database = await createTestDatabase();
     const clock = new MovableClock();

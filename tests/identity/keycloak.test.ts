@@ -9,6 +9,7 @@ import { describeGates } from './gates.ts';
 import { ADA, IdentityWorld, realmFor } from './identity-world.ts';
 import { PersonInChromium } from './person-in-chromium.ts';
 import { describeSecondFactor } from './second-factor.ts';
+import { describeTheme } from './theme.ts';
 
 const executable = findChromium();
 const lack = await whyNoKeycloak((line) => console.log(line));
@@ -95,6 +96,10 @@ describe('Keycloak', { timeout: 600_000, skip: lack ?? false }, () => {
       () => browser,
     );
     describeSecondFactor(
+      () => world,
+      () => browser,
+    );
+    describeTheme(
       () => world,
       () => browser,
     );

@@ -17,6 +17,8 @@ export interface OpenKeycloakOptions {
   readonly port?: number;
   /** Where browsers and apps find it, behind what ends TLS and tells so by X-Forwarded-* [itself, at localhost]. Without a path. */
   readonly publicUrl?: string;
+  /** A folder of themes, a folder each. */
+  readonly themes?: string;
   readonly say?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -64,7 +66,7 @@ export class Keycloak {
     readonly admin: KeycloakAdmin,
   ) {}
 
-  static async open({ realm, port, publicUrl, say = () => {}, signal }: OpenKeycloakOptions): Promise<Keycloak> {
+  static async open({ realm, port, publicUrl, themes, say = () => {}, signal }: OpenKeycloakOptions): Promise<Keycloak> {
     const built = await buildKeycloak(say, signal);
     const database = await createTestDatabase();
     const home = await mkdtemp(path.join(os.tmpdir(), 'slipway-keycloak-'));
@@ -74,7 +76,7 @@ export class Keycloak {
     const admin = new KeycloakAdmin(url, realm.realm, password);
     const keycloak = new Keycloak(built, database, home, ports, password, publicUrl, `${publicUrl ?? url}/realms/${realm.realm}`, admin);
     try {
-      await keycloak.layOut(realm);
+      await keycloak.layOut(realm, themes ?? path.join(built.folder, 'themes'));
       await keycloak.start();
       return keycloak;
     } catch (error) {
@@ -146,8 +148,9 @@ export class Keycloak {
   }
 
   /** A home of its own for what it writes; the program itself is shared. */
-  private async layOut(realm: OpenKeycloakOptions['realm']): Promise<void> {
-    for (const name of ['lib', 'providers', 'themes']) await symlink(path.join(this.built.folder, name), path.join(this.home, name));
+  private async layOut(realm: OpenKeycloakOptions['realm'], themes: string): Promise<void> {
+    for (const name of ['lib', 'providers']) await symlink(path.join(this.built.folder, name), path.join(this.home, name));
+    await symlink(themes, path.join(this.home, 'themes'));
     await cp(path.join(this.built.folder, 'conf'), path.join(this.home, 'conf'), { recursive: true });
     await mkdir(path.join(this.home, 'data/import'), { recursive: true });
     await writeFile(path.join(this.home, 'data/import', `${realm.realm}-realm.json`), JSON.stringify(realm), { mode: 0o600 });

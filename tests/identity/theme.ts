@@ -1,0 +1,35 @@
+import { it } from 'node:test';
+import { expect } from 'expect';
+import type { Browser } from 'playwright-core';
+import { expectClean } from '../e2e/browser.ts';
+import type { IdentityWorld } from './identity-world.ts';
+import { PersonInChromium } from './person-in-chromium.ts';
+
+const ACCENT = { light: 'rgb(47, 85, 212)', dark: 'rgb(138, 166, 255)' } as const;
+
+/** Keycloak's own pages, as `keycloak/themes/slipway` dresses them. */
+export function describeTheme(world: () => IdentityWorld, browser: () => Browser): void {
+  it('its pages have our name, mark and colours, light and dark, on a phone and a wide screen, and are clean for who cannot see them', async (test) => {
+    const person = await PersonInChromium.at(browser(), `${world().url}/oauth/login`);
+    test.after(() => person.close());
+    const { page } = person;
+    await page.getByText('Slipway', { exact: true }).waitFor();
+    const mark = await page.evaluate(
+      () => /url\("(.+)"\)/.exec(getComputedStyle(document.querySelector('#kc-header-wrapper') as Element, '::before').backgroundImage)?.[1],
+    );
+    expect(await (await page.request.get(mark ?? '')).text()).toContain('<title>Slipway</title>');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const button = page.locator('#kc-login');
+      await page.waitForFunction(
+        ([color]) => getComputedStyle(document.querySelector('#kc-login') as Element).backgroundColor === color,
+        [ACCENT[colorScheme]],
+      );
+      expect(await button.isVisible()).toBe(true);
+    }
+    await expectClean(page, 'sign-in', 'everyTheme');
+    await page.getByRole('link', { name: 'Register' }).click();
+    await page.locator('input[name="firstName"]').waitFor();
+    await expectClean(page, 'register', 'everyTheme');
+  });
+}

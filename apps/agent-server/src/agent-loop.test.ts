@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ConversationEvent, ConversationInfo } from '@slipway/contracts';
@@ -51,7 +51,7 @@ describe('the loop of an agent in its sandbox', () => {
     expect(status).toBe(200);
   }
   const info = async (id: string): Promise<ConversationInfo> => (await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body;
-  const ended = (id: string, status: string): Promise<ConversationInfo> =>
+  const isOver = (id: string, status: string): Promise<ConversationInfo> =>
     until(
       `status ${status}`,
       async () => {
@@ -72,7 +72,7 @@ describe('the loop of an agent in its sandbox', () => {
     const from = model.requests.length;
     const id = await start([{ toolCalls: [{ name: 'invoke_skill', arguments: { name: 'pdf' } }] }, finish]);
     await say(id, 'Why is the docker image so large?');
-    await ended(id, 'finished');
+    await isOver(id, 'finished');
     const [first, second] = model.requests.slice(from).map(({ body }) => body.messages ?? []);
     const system = String(first?.[0]?.content);
     expect(system).toContain('The repository.');
@@ -92,7 +92,7 @@ describe('the loop of an agent in its sandbox', () => {
       return request.body.messages?.some(({ role }) => role === 'tool') === true ? finish : terminal('ls');
     });
     await say(id, 'look around');
-    await ended(id, 'finished');
+    await isOver(id, 'finished');
     expect((await sandbox.call('POST', `/api/conversations/${id}/condense`)).status).toBe(200);
     expect((await sandbox.call('POST', `/api/conversations/${id}/ask_agent`, { question: 'Are you done?' })).body).toEqual({ response: 'I am done.' });
     const log = await events(id);
@@ -117,10 +117,10 @@ describe('the loop of an agent in its sandbox', () => {
   it('stops at its own limits and goes on when it is run again', async () => {
     const id = await start(({ number }) => terminal(`echo ${number}`), { max_iterations: 2 });
     await say(id, 'count');
-    await ended(id, 'paused');
+    await isOver(id, 'paused');
     model.use([finish]);
     expect((await sandbox.call('POST', `/api/conversations/${id}/run`)).status).toBe(200);
-    await ended(id, 'finished');
+    await isOver(id, 'finished');
     expect((await events(id)).find((event) => event.kind === 'ConversationErrorEvent')).toMatchObject({ code: 'agent.iteration-limit' });
   });
 
@@ -132,7 +132,7 @@ describe('the loop of an agent in its sandbox', () => {
       return answered ? finish : { toolCalls: [{ name: 'task', arguments: { prompt: 'find it' } }] };
     });
     await say(id, 'search');
-    await ended(id, 'finished');
+    await isOver(id, 'finished');
     const inner = await until('the steps in the app', () => {
       const found = app.events.filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent');
       return found.some((event) => JSON.stringify(event).includes('It is here.')) ? found : null;
@@ -140,5 +140,52 @@ describe('the loop of an agent in its sandbox', () => {
     expect(JSON.stringify(inner)).toContain('echo inner');
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('echo inner');
     expect((await info(id)).stats.usage_to_metrics).toHaveProperty(['task:general-purpose']);
+  });
+
+  it('asks the hooks of the workspace and of the start, in the sandbox, with what they want to know', async () => {
+    await write(
+      '.openhands/hooks.json',
+      JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] } }),
+    );
+    await write('guard.sh', 'if grep -q forbidden; then echo "not in $OPENHANDS_PROJECT_DIR" >&2; exit 2; fi');
+    const started = { matcher: '*', hooks: [{ command: 'cat > started.json' }] };
+    const ended = { matcher: '*', hooks: [{ command: 'touch ended' }] };
+    const id = await start([terminal('echo forbidden > made'), terminal('cat started.json'), finish], {
+      hook_config: { session_start: [started], session_end: [ended] },
+    });
+    await say(id, 'try it');
+    await isOver(id, 'finished');
+    const log = await events(id);
+    expect(log.find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: `not in ${sandbox.workspace}` });
+    const shown = log.find((event) => event.kind === 'ObservationEvent');
+    expect(JSON.stringify(shown)).toContain('SessionStart');
+    await expect(access(path.join(sandbox.workspace, 'made'))).rejects.toThrow('ENOENT');
+    expect((await sandbox.call('DELETE', `/api/conversations/${id}`)).status).toBe(200);
+    await until('the last hook', () =>
+      access(path.join(sandbox.workspace, 'ended')).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it('plans without changing anything but its plan', async () => {
+    const edit = (file: string) => ({
+      toolCalls: [{ name: 'file_editor', arguments: { command: 'create', path: path.join(sandbox.workspace, file), file_text: '1. Do it.' } }],
+    });
+    const id = await start([edit('src.ts'), terminal('touch made-by-plan'), edit('PLAN.md'), finish], { agent_type: 'plan' });
+    await say(id, 'plan it');
+    await isOver(id, 'finished');
+    expect(await readFile(path.join(sandbox.workspace, 'PLAN.md'), 'utf8')).toBe('1. Do it.');
+    await expect(access(path.join(sandbox.workspace, 'src.ts'))).rejects.toThrow('ENOENT');
+    const log = await until('the log in the app', () =>
+      app.events.some((event) => event.kind === 'ObservationEvent' && event.observation.kind === 'FinishObservation') ? app.events : null,
+    );
+    expect(log.flatMap((event) => (event.kind === 'ObservationEvent' ? [[event.observation.kind, event.observation.is_error]] : []))).toEqual([
+      ['PlanningFileEditorObservation', true],
+      ['PlanningFileEditorObservation', false],
+      ['FinishObservation', false],
+    ]);
+    expect(log.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('There is no tool "terminal"') });
   });
 });

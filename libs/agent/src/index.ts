@@ -3,6 +3,8 @@ export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
 export { type EventBody, type EventStamp, stamp, statusUpdate, untakenMessages } from './events.js';
 export { finalResponse } from './final-response.js';
+export { sessionEnd } from './hooks/moments.js';
+export type { HookPort } from './hooks/run-hooks.js';
 export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
@@ -13,6 +15,7 @@ export { type Skill, skillOfFile, skillOfStart } from './skills/skill.js';
 export { lastStats, listedStats, StatsBook } from './stats.js';
 export { taskTool } from './sub-agents/task-tool.js';
 export { systemPrompt } from './system-prompt.js';
-export { STANDARD_TOOLS } from './tools/standard-tools.js';
+export { PLANNING, planningTools } from './tools/planning-file-editor.js';
+export { OPTIONAL_TOOLS, STANDARD_TOOLS } from './tools/standard-tools.js';
 export { define, type Observation, type OwnToolContext, type Tool } from './tools/tool.js';
 export { Toolbox } from './tools/toolbox.js';

@@ -2,6 +2,7 @@ import type { ConfirmationSettings, ConversationEvent, SandboxAction, SandboxObs
 import type { Clock } from '@slipway/domain';
 import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
 import type { CondenserSettings } from './condenser/condense.js';
+import type { HookPort } from './hooks/run-hooks.js';
 import type { StatsBook } from './stats.js';
 import type { Toolbox } from './tools/toolbox.js';
 
@@ -38,6 +39,10 @@ export interface AgentPorts {
   /** What the conversation used. One for everything that runs on it. */
   readonly stats: Pick<StatsBook, 'value' | 'add'>;
   readonly tools: ToolPort;
+  /** Does the text hold a secret that no model may see? Absent: none is known. */
+  readonly holdsSecret?: (text: string) => boolean;
+  /** `null`: nothing is asked. */
+  readonly hooks: HookPort | null;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;
   readonly clock: Clock;

@@ -82,8 +82,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
       return;
     }
     close();
-    const added = event.extended_content === undefined || event.extended_content.length === 0 ? '' : `\n\n${textOf(event.extended_content)}`;
-    const content = `${textOf(event.llm_message.content)}${added}`;
+    const content = withAdded(textOf(event.llm_message.content), event.extended_content);
     units.push({ kind: 'message', messages: [{ role: 'user', content }], eventIds: [event.id], position, open: false });
   };
   for (const event of events) {
@@ -127,7 +126,8 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         const current = turn as Turn | null;
         const index = current?.actionIds.indexOf(event.action_id) ?? -1;
         if (current === null || index === -1) break;
-        current.results[index] = event.kind === 'ObservationEvent' ? observationText(event.observation) : `${REJECTED} ${event.rejection_reason}`;
+        current.results[index] =
+          event.kind === 'ObservationEvent' ? withAdded(observationText(event.observation), event.extended_content) : `${REJECTED} ${event.rejection_reason}`;
         current.eventIds.push(event.id);
         break;
       }
@@ -169,6 +169,10 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
 /** The text among the parts; pictures have none. */
 export function textOf(content: ReadonlyArray<{ readonly type: string; readonly text?: unknown }>): string {
   return content.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+}
+
+function withAdded(text: string, added: ReadonlyArray<{ readonly type: string; readonly text: string }> = []): string {
+  return added.length === 0 ? text : `${text}\n\n${added.map((part) => part.text).join('\n\n')}`;
 }
 
 /** What the model reads of an observation. */

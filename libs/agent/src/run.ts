@@ -6,6 +6,7 @@ import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
 import { stamp, statusUpdate, TAKEN_IN, untakenMessages } from './events.js';
+import { keepsGoing, ofMessages, sessionStart } from './hooks/moments.js';
 import { callModel } from './model-call.js';
 import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js';
 import { messagesOf } from './prompt.js';
@@ -54,17 +55,24 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
   }
 }
 
+/** How often hooks of one run may say that the agent is not done: less than what counts as stuck. */
+const MAX_OBJECTIONS = 3;
+
 async function steps(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
   const { log } = ports;
+  let objections = 0;
+  await sessionStart(ports, control.signal);
   for (let iteration = 1; ; iteration += 1) {
     control.signal.throwIfAborted();
     if (control.pauseRequested()) {
       await log.append([stamp(ports, { kind: 'PauseEvent', source: 'user' }), statusUpdate(ports, 'paused')]);
       return 'paused';
     }
-    const latest = untakenMessages(log.events).at(-1);
-    if (latest !== undefined)
-      await log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id })]);
+    // Nothing but refused messages since the last run: there is nothing to do.
+    if ((await takeIn(ports, control.signal)) === 'all-refused' && iteration === 1) {
+      await log.append([statusUpdate(ports, 'finished')]);
+      return 'finished';
+    }
     if (settings.stuckDetection) {
       const verdict = detectStuck(log.events);
       if (verdict.stuck === 'yes') {
@@ -84,12 +92,29 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
     const completion = await complete(ports, settings, control.signal);
     const end = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, settings, completion, control.signal);
     if (end === 'waiting') return 'waiting';
-    // A message that arrived in the meantime keeps the agent at work.
-    if (end === 'finished' && untakenMessages(log.events).length === 0) {
-      await log.append([statusUpdate(ports, 'finished')]);
-      return 'finished';
+    // A message that arrived in the meantime keeps the agent at work, and so does a hook, within bounds.
+    if (end !== 'finished' || untakenMessages(log.events).length > 0) continue;
+    if (ports.hooks !== null && objections < MAX_OBJECTIONS && (await keepsGoing(ports, objections > 0, control.signal))) {
+      objections += 1;
+      continue;
     }
+    await log.append([statusUpdate(ports, 'finished')]);
+    return 'finished';
   }
+}
+
+/** Marks the messages that have arrived as heard. What a hook refuses is never seen by the model. */
+async function takeIn(ports: AgentPorts, signal: AbortSignal): Promise<'all-refused' | 'taken'> {
+  const messages = untakenMessages(ports.log.events);
+  const latest = messages.at(-1);
+  if (latest === undefined) return 'taken';
+  const heard = ports.hooks === null ? { before: [], after: [], allBlocked: false } : await ofMessages(ports, messages, signal);
+  await ports.log.append([
+    ...heard.before,
+    stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id }),
+    ...heard.after,
+  ]);
+  return heard.allBlocked ? 'all-refused' : 'taken';
 }
 
 /** How a conversation is shortened that the model refuses as too long, one way after the other; then it is given up. */

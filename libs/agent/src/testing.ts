@@ -68,6 +68,7 @@ export function testPorts(
   return {
     log,
     tools,
+    hooks: null,
     toolbox: new Toolbox([...STANDARD_TOOLS, taskTool([])]),
     waits,
     models: (usage) => llms.get(usage),

@@ -2,7 +2,8 @@ import type { EventOf, SandboxAction } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion, ToolCall } from '@slipway/llm';
 import { judge } from './confirmation/needs.js';
-import { stamp, statusUpdate } from './events.js';
+import { type EventBody, stamp, statusUpdate } from './events.js';
+import { afterTool, beforeTool } from './hooks/moments.js';
 import type { AgentPorts, RunSettings } from './ports.js';
 import { isReadOnly, type Observation } from './tools/tool.js';
 import type { ParsedCall } from './tools/toolbox.js';
@@ -125,19 +126,19 @@ async function carryOut(
   steps: ReadonlyArray<{ readonly action: ActionEvent; readonly parsed: Pick<ReadCall, 'tool' | 'action'> }>,
   signal: AbortSignal,
 ): Promise<'finished' | 'done'> {
-  const underWay = steps.map(() => Promise.withResolvers<Observation | SlipwayError>());
+  const underWay = steps.map(() => Promise.withResolvers<EventBody>());
   for (const { promise } of underWay) promise.catch(() => {});
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let at = next++; at < steps.length; at = next++) {
       const step = steps[at];
-      if (step !== undefined) await observationOf(ports, settings, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
+      if (step !== undefined) await answerTo(ports, settings, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
     }
   };
   for (let count = 0; count < Math.min(AT_ONCE, steps.length); count += 1) void worker();
   let finished = false;
-  for (const [at, { action, parsed }] of steps.entries()) {
-    let result: Observation | SlipwayError | undefined;
+  for (const [at, { parsed }] of steps.entries()) {
+    let result: EventBody | undefined;
     try {
       result = await underWay[at]?.promise;
     } catch (error) {
@@ -146,33 +147,45 @@ async function carryOut(
       throw signal.reason;
     }
     if (result === undefined) continue;
-    if (result instanceof SlipwayError) await ports.log.append([agentError(ports, action.tool_name, action.tool_call_id, result.detail)]);
-    else {
-      await ports.log.append([answer(ports, action, result)]);
-      finished ||= parsed.action.kind === 'FinishAction';
-    }
+    await ports.log.append([stamp(ports, result)]);
+    finished ||= parsed.action.kind === 'FinishAction' && result.kind === 'ObservationEvent';
   }
   return finished ? 'finished' : 'done';
 }
 
-/** What the tool says, or the failure whose sentence is for the model. @throws the signal's reason when stopped, and what is nobody's answer. */
-async function observationOf(
+/** What comes of an action, for the log: what the tool says, its failure whose sentence is for the model, or that a hook refused it. @throws the signal's reason when stopped, and what is nobody's answer. */
+async function answerTo(
   ports: AgentPorts,
   settings: RunSettings,
   event: ActionEvent,
   { tool, action }: Pick<ReadCall, 'tool' | 'action'>,
   signal: AbortSignal,
-): Promise<Observation | SlipwayError> {
+): Promise<EventBody> {
   signal.throwIfAborted();
+  const about = { action_id: event.id, tool_name: event.tool_name, tool_call_id: event.tool_call_id };
+  const hooked = ports.hooks !== null && action.kind !== 'FinishAction';
+  const refused = hooked ? (await beforeTool(ports, event, action, signal)).blocked : null;
+  if (refused !== null) return { kind: 'UserRejectObservation', source: 'hook', ...about, rejection_reason: refused, rejection_source: 'hook' };
+  let observation: Observation;
   try {
-    return tool.observe === undefined
-      ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
-      : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });
+    observation =
+      tool.observe === undefined
+        ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
+        : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof SlipwayError) return error;
-    throw error;
+    if (!(error instanceof SlipwayError)) throw error;
+    return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: error.detail };
   }
+  const added = hooked ? await afterTool(ports, event, action, observation, signal) : '';
+  return {
+    kind: 'ObservationEvent',
+    source: 'environment',
+    ...about,
+    observation,
+    parent_id: event.id,
+    ...(added === '' ? {} : { extended_content: [{ type: 'text', text: added }] }),
+  };
 }
 
 function actionEvent(ports: AgentPorts, responseId: string, call: ToolCall, parsed: ReadCall, said: { thought: string; reasoning: string }): ActionEvent {
@@ -193,16 +206,4 @@ function actionEvent(ports: AgentPorts, responseId: string, call: ToolCall, pars
 
 function agentError(ports: AgentPorts, toolName: string, callId: string, error: string): EventOf<'AgentErrorEvent'> {
   return stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name: toolName, tool_call_id: callId, error }) as EventOf<'AgentErrorEvent'>;
-}
-
-function answer(ports: AgentPorts, action: ActionEvent, observation: Observation): EventOf<'ObservationEvent'> {
-  return stamp(ports, {
-    kind: 'ObservationEvent',
-    source: 'environment',
-    action_id: action.id,
-    tool_name: action.tool_name,
-    tool_call_id: action.tool_call_id,
-    observation,
-    parent_id: action.id,
-  }) as EventOf<'ObservationEvent'>;
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { GivenSkill } from './actions/skills.js';
 import { AgentDefinition } from './actions/sub-agents.js';
+import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
+import { HookConfig } from './hooks.js';
 
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
 
@@ -49,6 +50,10 @@ export const StartConversationRequest = z.looseObject({
   /** What the conversation may cost before it pauses. US dollars. */
   max_budget_per_task: z.number().positive().nullish(),
   stuck_detection: z.boolean().nullish(),
+  /** `plan`: it looks and writes a plan, and changes nothing [default]. */
+  agent_type: z.enum(['default', 'plan']).nullish(),
+  /** Commands that are asked at certain moments, beside those of the workspace. */
+  hook_config: HookConfig.nullish(),
   /** Kinds of sub-agents beside ours. */
   agent_definitions: z.array(AgentDefinition).max(50).nullish(),
   tags: z.record(z.string(), z.string()).nullish(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SecurityRisk } from './confirmation.js';
+import { HOOK_TYPES } from './hooks.js';
 
 export const EventSource = z.enum(['user', 'agent', 'environment', 'hook']);
 
@@ -70,6 +71,8 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     tool_name: z.string(),
     tool_call_id: z.string(),
     observation: z.looseObject({ kind: z.string(), content: z.array(ObservationContent), is_error: z.boolean() }),
+    /** What a hook says of it to the model. */
+    extended_content: z.array(TextContent).optional(),
   }),
   /** A person or a hook did not let the action happen. */
   base.extend({
@@ -99,6 +102,24 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
   }),
   /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `sub_agent` (value: `SubAgentEvent`), `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
+  /** A command that was asked at a certain moment, and what it said. */
+  base.extend({
+    kind: z.literal('HookExecutionEvent'),
+    hook_event_type: z.enum(HOOK_TYPES),
+    hook_command: z.string(),
+    tool_name: z.string().nullish(),
+    success: z.boolean(),
+    /** It refused what was about to happen; `reason` says why. */
+    blocked: z.boolean(),
+    exit_code: z.int(),
+    stdout: z.string(),
+    stderr: z.string(),
+    reason: z.string().nullish(),
+    additional_context: z.string().nullish(),
+    error: z.string().nullish(),
+    action_id: z.string().nullish(),
+    message_id: z.string().nullish(),
+  }),
   /** Somebody asked that the model's view of the conversation be shortened. */
   base.extend({ kind: z.literal('CondensationRequest') }),
   /**

@@ -38,6 +38,7 @@ export {
   ThinkAction,
   ToolLacks,
 } from './action-server.js';
+export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions/file-edit.js';
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
 export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
@@ -52,6 +53,7 @@ export {
   MAX_LISTED_ENTRIES,
   MAX_SEARCH_RESULTS,
 } from './actions/search.js';
+export { PlanningFileEditorAction } from './actions/planning.js';
 export { GivenSkill, InvokeSkillAction } from './actions/skills.js';
 export { AgentDefinition, SubAgentEvent, TaskAction } from './actions/sub-agents.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
@@ -241,6 +243,7 @@ export {
   UpdateKey,
   UpdateTeamMember,
 } from './llm-gateway.js';
+export { HOOK_TYPES, HookConfig, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';

@@ -67,6 +67,7 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
     case 'SecurityAnalysisEvent':
     case 'AgentErrorEvent':
     case 'ConversationErrorEvent':
+    case 'HookExecutionEvent':
     case 'CondensationRequest':
     case 'Condensation':
       return state;

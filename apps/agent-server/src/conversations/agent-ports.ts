@@ -10,7 +10,9 @@ export interface AgentPortsOptions {
   readonly models: AgentPorts['models'];
   readonly stats: StatsBook;
   readonly tools: ToolPort;
+  readonly holdsSecret: (text: string) => boolean;
   readonly toolbox: Toolbox;
+  readonly hooks: AgentPorts['hooks'];
   readonly onDelta: (delta: StreamingDelta) => void;
   readonly traceparent: () => string;
   readonly logger: Logger;

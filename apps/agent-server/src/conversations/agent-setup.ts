@@ -1,7 +1,10 @@
 import {
   activatedBy,
   type EventStamp,
+  type HookPort,
   invokeSkillTool,
+  PLANNING,
+  planningTools,
   type Skill,
   STANDARD_TOOLS,
   skillOfStart,
@@ -11,42 +14,54 @@ import {
   Toolbox,
   taskTool,
 } from '@slipway/agent';
-import type { ConversationEvent, EventOf, StartConversationRequest } from '@slipway/contracts';
+import { type ConversationEvent, type EventOf, HookConfig, type StartConversationRequest } from '@slipway/contracts';
 import { listedTool, toolsOf } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
-import { readSkillFiles } from './skill-files.js';
+import { hookPort, joinHooks } from './hook-port.js';
+import { readWorkspaceFiles, type WorkspaceFiles } from './workspace-files.js';
 
 const READ_TIMEOUT_MS = 15_000;
+const NO_FILES: WorkspaceFiles = { skills: [], hooks: null };
+const NO_HOOKS = HookConfig.parse({});
 
-/** What the agent of a conversation is: its tools, its skills, and what it is told at its beginning. Made anew at each start. */
+/** What the agent of a conversation is: its tools, its skills, its hooks, and what it is told at its beginning. Made anew at each start. */
 export class AgentSetup {
   private constructor(
     readonly toolbox: Toolbox,
     private readonly skills: readonly Skill[],
     private readonly prompt: string,
+    readonly hooks: HookPort | null,
   ) {}
 
   /** Before any start: nothing runs yet. */
   static blank(): AgentSetup {
-    return new AgentSetup(new Toolbox(STANDARD_TOOLS), [], '');
+    return new AgentSetup(new Toolbox(STANDARD_TOOLS), [], '', null);
   }
 
   /** Skills of the workspace are read for conversations of the app; other clients bring theirs with them, as OpenHands' do. */
-  static async of(request: StartConversationRequest, actionServer: ActionServerClient): Promise<AgentSetup> {
+  static async of(id: string, request: StartConversationRequest, actionServer: ActionServerClient): Promise<AgentSetup> {
     const { agent, slipway, workspace } = request;
     const [lacks, found] = await Promise.all([
       actionServer.lacks(),
-      slipway === undefined ? [] : readSkillFiles(actionServer, workspace.working_dir, AbortSignal.timeout(READ_TIMEOUT_MS)),
+      slipway === undefined ? NO_FILES : readWorkspaceFiles(actionServer, workspace.working_dir, AbortSignal.timeout(READ_TIMEOUT_MS)),
     ]);
-    const skills = [...(agent.agent_context?.skills ?? []).map(skillOfStart), ...found].filter(
+    const skills = [...(agent.agent_context?.skills ?? []).map(skillOfStart), ...found.skills].filter(
       ({ name }, index, all) => all.findIndex((other) => other.name === name) === index,
     );
     const suffix = [slipway?.systemMessageSuffix, agent.agent_context?.system_message_suffix ?? undefined].filter((each) => each !== undefined).join('\n\n');
     const base = agent.system_prompt ?? systemPrompt(workspace.working_dir, suffix);
     const tools = [...STANDARD_TOOLS, taskTool(request.agent_definitions ?? [])];
     if (skills.some(({ shown }) => shown === 'listed')) tools.push(invokeSkillTool(skills));
-    const toolbox = new Toolbox(toolsOf(agent, tools).filter(({ kind }) => !Object.hasOwn(lacks, kind)));
-    return new AgentSetup(toolbox, skills, [base, skillsPrompt(skills, base)].filter((part) => part !== undefined).join('\n\n'));
+    const plans = request.agent_type === 'plan';
+    const chosen = toolsOf(agent, tools);
+    const toolbox = new Toolbox((plans ? planningTools(chosen) : chosen).filter(({ kind }) => !Object.hasOwn(lacks, kind)));
+    const hooks = hookPort(joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS), actionServer, id, workspace.working_dir);
+    return new AgentSetup(
+      toolbox,
+      skills,
+      [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base)].filter((part) => part !== undefined).join('\n\n'),
+      hooks,
+    );
   }
 
   systemPrompt(by: EventStamp): ConversationEvent {

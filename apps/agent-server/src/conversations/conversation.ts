@@ -8,6 +8,7 @@ import {
   type RunControl,
   type RunSettings,
   runAgent,
+  sessionEnd,
   stamp,
   statusUpdate,
   untakenMessages,
@@ -44,6 +45,7 @@ import { modelRetriesOf, runSettings, type Started, startedOf } from './started.
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;
 const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
+const SESSION_END_MS = 5_000;
 const META_EVERY_MS = 1_000;
 
 export interface ConversationDeps {
@@ -135,7 +137,7 @@ export class Conversation {
     for (const closer of this.closers) closer('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
-    this.setup = await AgentSetup.of(request, this.deps.actionServer);
+    this.setup = await AgentSetup.of(this.id, request, this.deps.actionServer);
     this.fenced = false;
     this.saveMeta();
     this.deps.actionServer.workIn(this.meta.working_dir);
@@ -311,8 +313,18 @@ export class Conversation {
   }
 
   async delete(): Promise<void> {
+    await this.endSession();
     await this.close();
     await rm(this.directory, { recursive: true, force: true });
+  }
+
+  /** What hooks want done at the end, for a few seconds at most; a failure keeps nothing from ending. */
+  private async endSession(): Promise<void> {
+    const { started } = this;
+    if (started === undefined || this.fenced || this.setup.hooks === null) return;
+    await this.halt();
+    const log = this.logOf(started, () => this.started === started);
+    await sessionEnd(this.portsOf(started, log), AbortSignal.timeout(SESSION_END_MS)).catch(() => {});
   }
 
   private renew(started: Started, request: StartConversationRequest): void {
@@ -395,7 +407,9 @@ export class Conversation {
       models: (usage) => started.llms.get(usage),
       stats: started.stats,
       tools: this.deps.actionServer,
+      holdsSecret: (text) => this.deps.mask.text(text) !== text,
       toolbox: this.setup.toolbox,
+      hooks: this.setup.hooks,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,

@@ -34,6 +34,15 @@ export async function runTask(task: TaskAction, kind: SubAgentKind, { ports, set
     log,
     toolbox,
     stats: own,
+    // Tools are asked for whoever calls them; the rest is about the person and the whole conversation.
+    hooks:
+      ports.hooks === null
+        ? null
+        : {
+            ...ports.hooks,
+            run: ports.hooks.run.bind(ports.hooks),
+            config: { ...ports.hooks.config, user_prompt_submit: [], session_start: [], session_end: [], stop: [] },
+          },
     models: (usage) => ports.models(usage === 'agent' ? 'sub-agent' : usage),
     // Nobody reads along: the screen would take it for the parent's own words.
     onDelta: () => {},

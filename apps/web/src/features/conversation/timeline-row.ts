@@ -33,6 +33,16 @@ export type Row =
   | { readonly kind: 'steps'; readonly key: string; readonly seq: number; readonly fold: 'read' | 'edit' | null; readonly steps: readonly Step[] }
   | { readonly kind: 'thought'; readonly key: string; readonly seq: number; readonly text: string }
   | { readonly kind: 'tasks'; readonly key: string; readonly seq: number; readonly tasks: ReadonlyArray<TaskItem> }
+  /** A hook of the repository refused something, or could not be run. */
+  | {
+      readonly kind: 'hook';
+      readonly key: string;
+      readonly seq: number;
+      readonly type: string;
+      readonly command: string;
+      readonly text: string;
+      readonly blocked: boolean;
+    }
   /** The agent's model sees `text` in place of so many events from here on. */
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly forgotten: number; readonly text: string }
   | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }

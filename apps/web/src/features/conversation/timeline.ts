@@ -74,12 +74,24 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
       case 'PauseEvent':
         draft.push({ kind: 'note', key: event.id, seq, note: 'paused' });
         break;
+      case 'HookExecutionEvent':
+        if (event.blocked || event.error)
+          draft.push({
+            kind: 'hook',
+            key: event.id,
+            seq,
+            type: event.hook_event_type,
+            command: event.hook_command,
+            text: event.reason ?? event.error ?? '',
+            blocked: event.blocked,
+          });
+        break;
       case 'CondensationRequest':
         break;
       case 'Condensation':
         // Nothing to forget: nothing to tell.
-        if (event.forgotten_event_ids.length > 0)
-          draft.push({ kind: 'summary', key: event.id, seq, forgotten: event.forgotten_event_ids.length, text: event.summary ?? '' });
+        if (event.forgotten_event_ids.length > 0 && event.summary)
+          draft.push({ kind: 'summary', key: event.id, seq, forgotten: event.forgotten_event_ids.length, text: event.summary });
         break;
       case 'InterruptEvent':
         draft.interrupt();

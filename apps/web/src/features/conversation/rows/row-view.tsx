@@ -4,6 +4,7 @@ import { CirclePause, CircleStop } from 'lucide-react';
 import { memo } from 'react';
 import type { Row } from '../timeline-row.ts';
 import { ErrorRow } from './error-row.tsx';
+import { HookRow } from './hook-row.tsx';
 import { MessageRow } from './message-row.tsx';
 import { StartRow } from './start-row.tsx';
 import { StepsRow } from './steps-row.tsx';
@@ -24,6 +25,8 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <ThoughtRow row={row} />;
     case 'tasks':
       return <TasksRow row={row} />;
+    case 'hook':
+      return <HookRow row={row} />;
     case 'summary':
       return <SummaryRow row={row} />;
     case 'error':

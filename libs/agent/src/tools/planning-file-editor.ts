@@ -1,0 +1,42 @@
+import { basename } from 'node:path/posix';
+import { FileEditorAction, PlanningFileEditorAction } from '@slipway/contracts';
+import { FILE_EDITOR } from './file-editor.js';
+import { define, type Tool } from './tool.js';
+
+/** The one file that a planning agent writes. */
+const PLAN_FILE = 'PLAN.md';
+
+/** Looks at every file, and writes none but the plan. */
+export const PLANNING_FILE_EDITOR: Tool = {
+  definition: define(
+    'planning_file_editor',
+    `Views text files, by absolute path, and edits ${PLAN_FILE} alone: all that changes something is refused for other files. Otherwise as file_editor:\n${FILE_EDITOR.definition.description}`,
+    (FILE_EDITOR.definition.parameters as { properties: Record<string, unknown> }).properties,
+    ['command', 'path'],
+  ),
+  kind: 'PlanningFileEditorAction',
+  schema: PlanningFileEditorAction.strip(),
+  aliases: ['file_editor'],
+  readOnly: (action) => action.kind === 'PlanningFileEditorAction' && action.command === 'view',
+  async observe(action, { ports, signal }) {
+    const edit = action as PlanningFileEditorAction;
+    const about = { kind: 'PlanningFileEditorObservation', command: edit.command, path: edit.path };
+    if (edit.command !== 'view' && basename(edit.path) !== PLAN_FILE) {
+      const text = `You are planning: only ${PLAN_FILE} may be changed, and ${edit.path} is another file. Write what should be changed there into the plan.`;
+      return { ...about, content: [{ type: 'text', text }], is_error: true, prev_exist: false, old_content: null, new_content: null };
+    }
+    const asEdit = FileEditorAction.parse({ ...edit, kind: 'FileEditorAction' });
+    return { ...(await ports.tools.execute(asEdit, { signal, traceparent: ports.traceparent() })), ...about };
+  },
+};
+
+const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'invoke_skill']);
+
+/** What a planning agent has of these tools: those that change nothing, and a way to write its plan down. */
+export function planningTools(tools: readonly Tool[]): Tool[] {
+  return [PLANNING_FILE_EDITOR, ...tools.filter((tool) => tool.readOnly === true || KEPT.has(tool.definition.name))];
+}
+
+/** Said to a planning agent beside its system prompt. */
+export const PLANNING = `You are planning, not doing: look at the project, ask what is unclear, and write a plan into ${PLAN_FILE} in the project's directory. Change nothing else.
+The plan says what is to be done in which order, in which files, how each step is checked, and what is open. Somebody else carries it out with nothing but the plan. Finish with a short summary of it.`;

@@ -1,7 +1,7 @@
 import { LLM, type LlmConfig, type LlmTotals } from './llm.js';
 
 /** What a model is asked for. */
-export type LlmUsage = 'agent' | 'condenser' | 'title' | 'ask-agent' | 'sub-agent';
+export type LlmUsage = 'agent' | 'condenser' | 'title' | 'ask-agent' | 'sub-agent' | 'edit';
 
 /** The LLMs of one conversation by their usage, as the seeds' registry has them. A usage that has none of its own is served by the agent's model, and counted apart. */
 export class LlmRegistry {

@@ -1,7 +1,7 @@
 import type { AgentAction, SecurityAnalyzer, SecurityRisk } from '@slipway/contracts';
 import { HIGH_PATTERNS, MEDIUM_PATHS, MEDIUM_PATTERNS, type Pattern } from './patterns.js';
 import { railsOf } from './rails.js';
-import { commandOf, pathOf } from './subject.js';
+import { commandOf, pathsOf } from './subject.js';
 
 export interface Assessment {
   readonly risk: SecurityRisk;
@@ -58,13 +58,13 @@ function worstOf(assessments: readonly Assessment[], propagateUnknown: boolean):
 
 function byPatterns(action: AgentAction, high: readonly Pattern[], medium: readonly Pattern[]): Assessment {
   const text = commandOf(action);
-  const path = pathOf(action);
+  const paths = pathsOf(action);
   for (const [risk, patterns] of [
     ['HIGH', high],
     ['MEDIUM', medium],
   ] as const) {
     const found = text === null ? [] : patterns.filter(({ test }) => test.test(text));
-    const touched = path === null || risk === 'HIGH' ? [] : MEDIUM_PATHS.filter(({ test }) => test.test(path));
+    const touched = risk === 'HIGH' ? [] : MEDIUM_PATHS.filter(({ test }) => paths.some((path) => test.test(path)));
     if (found.length + touched.length > 0) return { risk, reasons: [...found, ...touched].map(({ says }) => says) };
   }
   return UNKNOWN;

@@ -14,8 +14,11 @@ export function commandOf(action: AgentAction): string | null {
     .replaceAll(/[ \t]+/g, ' ');
 }
 
-/** The file that an action changes; `null` when it changes none, or only looks. */
-export function pathOf(action: AgentAction): string | null {
-  const { path, command } = action as { path?: unknown; command?: unknown };
-  return action.kind === 'FileEditorAction' && command !== 'view' && typeof path === 'string' ? path.slice(0, MAX_LENGTH) : null;
+/** The files that an action changes; none when it only looks. */
+export function pathsOf(action: AgentAction): string[] {
+  const { path, command, patch } = action as { path?: unknown; command?: unknown; patch?: unknown };
+  if (action.kind === 'ApplyPatchAction' && typeof patch === 'string')
+    return [...patch.matchAll(/^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, named = '']) => named.trim().slice(0, MAX_LENGTH));
+  const edits = action.kind === 'FileEditAction' || (action.kind === 'FileEditorAction' && command !== 'view');
+  return edits && typeof path === 'string' ? [path.slice(0, MAX_LENGTH)] : [];
 }

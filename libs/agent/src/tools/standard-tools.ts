@@ -1,4 +1,5 @@
 import { APPLY_PATCH } from './apply-patch.js';
+import { EDIT_FILE } from './file-edit.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
 import { IPYTHON } from './ipython.js';
@@ -10,3 +11,6 @@ import type { Tool } from './tool.js';
 
 /** What every agent can do unless its start says otherwise, or the image of the sandbox lacks what it needs, in the order in which the model reads it. */
 export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, APPLY_PATCH, IPYTHON, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];
+
+/** What an agent can do besides, when its start names it. */
+export const OPTIONAL_TOOLS: readonly Tool[] = [EDIT_FILE];

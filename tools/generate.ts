@@ -23,16 +23,17 @@ const { apiClient } = await import('./generate/api-client.ts');
 const client = apiClient();
 if (!check && differs(client)) write(client);
 build();
-const [{ openapi }, { errorPages }, { configuration }, { chartReadme }, { chartSandboxes }] = await Promise.all([
+const [{ openapi }, { errorPages }, { configuration }, { compatibility }, { chartReadme }, { chartSandboxes }] = await Promise.all([
   import('./generate/openapi.ts'),
   import('./generate/error-pages.ts'),
   import('./generate/configuration.ts'),
+  import('./generate/compatibility.ts'),
   import('./generate/chart-readme.ts'),
   import('./generate/chart-sandboxes.ts'),
 ]);
 const { file: configurationPage, missing } = await configuration(root);
 const { file: document, missing: examples } = openapi();
-const files: GeneratedFile[] = [client, document, ...errorPages(), configurationPage, chartReadme(root), ...chartSandboxes(root)];
+const files: GeneratedFile[] = [client, document, ...errorPages(), configurationPage, compatibility(), chartReadme(root), ...chartSandboxes(root)];
 
 const wanted = new Set(files.map((file) => file.path));
 const errorPagesThere = existsSync(path.join(root, 'docs/errors')) ? readdirSync(path.join(root, 'docs/errors')).map((name) => `docs/errors/${name}`) : [];

@@ -41,7 +41,7 @@ export class SdkRuntimeApi {
         PROCESS_BACKEND_DIR: directory,
         AGENT_SERVER_COMMAND: command('agent-server'),
         ACTION_SERVER_COMMAND: command('action-server'),
-        POOL_TARGET: '1',
+        POOL_TARGET: '2',
       },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

@@ -13,8 +13,9 @@ import { conversationEditRoutes } from './conversations/conversation-edit.routes
 import { Conversations } from './conversations/conversations.js';
 import { conversationRoutes } from './conversations/conversations.routes.js';
 import { SecretMask } from './conversations/secret-mask.js';
+import { openapiRoute } from './http/openapi.route.js';
 import { preloadOutgoing } from './http/outgoing.js';
-import { Router } from './http/router.js';
+import { type Route, Router } from './http/router.js';
 import { createHttpServer, listen } from './http/server.js';
 import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
@@ -66,7 +67,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
   const activity = new Activity();
   const bash = new BashEvents(actionServer, (text) => mask.text(text));
-  const router = new Router([
+  const routes: Route[] = [
     ...serviceRoutes(activity, conversations),
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
@@ -76,7 +77,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...secretRoutes(actionServer, mask),
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
-  ]);
+  ];
+  const router = new Router([...routes, openapiRoute(routes)]);
   const authorize = (request: IncomingMessage): void => {
     activation.authorize(request);
     activity.used();

@@ -32,7 +32,7 @@ export function settingsOf(request: StartConversationRequest): Record<string, un
 }
 
 /** The value with every proof in it replaced. Counts and switches (`max_tokens`) are none. */
-export function withoutSecrets(value: unknown): unknown {
+function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

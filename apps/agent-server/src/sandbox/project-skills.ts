@@ -32,7 +32,7 @@ export async function readProjectSkills(actionServer: ActionServerClient, direct
 }
 
 /** @param text may begin with a head of `name:`, `description:` and `triggers:` between two lines of three dashes. */
-export function skillOf(source: string, text: string): ProjectSkill {
+function skillOf(source: string, text: string): ProjectSkill {
   const head = /^---\r?\n([\s\S]*?)\r?\n---\r?\n?/.exec(text);
   const lines = head?.[1]?.split(/\r?\n/) ?? [];
   const one = (key: string): string | null => unquoted(lines.find((line) => line.startsWith(`${key}:`))?.slice(key.length + 1)) ?? null;

@@ -4,6 +4,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { startTestRuntimeApi, type TestRuntimeApi } from '../testing/start-runtime-api.js';
+import { runtimeOperations } from './openhands-operations.js';
 
 let api: TestRuntimeApi;
 let count = 0;
@@ -82,6 +83,18 @@ describe('200', () => {
     expect(body.configs).toEqual([{ name: 'slipway-sandbox', image: 'slipway-sandbox', command: [], environment: {}, working_dir: '/workspace' }]);
     for (const { status, body: refusal } of [await api.call('POST', '/build', {}), await api.call('GET', '/build_status?build_id=1')])
       expect({ status, code: refusal.code }).toEqual({ status: 501, code: 'feature.not-here' });
+  });
+
+  it("answers, or refuses with a word, every operation that OpenHands' clients call, as it is listed", async () => {
+    const session_id = newSession();
+    const { body: runtime } = await api.call('POST', '/start', { session_id });
+    const wrong: string[] = [];
+    for (const { method, path, state } of runtimeOperations) {
+      const url = path.replace('{session}', session_id).replace('{runtime}', runtime.runtime_id);
+      const { status, body } = await api.call(method, url, method === 'GET' ? undefined : { session_id, runtime_id: runtime.runtime_id });
+      if (state === 'not-here' ? status !== 501 : status !== 200) wrong.push(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('pauses and resumes with the same runtime id, key and working directory, in another sandbox', async () => {

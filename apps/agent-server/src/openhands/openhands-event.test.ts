@@ -1,0 +1,76 @@
+import { describe, it } from 'node:test';
+import type { ConversationEvent, EventOf, StartConversationRequest } from '@slipway/contracts';
+import { expect } from 'expect';
+import { settingsOf } from './agent-settings.js';
+import { openhandsEvent } from './openhands-event.js';
+import { toolsOf } from './openhands-tools.js';
+
+const base = { id: '00000000-0000-4000-8000-000000000001', timestamp: '2026-01-01T00:00:00.000Z', source: 'agent' } as const;
+const call = { tool_name: 'x', tool_call_id: 'c' };
+
+describe("what OpenHands' clients are shown", () => {
+  it('is an event without what their classes refuse', () => {
+    const error: ConversationEvent = { ...base, kind: 'ConversationErrorEvent', code: 'model.timeout', detail: 'slow', runtime_status: 'STATUS$ERROR' };
+    expect(openhandsEvent(error)).toEqual({ ...base, kind: 'ConversationErrorEvent', code: 'model.timeout', detail: 'slow' });
+    const policy: ConversationEvent = {
+      ...base,
+      kind: 'ConversationStateUpdateEvent',
+      key: 'confirmation_settings',
+      value: { policy: { kind: 'AlwaysConfirm' } },
+    };
+    expect(openhandsEvent(policy)).toMatchObject({ key: 'confirmation_policy', value: { kind: 'AlwaysConfirm' } });
+  });
+
+  it('is an action that they have no class for as one of an MCP server, with its fields', () => {
+    const action: Omit<EventOf<'ActionEvent'>, 'action'> = {
+      ...base,
+      ...call,
+      kind: 'ActionEvent',
+      thought: [],
+      tool_call: { id: 'c', name: 'x', arguments: '{}' },
+      llm_response_id: 'r',
+      security_risk: 'LOW',
+    };
+    expect(openhandsEvent({ ...action, action: { kind: 'PaintAction', colour: 'red' } })).toMatchObject({
+      action: { kind: 'MCPToolAction', data: { kind: 'PaintAction', colour: 'red' } },
+    });
+    expect(openhandsEvent({ ...action, action: { kind: 'TerminalAction', command: 'ls' } })).toMatchObject({
+      action: { kind: 'TerminalAction', command: 'ls' },
+      tool_call: { origin: 'completion' },
+    });
+    const observation = { kind: 'PaintObservation', content: [{ type: 'text' as const, text: 'done' }], is_error: false, shade: 'dark' };
+    expect(openhandsEvent({ ...base, ...call, kind: 'ObservationEvent', action_id: base.id, observation })).toMatchObject({
+      observation: { kind: 'MCPToolObservation', tool_name: 'x', content: observation.content, is_error: false },
+    });
+  });
+
+  it('is the object of the log itself where there is nothing of ours in it', () => {
+    const pause: ConversationEvent = { ...base, kind: 'PauseEvent' };
+    expect(openhandsEvent(pause)).toBe(pause);
+  });
+});
+
+describe('a start', () => {
+  const request = {
+    agent: {
+      llm: { model: 'm', api_key: 'sk-secret', aws_access_key_id: 'AKIA-secret', max_output_tokens: 10 },
+      mcp_config: { mcpServers: { a: { command: 'x', env: { TOKEN: 'env-secret' }, headers: { Authorization: 'header-secret' } } } },
+      tools: [{ name: 'execute_bash' }, { name: 'from the future' }],
+      include_default_tools: ['FinishTool'],
+    },
+    workspace: { working_dir: '/w' },
+    client_tools: [{ name: 'mine' }],
+  } as unknown as StartConversationRequest;
+
+  it('is handed back without its proofs', () => {
+    const told = settingsOf(request);
+    expect(JSON.stringify(told)).not.toMatch(/secret/);
+    expect(told).toMatchObject({ agent: { kind: 'Agent', llm: { model: 'm', max_output_tokens: 10 } }, client_tools: [{ name: 'mine' }] });
+  });
+
+  it('offers the tools that it names, by any of their names, and no other', () => {
+    expect(toolsOf(request.agent).map(({ definition }) => definition.name)).toEqual(['terminal', 'finish']);
+    const { tools: _, ...silent } = request.agent as Record<string, unknown>;
+    expect(toolsOf(silent as typeof request.agent).length).toBeGreaterThan(4);
+  });
+});

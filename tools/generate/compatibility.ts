@@ -1,0 +1,70 @@
+import { type OpenHandsOperation, operationsOfOpenHands } from '../../apps/agent-server/dist/openhands/operations.js';
+import { runtimeOperations } from '../../apps/runtime-api/dist/runtimes/openhands-operations.js';
+import { type GeneratedFile, NOTICE } from './generated-file.ts';
+
+const STATES: Readonly<Record<OpenHandsOperation['state'], string>> = {
+  same: 'same',
+  more: 'same, with additions',
+  differs: 'differs',
+  'not-here': 'not here (501)',
+};
+
+/** `docs/compatibility.md`: what OpenHands' clients find here, route by route. The tables are what tests hold against the routes. */
+export function compatibility(): GeneratedFile {
+  const count = (state: OpenHandsOperation['state']): number => operationsOfOpenHands.filter((operation) => operation.state === state).length;
+  const content = `<!-- ${NOTICE} -->
+# Compatibility with OpenHands
+
+\`tests/openhands-sdk\` lets \`openhands-sdk\`, \`openhands-workspace\` and \`openhands-tools\` 1.58.0 from PyPI, unmodified, drive our agent-server and runtime-api: conversations with tools, streaming,
+confirmation and rejection, secrets, forks, questions beside the task, condensing, pause, interrupt, connections that break, titles, attaching, commands, 100 MB of upload and download, git, skills,
+and a workspace that runtime-api starts, pauses, resumes and stops. Every event of those conversations is read by the SDK's own classes, which refuse a field that they do not know.
+
+What is not offered is refused with 501, \`feature.not-here\` and a sentence on what takes its place. Failures are problem documents (\`errors/README.md\`) in place of \`{"detail": …}\`; \`detail\` is in them, too.
+
+## What differs on purpose
+
+| what | here |
+|---|---|
+| times | UTC with \`Z\`; theirs of events are local times without a zone. Those are read as UTC where a client sends one |
+| positions | a page of events begins at an event's id; the app's own streams have sequence numbers without gaps |
+| the log | an event is seen by anyone only after the disk holds it. The app has the log by acknowledged batches (\`ingest\`), in place of webhooks that drop what is not taken |
+| sockets | history and live events come in order, each once; a slow reader is told to connect again (1013) and misses nothing; 1,000 subscribers a conversation. Compression that a client offers is declined |
+| events of ours | \`execution_status\`, \`stats\` and the like as theirs, beside keys of ours in \`ConversationStateUpdateEvent\`; an action that OpenHands has no class for is shown as \`MCPToolAction\` with its fields as \`data\` |
+| tools | the model is offered those that the agent of the start names and that are known here; all of ours when it names none |
+| the model's key | is never handed back, and neither are other proofs of a start |
+| activation | a sandbox belongs to nobody until one signed claim: before it every route but probes answers 503 |
+
+## agent-server
+
+${operationsOfOpenHands.length} operations: ${count('same')} the same, ${count('more')} the same with additions, ${count('differs')} that differ, ${count('not-here')} that are not here. Header \`X-Session-API-Key\`, or a bearer.
+
+| operation | state | |
+|---|---|---|
+${operationsOfOpenHands.map(({ method, path, state, note }) => `| \`${method} ${path}\` | ${STATES[state]} | ${note} |`).join('\n')}
+
+Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\`, \`/api/archive/…\` (the platform's), \`GET /metrics\`, \`GET /api/git/patch\`.
+
+| socket | state | |
+|---|---|---|
+| \`/sockets/events/{conversation_id}\` | same | First frame \`{"type":"auth","session_api_key":…}\` within 10 s, or the header; \`resend_mode=all\\|since\`, \`after_timestamp\`. \`full_state\` when the subscription stands and when a run is over. Closes with 4001, 4004, 1013 |
+| \`/sockets/bash-events\` | same | The same proof |
+
+## runtime-api
+
+Header \`X-API-Key\`. Called by the SDK's \`APIRemoteWorkspace\`, by the app server of V1 and by the \`RemoteRuntime\` of V0.
+
+| operation | callers | state | |
+|---|---|---|---|
+${runtimeOperations.map(({ method, path, state, note, callers }) => `| \`${method} ${path}\` | ${callers.join(', ')} | ${STATES[state]} | ${note} |`).join('\n')}
+
+\`work_hosts\` is empty: ports of a sandbox are reached through sandbox-gateway, by a grant. The server that V0's client expects inside of its sandbox (\`/execute_action\` with V0's actions) is not here.
+
+## The app
+
+| what | state | |
+|---|---|---|
+| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`) | not here | A conversation has its sandbox; \`POST …/conversations/{id}/sandbox-access\` lets into it |
+| webhooks of a sandbox (\`/api/v1/webhooks\`) | differs | \`/ingest/v1\`, acknowledged, fenced by epoch |
+`;
+  return { path: 'docs/compatibility.md', content };
+}

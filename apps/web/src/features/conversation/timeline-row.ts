@@ -95,6 +95,6 @@ export function textOf(content: ReadonlyArray<{ readonly type: string; readonly 
 /** True when this answer may have changed files: the list of changes is then read again. */
 export function touchesFiles(event: ConversationEvent): boolean {
   if (event.kind !== 'ObservationEvent') return false;
-  if (['TerminalObservation', 'ApplyPatchObservation', 'IPythonRunCellObservation'].includes(event.observation.kind)) return true;
+  if (['TerminalObservation', 'ApplyPatchObservation', 'FileEditObservation', 'IPythonRunCellObservation'].includes(event.observation.kind)) return true;
   return event.observation.kind === 'FileEditorObservation' && event.observation['command'] !== 'view';
 }

@@ -1,11 +1,14 @@
 'use client';
+import { blobRefOf } from '@slipway/contracts';
 import { FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { diffLines, type FileEdit } from '../file-edit.ts';
 import { patchLines } from '../patch-lines.ts';
 import { picturesOf } from '../pictures.ts';
 import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { PlusMinus } from './plus-minus.tsx';
+import { EditBody } from './step-bodies.tsx';
 import { CellBody, FoundBody, PatchBody } from './tool-bodies.tsx';
 
 export interface StepParts {
@@ -55,6 +58,26 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         aside: <Count step={step} field="entries" more="is_truncated" one="entry" many="entries" />,
         body: <FoundBody step={step} />,
       };
+    case 'FileEdit': {
+      const observed = (name: string): string => (typeof step.observation?.[name] === 'string' ? step.observation[name] : '');
+      const [before, after] = [observed('old_content'), observed('new_content')];
+      const edit: FileEdit = {
+        verb: before === '' ? 'Created' : 'Edited',
+        cut: blobRefOf(before) !== null || blobRefOf(after) !== null,
+        ...diffLines(blobRefOf(before)?.preview ?? before, blobRefOf(after)?.preview ?? after),
+      };
+      const running = stepState(step) === 'running' || stepState(step) === 'failed';
+      return {
+        icon: <FilePen aria-hidden />,
+        label: (
+          <>
+            {running ? 'Edit of' : edit.verb} {code(paths.path(text('path')))}
+          </>
+        ),
+        aside: running ? null : <PlusMinus added={edit.added} removed={edit.removed} />,
+        body: <EditBody step={step} edit={edit} />,
+      };
+    }
     case 'ApplyPatch': {
       const patch = patchLines(text('patch'));
       const [first] = patch.files;

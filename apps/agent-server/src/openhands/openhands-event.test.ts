@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import type { ConversationEvent, EventOf, StartConversationRequest } from '@slipway/contracts';
+import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
 import { expect } from 'expect';
 import { settingsOf } from './agent-settings.js';
 import { openhandsEvent } from './openhands-event.js';
@@ -22,7 +22,7 @@ describe("what OpenHands' clients are shown", () => {
   });
 
   it('is an action that they have no class for as one of an MCP server, with its fields', () => {
-    const action: Omit<EventOf<'ActionEvent'>, 'action'> = {
+    const acting = (action: { kind: string; [field: string]: unknown }): ConversationEvent => ({
       ...base,
       ...call,
       kind: 'ActionEvent',
@@ -30,11 +30,12 @@ describe("what OpenHands' clients are shown", () => {
       tool_call: { id: 'c', name: 'x', arguments: '{}' },
       llm_response_id: 'r',
       security_risk: 'LOW',
-    };
-    expect(openhandsEvent({ ...action, action: { kind: 'PaintAction', colour: 'red' } })).toMatchObject({
+      action,
+    });
+    expect(openhandsEvent(acting({ kind: 'PaintAction', colour: 'red' }))).toMatchObject({
       action: { kind: 'MCPToolAction', data: { kind: 'PaintAction', colour: 'red' } },
     });
-    expect(openhandsEvent({ ...action, action: { kind: 'TerminalAction', command: 'ls' } })).toMatchObject({
+    expect(openhandsEvent(acting({ kind: 'TerminalAction', command: 'ls' }))).toMatchObject({
       action: { kind: 'TerminalAction', command: 'ls' },
       tool_call: { origin: 'completion' },
     });

@@ -5,6 +5,7 @@ import { expect } from 'expect';
 import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
 import { action, answer, edit, exit, idOf, logOf, message, snapshotOf, startStep, terminal, update, view } from './sample-events.ts';
+import { appendToTimeline, EMPTY_TIMELINE, joinTimelines } from './timeline.ts';
 import { stepState } from './timeline-row.ts';
 
 const applyAll = (from: ConversationView, events: readonly LoggedEvent[]): ConversationView => applyEvents(from, events).view;
@@ -149,6 +150,21 @@ describe('rows', () => {
     ]);
     expect(rows[0]?.kind === 'steps' && rows[0].steps[0] ? stepState(rows[0].steps[0]) : null).toBe('interrupted');
     expect(rows.slice(1)).toMatchObject([{ kind: 'note', note: 'paused' }]);
+  });
+
+  it('put what a sub-agent did into the step that it works for, also when that is loaded later', () => {
+    const inner = (event: object) => update('sub_agent', { task_id: 't', action_id: idOf(1), subagent: 'explore', event });
+    const log = logOf([
+      action('c1', { kind: 'TaskAction', prompt: 'find it', subagent_type: 'explore' }),
+      inner({ id: idOf(90), timestamp: '2026-01-01T00:00:00.000Z', source: 'user', kind: 'MessageEvent', llm_message: { role: 'user', content: [] } }),
+      inner({ id: 'not an event' }),
+      inner({ id: idOf(91), timestamp: '2026-01-01T00:00:00.000Z', source: 'agent', kind: 'PauseEvent' }),
+    ]);
+    const whole = appendToTimeline(EMPTY_TIMELINE, log);
+    expect(whole.rows).toHaveLength(1);
+    expect(whole.rows[0]?.kind === 'steps' && whole.rows[0].steps[0]?.inside?.map(({ event }) => event.kind)).toEqual(['MessageEvent', 'PauseEvent']);
+    for (const at of [1, 2, 3])
+      expect(joinTimelines(appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)), appendToTimeline(EMPTY_TIMELINE, log.slice(at)))).toEqual(whole);
   });
 
   it('tell once of a summary, and nothing of one that forgot nothing', () => {

@@ -1,4 +1,4 @@
-import type { AgentAction, ConversationEvent, EventOf, StartStep } from '@slipway/contracts';
+import type { AgentAction, ConversationEvent, EventOf, LoggedEvent, StartStep } from '@slipway/contracts';
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 
@@ -14,6 +14,8 @@ export interface Step {
   readonly summary: string | null;
   readonly observation: EventOf<'ObservationEvent'>['observation'] | null;
   readonly error: string | null;
+  /** What a sub-agent did for it, in its own log. */
+  readonly inside?: readonly LoggedEvent[];
   /** The person stopped the run before an answer came. */
   readonly interrupted: boolean;
 }

@@ -1,4 +1,4 @@
-import { AgentAction, assertNever, type EventOf, type LoggedEvent, StartStep } from '@slipway/contracts';
+import { AgentAction, assertNever, ConversationEvent, type EventOf, type LoggedEvent, StartStep, SubAgentEvent } from '@slipway/contracts';
 import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
@@ -6,14 +6,23 @@ export interface Timeline {
   readonly rows: readonly Row[];
   /** Calls that have no answer yet, oldest first; few, because an agent waits for its tools. */
   readonly open: ReadonlyArray<{ readonly actionId: string; readonly toolCallId: string }>;
+  /** Events of sub-agents whose task is above the loaded part. */
+  readonly strays: readonly InsideEvent[];
 }
-export const EMPTY_TIMELINE: Timeline = { rows: [], open: [] };
+export const EMPTY_TIMELINE: Timeline = { rows: [], open: [], strays: [] };
+
+/** An event of a sub-agent, and the call that it works for. */
+interface InsideEvent {
+  readonly actionId: string;
+  readonly logged: LoggedEvent;
+}
 
 /** The timeline after more consecutive events. Copies the list of rows once for the whole batch. */
 export function appendToTimeline(timeline: Timeline, events: readonly LoggedEvent[]): Timeline {
   if (events.length === 0) return timeline;
   const draft = new Draft(timeline);
-  for (const { seq, event } of events) {
+  for (const logged of events) {
+    const { seq, event } = logged;
     switch (event.kind) {
       case 'SystemPromptEvent':
         break;
@@ -70,6 +79,11 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         break;
       case 'ConversationStateUpdateEvent':
         if (event.key === 'start_task') draft.start(seq, event.value);
+        else if (event.key === 'sub_agent') {
+          const inner = SubAgentEvent.safeParse(event.value).data;
+          const known = ConversationEvent.safeParse(inner?.event);
+          if (inner !== undefined && known.success) draft.inside([{ actionId: inner.action_id, logged: { ...logged, event: known.data } }]);
+        }
         break;
       case 'PauseEvent':
         draft.push({ kind: 'note', key: event.id, seq, note: 'paused' });
@@ -107,6 +121,7 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
 /** Two neighbouring stretches as one: answers find the calls above them, one start stays one row. */
 export function joinTimelines(older: Timeline, newer: Timeline): Timeline {
   const draft = new Draft(older);
+  draft.inside(newer.strays);
   for (const row of newer.rows) draft.takeIn(row);
   return draft.done(newer.open);
 }
@@ -116,14 +131,16 @@ const NO_STEP = { startedAt: null, endedAt: null, action: null, summary: null, o
 class Draft {
   private readonly rows: Row[];
   private open: Timeline['open'];
+  private strays: Timeline['strays'];
 
   constructor(timeline: Timeline) {
     this.rows = timeline.rows.slice();
     this.open = timeline.open;
+    this.strays = timeline.strays;
   }
 
   done(moreOpen: Timeline['open'] = []): Timeline {
-    return { rows: this.rows, open: moreOpen.length === 0 ? this.open : [...this.open, ...moreOpen] };
+    return { rows: this.rows, open: moreOpen.length === 0 ? this.open : [...this.open, ...moreOpen], strays: this.strays };
   }
 
   push(row: Row): void {
@@ -186,6 +203,16 @@ class Draft {
   start(seq: number, value: unknown): void {
     const step = StartStep.safeParse(value);
     if (step.success) this.mergeStart({ kind: 'start', key: `start:${step.data.attempt}`, seq, attempt: step.data.attempt, steps: [step.data] });
+  }
+
+  /** Puts what a sub-agent did into the step that it works for, or aside until that step is loaded. */
+  inside(events: readonly InsideEvent[]): void {
+    for (const { actionId, logged } of events) {
+      const index = this.rowOfStep(actionId);
+      const row = this.rows[index];
+      if (row?.kind !== 'steps') this.strays = [...this.strays, { actionId, logged }];
+      else this.rows[index] = { ...row, steps: row.steps.map((step) => (step.id === actionId ? { ...step, inside: [...(step.inside ?? []), logged] } : step)) };
+    }
   }
 
   interrupt(): void {

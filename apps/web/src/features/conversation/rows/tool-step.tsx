@@ -1,6 +1,6 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
-import { FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'lucide-react';
+import { Bot, FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { diffLines, type FileEdit } from '../file-edit.ts';
 import { patchLines } from '../patch-lines.ts';
@@ -9,6 +9,7 @@ import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
+import { TaskBody } from './task-body.tsx';
 import { CellBody, FoundBody, PatchBody } from './tool-bodies.tsx';
 
 export interface StepParts {
@@ -109,6 +110,16 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         ),
         aside: pictures === 0 ? null : <span>{pictures === 1 ? '1 picture' : `${pictures} pictures`}</span>,
         body: <CellBody step={step} code={line === cell ? '' : cell} />,
+      };
+    }
+    case 'Task': {
+      const [prompt = ''] = text('prompt').trimStart().slice(0, SHOWN).split('\n', 1);
+      const steps = (step.inside ?? []).filter(({ event }) => event.kind === 'ActionEvent').length;
+      return {
+        icon: <Bot aria-hidden />,
+        label: `Sub-agent: ${text('description') || prompt}`,
+        aside: steps === 0 ? null : <span>{steps === 1 ? '1 step' : `${steps} steps`}</span>,
+        body: <TaskBody step={step} />,
       };
     }
     default:

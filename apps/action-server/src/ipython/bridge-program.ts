@@ -38,7 +38,10 @@ def read():
             try: manager.interrupt_kernel()
             except Exception: pass
         else: work.put(message)
-    work.put(None)
+    # Who asked is gone, also when a cell still runs.
+    try: os.killpg(manager.provisioner.pid, signal.SIGKILL)
+    except Exception: pass
+    os._exit(0)
 threading.Thread(target=read, daemon=True).start()
 def own(message, parent):
     return message['parent_header'].get('msg_id') == parent
@@ -83,10 +86,5 @@ def run(ask):
                 except queue.Empty: pass
             break
     say(id=ident, done=status, count=count)
-while True:
-    ask = work.get()
-    if ask is None: break
-    run(ask)
-client.stop_channels()
-manager.shutdown_kernel(now=True)
+while True: run(work.get())
 `;

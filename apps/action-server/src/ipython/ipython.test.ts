@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,6 +18,14 @@ const python = await pythonEnvironment({ name: `ipykernel/${VERSION}`, packages:
 
 /** One pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+/** Starts a kernel, prints its number, and waits in a cell. */
+const KILLED_SERVER = `
+const { Kernel } = await import(${JSON.stringify(new URL('kernel.js', import.meta.url).href)});
+const kernel = await Kernel.start('python', { cwd: '.', env: process.env, signal: new AbortController().signal });
+const listener = { text: (text) => process.stdout.write(text), display: () => {} };
+await kernel.run('import os, time; print(os.getpid(), flush=True); time.sleep(1000)', listener, { silent: false });
+`;
 
 describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, () => {
   let folder: string;
@@ -127,9 +137,20 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
   });
 
   it('leaves nothing running when the server ends', async () => {
-    const pid = Number(await said('import os, subprocess; child = subprocess.Popen(["sleep", "1000"]); print(os.getpid())'));
+    const pids = (await said('import os, subprocess; child = subprocess.Popen(["sleep", "1000"]); print(os.getpid(), child.pid)')).split(' ').map(Number);
     ipython.close();
-    await until('the kernel is gone', () => processRow(pid) === undefined);
+    await until('the kernel and what it started are gone', () => pids.every((pid) => processRow(pid) === undefined));
+  });
+
+  it('ends when the server is killed in the middle of a cell', async () => {
+    const killed = spawn(process.execPath, ['-e', KILLED_SERVER], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: folder,
+      env: { ...process.env, ...environment.variables() },
+    });
+    const [line] = (await once(killed.stdout, 'data')) as [Buffer];
+    killed.kill('SIGKILL');
+    await until('the kernel is gone', () => processRow(Number(line.toString())) === undefined);
   });
 });
 

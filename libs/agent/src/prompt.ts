@@ -32,6 +32,8 @@ interface Turn {
   readonly calls: ToolCall[];
   /** By position in `calls`. */
   readonly results: Array<string | undefined>;
+  /** By position in `calls`. */
+  readonly images: Array<readonly string[] | undefined>;
   /** By position in `calls`; `null` for a call that was refused before it became an action. */
   readonly actionIds: Array<string | null>;
 }
@@ -63,7 +65,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
   const turnOf = (responseId: string | null, eventId: string, position: number): Turn => {
     if (turn === null || turn.responseId !== responseId || responseId === null) {
       close();
-      turn = { responseId, position, eventIds: [], text: '', calls: [], results: [], actionIds: [] };
+      turn = { responseId, position, eventIds: [], text: '', calls: [], results: [], images: [], actionIds: [] };
     }
     turn.eventIds.push(eventId);
     return turn;
@@ -128,6 +130,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         if (current === null || index === -1) break;
         current.results[index] =
           event.kind === 'ObservationEvent' ? withAdded(observationText(event.observation), event.extended_content) : `${REJECTED} ${event.rejection_reason}`;
+        if (event.kind === 'ObservationEvent') current.images[index] = imagesOf(event.observation.content);
         current.eventIds.push(event.id);
         break;
       }
@@ -158,12 +161,20 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
     kind: 'turn',
     messages: [
       { role: 'assistant', content: turn.text === '' ? null : turn.text, toolCalls: turn.calls },
-      ...turn.calls.map((call, index): ChatMessage => ({ role: 'tool', toolCallId: call.id, content: turn.results[index] ?? unanswered })),
+      ...turn.calls.map((call, index): ChatMessage => {
+        const images = turn.images[index] ?? [];
+        return { role: 'tool', toolCallId: call.id, content: turn.results[index] ?? unanswered, ...(images.length === 0 ? {} : { images }) };
+      }),
     ],
     eventIds: turn.eventIds,
     position: turn.position,
     open: turn.calls.some((_, index) => turn.results[index] === undefined),
   };
+}
+
+/** The pictures among the parts, as data URLs: what was moved out of an event that was too long is none any more. */
+function imagesOf(content: EventOf<'ObservationEvent'>['observation']['content']): string[] {
+  return content.flatMap((part) => (part.type === 'image' ? part.image_urls : [])).filter((url) => /^data:image\/[a-z]+;base64,[A-Za-z0-9+/]+=*$/.test(url));
 }
 
 /** The text among the parts; pictures have none. */

@@ -10,7 +10,8 @@ export interface ToolCall {
 export type ChatMessage =
   | { readonly role: 'system' | 'user'; readonly content: string }
   | { readonly role: 'assistant'; readonly content: string | null; readonly toolCalls: readonly ToolCall[] }
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string };
+  /** `images`: what the tool showed beside its text, as data URLs. */
+  | { readonly role: 'tool'; readonly toolCallId: string; readonly content: string; readonly images?: readonly string[] };
 
 export interface ToolDefinition {
   readonly name: string;
@@ -59,25 +60,51 @@ export interface CompletionOptions {
   readonly traceparent?: string;
 }
 
-/** The request's `messages` and `tools` on the wire. */
-export function toWire(request: CompletionRequest): Record<string, unknown> {
-  return {
-    messages: request.messages.map((message) => {
-      switch (message.role) {
-        case 'assistant':
-          return {
-            role: 'assistant',
-            content: message.content,
-            ...(message.toolCalls.length === 0
-              ? {}
-              : { tool_calls: message.toolCalls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
-          };
-        case 'tool':
-          return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
-        default:
-          return { role: message.role, content: message.content };
-      }
-    }),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }),
+/** Most pictures of one request: the newest. Each is sent again with every step, and providers have limits. */
+const MAX_PICTURES = 6;
+
+/**
+ * The request's `messages` and `tools` on the wire. Pictures of tools follow the results of a step as a message of the user's: that is where the shape has room for them.
+ * @param seesPictures only then are they sent: a model that reads text alone refuses the whole request.
+ */
+export function toWire(request: CompletionRequest, seesPictures = false): Record<string, unknown> {
+  const messages: unknown[] = [];
+  const shown = seesPictures ? newestPictures(request.messages) : new Set<string>();
+  let pictures: string[] = [];
+  const flush = (): void => {
+    if (pictures.length > 0)
+      messages.push({
+        role: 'user',
+        content: [{ type: 'text', text: 'What the tool results above show:' }, ...pictures.map((url) => ({ type: 'image_url', image_url: { url } }))],
+      });
+    pictures = [];
   };
+  for (const message of request.messages) {
+    if (message.role !== 'tool') flush();
+    messages.push(onWire(message));
+    if (message.role === 'tool') pictures.push(...(message.images ?? []).filter((url) => shown.delete(url)));
+  }
+  flush();
+  return { messages, ...(request.tools.length === 0 ? {} : { tools: request.tools.map((tool) => ({ type: 'function', function: tool })) }) };
+}
+
+function newestPictures(messages: readonly ChatMessage[]): Set<string> {
+  return new Set(messages.flatMap((message) => (message.role === 'tool' ? (message.images ?? []) : [])).slice(-MAX_PICTURES));
+}
+
+function onWire(message: ChatMessage): Record<string, unknown> {
+  switch (message.role) {
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(message.toolCalls.length === 0
+          ? {}
+          : { tool_calls: message.toolCalls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
+      };
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+    default:
+      return { role: message.role, content: message.content };
+  }
 }

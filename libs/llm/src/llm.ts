@@ -4,6 +4,7 @@ import type { Agent } from 'undici';
 import { type Completion, type CompletionOptions, type CompletionRequest, type CompletionUsage, toWire } from './chat.js';
 import { asRecord, CompletionAssembler } from './completion-assembler.js';
 import { modelErrorOf } from './model-errors.js';
+import { factsOf } from './pricing.js';
 import { withCallFromWords, withoutCallInDeltas, withToolsInWords } from './prompted-tools.js';
 import { readServerSentEvents } from './server-sent-events.js';
 
@@ -100,7 +101,7 @@ export class LLM {
         },
         body: JSON.stringify({
           model: config.model,
-          ...toWire(request),
+          ...toWire(request, factsOf(config.model)?.capabilities?.includes('vision') === true),
           stream: true,
           stream_options: { include_usage: true },
           ...(config.temperature === undefined ? {} : { temperature: config.temperature }),

@@ -333,10 +333,10 @@ describe('two persons', { timeout: 180_000 }, () => {
     const removed = await open.person.fetch(`${root}/members/${other.me.id}`, { method: 'DELETE' });
     expect([removed.status, await removed.json()]).toEqual([200, { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 1 }]);
     await Promise.all([
-      until('requests are refused', async () => (await other.fetch(root)).status === 404, 2_000),
-      until('the key is refused', async () => (await byKey()).status === 401, 2_000),
-      until('the socket of the key is cut', () => !socket.connected, 3_000),
-      until('the way into the sandbox is shut', async () => !(await entered()), 2_000),
+      until('requests are refused', async () => (await other.fetch(root)).status === 404, 4_000),
+      until('the key is refused', async () => (await byKey()).status === 401, 4_000),
+      until('the socket of the key is cut', () => !socket.connected, 5_000),
+      until('the way into the sandbox is shut', async () => !(await entered()), 4_000),
       until('the sandbox is gone', async () => !(await alive()), 10_000),
     ]);
     expect(passed()).toBeLessThan(10_000);

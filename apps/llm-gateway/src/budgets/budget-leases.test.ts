@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import type { Admission } from './admission.js';
-import { claim, finish, keyWithBudgets, type MoneyReplica, startMoneyReplica } from './testing/race.js';
+import { claim, finish, keyWithBudgets, type MoneyReplica, startMoneyReplica, stored } from './testing/race.js';
 
 let database: TestDatabase;
 let owner: SqlPool;
@@ -127,7 +127,7 @@ describe('a budget', () => {
     expect(await code(replica.admitter.admit(key, claim(0.7, 0.2), never))).toBe('rate.limited');
     finish(replica, key, first, 0.7);
     finish(replica, key, second, 0.3);
-    await replica.ledger.flush();
+    await stored(replica);
     expect(await code(replica.admitter.admit(key, claim(0.7, 0.2), never))).toBe('budget.exhausted');
   });
 
@@ -138,7 +138,7 @@ describe('a budget', () => {
     const admission = await replica.admitter.admit(key, claim(0.5), never);
     finish(replica, key, admission, 0.9);
     expect(await code(replica.admitter.admit(key, claim(0.2), never))).not.toBe('let in');
-    await replica.ledger.flush();
+    await stored(replica);
     expect(await code(replica.admitter.admit(key, claim(0.2), never))).toBe('budget.exhausted');
     expect(await code(replica.admitter.admit(key, claim(0.1), never))).toBe('let in');
   });
@@ -149,7 +149,7 @@ describe('a budget', () => {
     const key = await keyWithBudgets(replica.pool, { orgId, userId: 'usr_a' });
     const admission = await replica.admitter.admit(key, claim(1), never);
     finish(replica, key, admission, 1);
-    await replica.ledger.flush();
+    await stored(replica);
     expect(await code(replica.admitter.admit(key, claim(1), never))).toBe('budget.exhausted');
     await limit(orgId, 'org', '', 2);
     expect(await code(replica.admitter.admit(key, claim(1), never))).toBe('let in');
@@ -178,7 +178,7 @@ describe('a replica that dies', () => {
     finish(other, key, admission, 0.1);
     // Its spool comes back from the disk.
     finish(other, key, { ...lost, settle: () => {} }, 0.4);
-    await other.ledger.flush();
+    await stored(other);
     const { rows } = await owner.query<{ spent: string }>('SELECT spent FROM gateway.budget_account WHERE org_id = $1', [orgId]);
     expect(Number(rows[0]?.spent)).toBe(0.5e10);
     expect(await code(other.admitter.admit(key, claim(0.6), never))).toBe('budget.exhausted');
@@ -220,49 +220,52 @@ describe('whatever replicas do and whenever one dies', () => {
         /** Ticks that were settled and are not stored yet, by replica: they die with it. */
         const unstored = [0, 0];
         let settled = 0;
-        for (const each of steps) {
-          if (each.kind === 'admit') {
-            try {
-              open.push({
-                at: each.replica,
-                admission: await (replicas[each.replica] as MoneyReplica).admitter.admit(key, claim(each.cost / 1e4, each.cost / 1e5), never),
-              });
-            } catch (error) {
-              expect((error as { code: string }).code).toMatch(/^(budget\.exhausted|rate\.limited)$/);
+        try {
+          for (const each of steps) {
+            if (each.kind === 'admit') {
+              try {
+                open.push({
+                  at: each.replica,
+                  admission: await (replicas[each.replica] as MoneyReplica).admitter.admit(key, claim(each.cost / 1e4, each.cost / 1e5), never),
+                });
+              } catch (error) {
+                expect((error as { code: string }).code).toMatch(/^(budget\.exhausted|rate\.limited)$/);
+              }
+            } else if (each.kind === 'settle') {
+              const [call] = open.splice(each.which % Math.max(1, open.length), 1);
+              if (call === undefined) continue;
+              const ticks = Math.floor(((call.admission.ceilingUsd ?? 0) * 1e10 * each.share) / 100);
+              finish(replicas[call.at] as MoneyReplica, key, call.admission, ticks / 1e10);
+              settled += ticks;
+              unstored[call.at] = (unstored[call.at] ?? 0) + ticks;
+            } else if (each.kind === 'store') {
+              await stored(replicas[each.replica] as MoneyReplica);
+              unstored[each.replica] = 0;
+            } else {
+              const dying = replicas[each.replica] as MoneyReplica;
+              // What its disk has is stored in its next life; the calls that were open die with it.
+              await stored(dying);
+              unstored[each.replica] = 0;
+              const holder = open.find(({ at }) => at === each.replica)?.admission.draw.holder;
+              await dying.die();
+              for (const call of open.splice(0).filter(({ at }) => at !== each.replica)) open.push(call);
+              if (typeof holder === 'string') await owner.query('SELECT gateway.end_replicas(ARRAY[$1::uuid])', [holder]);
+              replicas[each.replica] = await startMoneyReplica(database);
             }
-          } else if (each.kind === 'settle') {
-            const [call] = open.splice(each.which % Math.max(1, open.length), 1);
-            if (call === undefined) continue;
-            const ticks = Math.floor(((call.admission.ceilingUsd ?? 0) * 1e10 * each.share) / 100);
-            finish(replicas[call.at] as MoneyReplica, key, call.admission, ticks / 1e10);
-            settled += ticks;
-            unstored[call.at] = (unstored[call.at] ?? 0) + ticks;
-          } else if (each.kind === 'store') {
-            await (replicas[each.replica] as MoneyReplica).ledger.flush();
-            unstored[each.replica] = 0;
-          } else {
-            const dying = replicas[each.replica] as MoneyReplica;
-            // What its disk has is stored in its next life; the calls that were open die with it.
-            await dying.ledger.flush();
-            unstored[each.replica] = 0;
-            const holder = open.find(({ at }) => at === each.replica)?.admission.draw.holder;
-            await dying.die();
-            for (const call of open.splice(0).filter(({ at }) => at !== each.replica)) open.push(call);
-            if (typeof holder === 'string') await owner.query('SELECT gateway.end_replicas(ARRAY[$1::uuid])', [holder]);
-            replicas[each.replica] = await startMoneyReplica(database);
           }
+          for (const replica of replicas) await stored(replica);
+          const { rows } = await owner.query<{ ledger: string; shown: string; of: string }>(
+            `SELECT (SELECT coalesce(sum(cost_usd), 0) * 10000000000 FROM gateway.ledger WHERE org_id = $1) AS ledger,
+               (SELECT spent FROM gateway.budget_account WHERE org_id = $1) AS shown, gateway.spent_of($1, 'org', '', '1970-01-01', '9999-01-01') AS of`,
+            [orgId],
+          );
+          expect([Number(rows[0]?.ledger), Number(rows[0]?.shown), Number(rows[0]?.of)]).toEqual([settled, settled, settled]);
+          expect(settled).toBeLessThanOrEqual(0.1 * 1e10);
+        } finally {
+          for (const replica of replicas) await replica.close();
         }
-        for (const replica of replicas) await replica.ledger.flush();
-        const { rows } = await owner.query<{ ledger: string; shown: string; of: string }>(
-          `SELECT (SELECT coalesce(sum(cost_usd), 0) * 10000000000 FROM gateway.ledger WHERE org_id = $1) AS ledger,
-             (SELECT spent FROM gateway.budget_account WHERE org_id = $1) AS shown, gateway.spent_of($1, 'org', '', '1970-01-01', '9999-01-01') AS of`,
-          [orgId],
-        );
-        expect([Number(rows[0]?.ledger), Number(rows[0]?.shown), Number(rows[0]?.of)]).toEqual([settled, settled, settled]);
-        expect(settled).toBeLessThanOrEqual(0.1 * 1e10);
-        for (const replica of replicas) await replica.close();
       }),
-      { numRuns: Number(process.env['BUDGET_PROPERTY_RUNS'] ?? 12) },
+      { numRuns: Number(process.env['BUDGET_PROPERTY_RUNS'] ?? 12), endOnFailure: true },
     );
   });
 });

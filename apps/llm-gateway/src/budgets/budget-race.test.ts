@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { keyWithBudgets, type MoneyReplica, type RaceResult, race, type Stream, startMoneyReplica } from './testing/race.js';
+import { keyWithBudgets, type MoneyReplica, type RaceResult, race, type Stream, startMoneyReplica, stored } from './testing/race.js';
 import { toTicks } from './ticks.js';
 
 /** Trials of the race; more by the environment. */
@@ -73,7 +73,7 @@ describe('64 streams that race at a budget over three replicas', () => {
     for (let number = 1; number <= TRIALS; number += 1) {
       const result = await trial(number);
       expect({ number, overspent: Math.max(0, result.overspent), falseRefusals: result.falseRefusals }).toEqual({ number, overspent: 0, falseRefusals: 0 });
-      for (const replica of replicas) await replica.ledger.flush();
+      for (const replica of replicas) await stored(replica);
       await until('the ledger has all of it', async () => {
         const { rows } = await owner.query<{ settled: string; spent: string; over: boolean }>(
           `SELECT (SELECT coalesce(sum(l.cost_usd), 0) * 10000000000 FROM gateway.ledger l WHERE l.org_id = $1) AS settled,

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
-import { claim, finish, keyWithBudgets, startMoneyReplica } from './testing/race.js';
+import { claim, finish, keyWithBudgets, startMoneyReplica, stored } from './testing/race.js';
 
 let database: TestDatabase;
 let owner: SqlPool;
@@ -100,7 +100,7 @@ describe('while Postgres is away', () => {
           }
         });
         await owner.query('UPDATE gateway.budget SET limit_usd = $2 WHERE org_id = $1', [orgId, spent]);
-        await replica.ledger.flush();
+        await stored(replica);
         const refusal = await until('the limit holds', async () => {
           try {
             await spend();

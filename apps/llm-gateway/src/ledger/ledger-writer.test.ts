@@ -128,6 +128,24 @@ describe('the ledger writer', () => {
     expect(new Set(ids)).toEqual(new Set(entries.map((one) => one.id)));
   });
 
+  it('answers who asks for what is there that it is stored, also when a batch without it is under way', async () => {
+    const [batches, gate] = [[] as number[], Promise.withResolvers<void>()];
+    const store = async (entries: readonly LedgerInput[]): Promise<void> => {
+      batches.push(entries.length);
+      if (batches.length === 1) await gate.promise;
+    };
+    const writer = new LedgerWriter({ store, spool: null, logger: createLogger('test', 'silent') });
+    writer.add(entry('a'));
+    const first = writer.flush();
+    await until('the first batch is under way', () => batches.length === 1);
+    writer.add(entry('b'));
+    const both = [writer.flush(), writer.flush()];
+    gate.resolve();
+    expect(await Promise.all([first, ...both])).toEqual([true, true, true]);
+    expect([batches, writer.size]).toEqual([[1, 1], 0]);
+    await writer.close(5_000);
+  });
+
   it('never lets one entry that Postgres refuses hold up the others', async () => {
     const id = randomUUID();
     const { writer, logged } = setUp();

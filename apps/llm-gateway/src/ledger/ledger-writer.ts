@@ -62,7 +62,12 @@ export class LedgerWriter {
 
   /** Stores what there is. Answers whether everything is stored; when not, it is tried again by itself. */
   flush(): Promise<boolean> {
-    this.flushing ??= this.run().finally(() => {
+    // The one under way may have begun before the newest entry was there.
+    return this.flushing === null ? this.begin() : this.flushing.then(() => this.flushing ?? this.begin());
+  }
+
+  private begin(): Promise<boolean> {
+    this.flushing = this.run().finally(() => {
       this.flushing = null;
       if (this.failures > 0) this.schedule(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1)));
       else if (this.pending.length > 0 || this.options.spool?.open === true) this.schedule(FLUSH_AFTER_MS);

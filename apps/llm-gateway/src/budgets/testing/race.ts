@@ -3,7 +3,7 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { createLogger } from '@slipway/telemetry';
-import type { TestDatabase } from '@slipway/testing';
+import { type TestDatabase, until } from '@slipway/testing';
 import { openBudgets, type StoredKey } from '../../keys/keys.queries.js';
 import { insertLedgerEntries } from '../../ledger/ledger.queries.js';
 import { LedgerWriter } from '../../ledger/ledger-writer.js';
@@ -25,6 +25,11 @@ export interface MoneyReplica {
   close(): Promise<void>;
   /** Dies without a word: nothing is given back, and what it had not stored is lost with it. */
   die(): Promise<void>;
+}
+
+/** Everything that was settled is in the ledger, however often a busy database has to be asked. */
+export function stored(replica: MoneyReplica): Promise<true> {
+  return until('the ledger has it', () => replica.ledger.flush());
 }
 
 export async function startMoneyReplica(database: TestDatabase, more: Partial<BudgetLeasesOptions> = {}): Promise<MoneyReplica> {

@@ -24,7 +24,7 @@ import type {
   StartConversationRequest,
   StreamingDelta,
 } from '@slipway/contracts';
-import { acceptedUnheard, lastStatus, unansweredActions } from '@slipway/domain';
+import { acceptedUnheard, lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
@@ -38,13 +38,12 @@ import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
 import { type Fork, forkOf, withModel } from './fork.js';
-import { noticeOf } from './restart-notice.js';
+import { eventsToGoOn, hasWork, interruptedAnswers, settledWithin } from './going-on.js';
 import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;
-const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
 const SESSION_END_MS = 5_000;
 const META_EVERY_MS = 1_000;
 
@@ -143,9 +142,11 @@ export class Conversation {
     this.deps.actionServer.workIn(this.meta.working_dir);
     this.askFirst = initialSettings(request);
     this.started = startedOf(request, this.log.events, link);
-    await this.goOnFromLog(request);
+    const { waits } = this.confirmation;
+    const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, () => this.setup.systemPrompt(this.stamps), slipway);
+    if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
     if (slipway !== undefined && request.confirmation_policy != null) await this.confirmation.adopt(this.askFirst);
-    if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && this.hasWork())) this.startRun();
+    if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
       await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true });
@@ -212,9 +213,7 @@ export class Conversation {
     if (ended) return;
     this.active = undefined;
     this.deps.logger.error({ conversation_id: this.id }, 'the run did not stop in time and was cut off');
-    const errors = unansweredActions(this.log.events).map((action) =>
-      stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
-    );
+    const errors = interruptedAnswers(this.stamps, this.log.events);
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
     this.rest();
   }
@@ -343,28 +342,6 @@ export class Conversation {
     });
   }
 
-  /** The system prompt when the log has none, an answer for each action that the last life left without one, and what the agent must know of the time between. */
-  private async goOnFromLog(request: StartConversationRequest): Promise<void> {
-    const events: ConversationEvent[] = [];
-    const isNew = !this.log.events.some((event) => event.kind === 'SystemPromptEvent');
-    if (isNew) events.push(this.setup.systemPrompt(this.stamps));
-    for (const action of this.confirmation.waits ? [] : unansweredActions(this.log.events)) {
-      events.push(
-        stamp(this.stamps, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
-      );
-    }
-    const notice = isNew ? null : noticeOf(this.id, request.slipway);
-    if (notice !== null && !this.log.events.some(({ id }) => id === notice.id)) events.push(stamp(this.stamps, notice));
-    if (events.length > 0) await this.log.append(events.map((event) => this.deps.mask.event(event)));
-  }
-
-  /** Is there something to go on with: a message that was not taken in, or a run that had not come to its end? */
-  private hasWork(): boolean {
-    const { events } = this.log;
-    if (untakenMessages(events).length > 0) return true;
-    return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
-  }
-
   private startRun(): void {
     this.work(runAgent).then(
       (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'the run ended'),
@@ -491,16 +468,6 @@ export class Conversation {
       this.deps.logger.warn({ err: error, conversation_id: this.id }, 'the settings of the conversation could not be saved'),
     );
   }
-}
-
-async function settledWithin(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const settled = await Promise.race([work.then(() => true as const), late]);
-  clearTimeout(timer);
-  return settled;
 }
 
 function notStarted(): SlipwayError {

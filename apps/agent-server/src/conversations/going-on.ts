@@ -1,0 +1,46 @@
+import { type EventStamp, stamp, untakenMessages } from '@slipway/agent';
+import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
+import { lastStatus, unansweredActions } from '@slipway/domain';
+import { noticeOf } from './restart-notice.js';
+
+const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
+
+/** An answer for each action that has none: whether it took effect cannot be known. */
+export function interruptedAnswers(by: EventStamp, events: readonly ConversationEvent[]): ConversationEvent[] {
+  return unansweredActions(events).map((action) =>
+    stamp(by, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
+  );
+}
+
+/** What a log needs before its agent goes on: a system prompt if it is new, answers for what the last life left without one, and what the agent must know of the time between. */
+export function eventsToGoOn(
+  by: EventStamp,
+  log: { readonly id: string; readonly events: readonly ConversationEvent[]; readonly waits: boolean },
+  systemPrompt: () => ConversationEvent,
+  slipway: StartConversationRequest['slipway'],
+): ConversationEvent[] {
+  const isNew = !log.events.some((event) => event.kind === 'SystemPromptEvent');
+  const notice = isNew ? null : noticeOf(log.id, slipway);
+  return [
+    ...(isNew ? [systemPrompt()] : []),
+    ...(log.waits ? [] : interruptedAnswers(by, log.events)),
+    ...(notice === null || log.events.some(({ id }) => id === notice.id) ? [] : [stamp(by, notice)]),
+  ];
+}
+
+/** Is there something to go on with: a message that was not taken in, or a run that had not come to its end? */
+export function hasWork(events: readonly ConversationEvent[]): boolean {
+  if (untakenMessages(events).length > 0) return true;
+  return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
+}
+
+/** True when the work ended, one way or the other, in time. Milliseconds. */
+export async function settledWithin(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const settled = await Promise.race([work.then(() => true as const), late]);
+  clearTimeout(timer);
+  return settled;
+}

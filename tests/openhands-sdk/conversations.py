@@ -8,12 +8,16 @@ from openhands.sdk.conversation.impl.remote_conversation import RemoteConversati
 from openhands.sdk.event import Event
 from openhands.sdk.security.confirmation_policy import AlwaysConfirm, ConfirmRisky, NeverConfirm
 from openhands.sdk.workspace import RemoteWorkspace
+from openhands.tools.apply_patch import ApplyPatchTool
 from openhands.tools.file_editor import FileEditorTool
+from openhands.tools.glob import GlobTool
+from openhands.tools.grep import GrepTool
 from openhands.tools.task_tracker import TaskTrackerTool
 from openhands.tools.terminal import TerminalTool
 from pydantic import SecretStr
 
 TOOLS = [TerminalTool.name, FileEditorTool.name, TaskTrackerTool.name]
+MORE_TOOLS = [GlobTool.name, GrepTool.name, ApplyPatchTool.name, TerminalTool.name]
 
 
 def workspace_of(sandbox):
@@ -84,7 +88,7 @@ def read_log(conversation):
 
 
 def with_tools(sandbox, message, tools=TOOLS):
-    conversation, seen = converse(sandbox, tools)
+    conversation, seen = converse(sandbox, MORE_TOOLS if tools == "more" else tools)
     conversation.send_message(message)
     conversation.run(timeout=120)
     metrics = conversation.conversation_stats.get_combined_metrics()

@@ -89,6 +89,23 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expectWhole(told);
   });
 
+  it('reads what searches, patches and a second terminal answer', async () => {
+    await writeFile(path.join(world.sandbox.workspace, 'poem.txt'), 'a heron\nstands\n');
+    const turns = [
+      call('glob', { pattern: '*.txt', path: world.sandbox.workspace }),
+      call('grep', { pattern: 'heron', path: world.sandbox.workspace }),
+      call('apply_patch', { patch: '*** Begin Patch\n*** Update File: poem.txt\n@@\n a heron\n-stands\n+flies\n*** End Patch\n' }),
+      terminal('echo elsewhere', { session: 'second' }),
+      finish(),
+    ];
+    const told = await sdk.run<Told>('with_tools', { sandbox: world.playing(byAnswersSoFar(turns)), message: 'Look around.', tools: 'more' });
+    expect(told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => (observation as { kind: string }).kind)).toEqual(
+      ['Glob', 'Grep', 'ApplyPatch', 'Terminal', 'Finish'].map((family) => `${family}Observation`),
+    );
+    expect(await readFile(path.join(world.sandbox.workspace, 'poem.txt'), 'utf8')).toBe('a heron\nflies\n');
+    expectWhole(told);
+  });
+
   it('hears the text while it is written', async () => {
     const told = await sdk.run<Told & { text: string }>('streamed', {
       sandbox: world.playing([{ text: 'A sentence that comes in pieces.', chunkLength: 5, chunkDelayMs: 5 }]),

@@ -29,7 +29,7 @@ What is not offered is refused with 501, \`feature.not-here\` and a sentence on 
 | positions | a page of events begins at an event's id; the app's own streams have sequence numbers without gaps |
 | the log | an event is seen by anyone only after the disk holds it. The app has the log by acknowledged batches (\`ingest\`), in place of webhooks that drop what is not taken |
 | sockets | history and live events come in order, each once; a slow reader is told to connect again (1013) and misses nothing; 1,000 subscribers a conversation. Compression that a client offers is declined |
-| events of ours | \`execution_status\`, \`stats\` and the like as theirs, beside keys of ours in \`ConversationStateUpdateEvent\`; an action that OpenHands has no class for is shown as \`MCPToolAction\` with its fields as \`data\` |
+| events of ours | \`execution_status\`, \`stats\` and the like as theirs, beside keys of ours in \`ConversationStateUpdateEvent\`; fields of ours are left out where its SDK reads, and an action that OpenHands has no class for is shown as \`MCPToolAction\` with its fields as \`data\` |
 | tools | the model is offered those that the agent of the start names and that are known here; all of ours when it names none |
 | the model's key | is never handed back, and neither are other proofs of a start |
 | activation | a sandbox belongs to nobody until one signed claim: before it every route but probes answers 503 |

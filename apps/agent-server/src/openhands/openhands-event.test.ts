@@ -35,8 +35,8 @@ describe("what OpenHands' clients are shown", () => {
     expect(openhandsEvent(acting({ kind: 'PaintAction', colour: 'red' }))).toMatchObject({
       action: { kind: 'MCPToolAction', data: { kind: 'PaintAction', colour: 'red' } },
     });
-    expect(openhandsEvent(acting({ kind: 'TerminalAction', command: 'ls' }))).toMatchObject({
-      action: { kind: 'TerminalAction', command: 'ls' },
+    expect(openhandsEvent(acting({ kind: 'TerminalAction', command: 'ls', session: 'of ours' }))).toMatchObject({
+      action: expect.not.objectContaining({ session: expect.anything() }),
       tool_call: { origin: 'completion' },
     });
     const observation = { kind: 'PaintObservation', content: [{ type: 'text' as const, text: 'done' }], is_error: false, shade: 'dark' };

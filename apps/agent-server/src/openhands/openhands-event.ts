@@ -1,19 +1,23 @@
 import type { ConversationEvent, EventOf } from '@slipway/contracts';
-import { isOpenHandsAction } from './openhands-tools.js';
+import { ACTION_FIELDS, EVENT_FIELDS, OBSERVATION_FIELDS } from './openhands-fields.js';
+
+const ENVELOPE = ['id', 'timestamp', 'source', 'parent_id', 'kind'];
 
 /** The event as OpenHands' clients take it: the same object wherever nothing of ours is in it. */
 export function openhandsEvent(event: ConversationEvent): ConversationEvent {
+  return only(translated(event), ENVELOPE, EVENT_FIELDS[event.kind]);
+}
+
+function translated(event: ConversationEvent): ConversationEvent {
   switch (event.kind) {
-    case 'ConversationErrorEvent': {
-      const { runtime_status: _, ...rest } = event;
-      return event.runtime_status === undefined ? event : rest;
-    }
     case 'ConversationStateUpdateEvent':
       return event.key === 'confirmation_settings' ? { ...event, key: 'confirmation_policy', value: policyOf(event.value) } : event;
     case 'ActionEvent':
-      return actionEvent(event);
-    case 'ObservationEvent':
-      return observationEvent(event);
+      return { ...event, tool_call: { origin: 'completion', ...event.tool_call }, action: actionOf(event) };
+    case 'ObservationEvent': {
+      const observation = observationOf(event);
+      return observation === event.observation ? event : { ...event, observation };
+    }
     default:
       return event;
   }
@@ -23,19 +27,20 @@ function policyOf(settings: unknown): unknown {
   return (settings as { policy?: unknown } | null)?.policy ?? settings;
 }
 
-/** Their tool call says where it came from, too. */
-function actionEvent(event: EventOf<'ActionEvent'>): ConversationEvent {
-  const { action } = event;
-  return {
-    ...event,
-    tool_call: { origin: 'completion', ...event.tool_call },
-    action: isOpenHandsAction(action.kind) ? action : { kind: 'MCPToolAction', data: { ...action } },
-  };
+/** One that they have no class for is one of an MCP server: that class takes any fields. */
+function actionOf({ action }: EventOf<'ActionEvent'>): EventOf<'ActionEvent'>['action'] {
+  const fields = ACTION_FIELDS[action.kind];
+  return fields === undefined ? { kind: 'MCPToolAction', data: { ...action } } : only(action, ['kind'], fields);
 }
 
-function observationEvent(event: EventOf<'ObservationEvent'>): ConversationEvent {
-  const { observation } = event;
-  if (isOpenHandsAction(observation.kind.replace(/Observation$/, 'Action')) || observation.kind === 'BrowserObservation') return event;
+function observationOf({ observation, tool_name }: EventOf<'ObservationEvent'>): EventOf<'ObservationEvent'>['observation'] {
   const { content, is_error } = observation;
-  return { ...event, observation: { kind: 'MCPToolObservation', content, is_error, tool_name: event.tool_name } };
+  const fields = OBSERVATION_FIELDS[observation.kind];
+  return fields === undefined ? { kind: 'MCPToolObservation', content, is_error, tool_name } : only(observation, ['kind', 'content', 'is_error'], fields);
+}
+
+/** The value without fields of other names; the same object when it has none. */
+function only<T extends object>(value: T, always: readonly string[], fields: readonly string[] = []): T {
+  const known = (key: string): boolean => always.includes(key) || fields.includes(key);
+  return Object.keys(value).every(known) ? value : (Object.fromEntries(Object.entries(value).filter(([key]) => known(key))) as T);
 }

@@ -1,27 +1,9 @@
 import { OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
 import type { StartConversationRequest } from '@slipway/contracts';
+import { ACTION_FIELDS } from './openhands-fields.js';
 
 /** Tools that OpenHands has a class for, by the name of their action without `Action`. */
-const FAMILIES = new Set([
-  ...[
-    'Terminal',
-    'FileEditor',
-    'TaskTracker',
-    'Finish',
-    'Think',
-    'Glob',
-    'Grep',
-    'ApplyPatch',
-    'InvokeSkill',
-    'Task',
-    'ListDirectory',
-    'ReadFile',
-    'WriteFile',
-    'Edit',
-  ],
-  ...['BrowserNavigate', 'BrowserClick', 'BrowserType', 'BrowserGetState', 'BrowserGetContent', 'BrowserScroll', 'BrowserGoBack', 'BrowserListTabs'],
-  ...['BrowserSwitchTab', 'BrowserCloseTab', 'BrowserGetStorage', 'BrowserSetStorage', 'BrowserStartRecording', 'BrowserStopRecording'],
-]);
+const FAMILIES = new Set(Object.keys(ACTION_FIELDS).map(familyOf));
 /** Names of sets of tools. */
 const SETS: Readonly<Record<string, RegExp>> = { browser_tool_set: /^browser_/, task_tool_set: /^task$/ };
 /** What an agent has without being asked, by the names of their classes. */
@@ -68,11 +50,6 @@ export function listedTool(tool: Tool): object {
     kind: 'MCPToolDefinition',
     mcp_tool: { name, description, inputSchema: parameters },
   };
-}
-
-/** True for an action whose class OpenHands' SDK or its tools have. */
-export function isOpenHandsAction(kind: string): boolean {
-  return FAMILIES.has(familyOf(kind)) || kind.startsWith('MCPTool');
 }
 
 function familyOf(actionKind: string): string {

@@ -12,7 +12,7 @@ import { lastStats, listedStats } from '../stats.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
 import { condense, condenseAsAsked } from './condense.js';
 import { planCondensation } from './plan.js';
-import { tokensOfText } from './tokens.js';
+import { tokensOfMessages, tokensOfText } from './tokens.js';
 import { transcriptOf } from './transcript.js';
 
 const terminal = (command: string): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
@@ -179,6 +179,14 @@ describe('the condenser', () => {
       ),
       { numRuns: 300 },
     );
+  });
+
+  it('counts pictures as what they cost, not as what they weigh', () => {
+    const tool = (images: string[]): ChatMessage => ({ role: 'tool', toolCallId: 'c', content: 'seen', images });
+    const picture = `data:image/png;base64,${'A'.repeat(500_000)}`;
+    const [without, withOne] = [tokensOfMessages([tool([])]), tokensOfMessages([tool([picture])])];
+    expect(withOne - without).toBeGreaterThan(1_000);
+    expect(withOne - without).toBeLessThan(3_000);
   });
 
   it('writes a transcript that stays within its bound, whatever the steps hold', () => {

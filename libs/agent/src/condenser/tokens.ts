@@ -6,6 +6,8 @@ import { latestCall } from '../stats.js';
 const BYTES_A_TOKEN = 3.5;
 /** What a message costs besides its text. Tokens. */
 const OVERHEAD = 6;
+/** What a picture costs, about: providers charge by its size, few more than this. Tokens. */
+const PICTURE = 1_500;
 
 export function tokensOfText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN);
@@ -15,6 +17,7 @@ export function tokensOfMessages(messages: readonly ChatMessage[]): number {
   let sum = 0;
   for (const message of messages) {
     sum += OVERHEAD + tokensOfText(message.content ?? '');
+    if (message.role === 'tool') sum += (message.images?.length ?? 0) * PICTURE;
     if (message.role === 'assistant') for (const call of message.toolCalls) sum += OVERHEAD + tokensOfText(call.name) + tokensOfText(call.arguments);
   }
   return sum;

@@ -39,7 +39,7 @@ const found = await openPromtool();
 const program = typeof found === 'string' ? '' : found.program;
 const skip = typeof found === 'string' ? found : false;
 
-describe('alerts and dashboards', { timeout: 120_000 }, () => {
+describe('alerts and dashboards', { timeout: 300_000 }, () => {
   it('use no metric that the apps do not have (docs/operate/metrics.md, which is compared with them)', () => {
     // What Prometheus itself says of a target.
     const known = new Set([...queriedNames(), 'up']);

@@ -12,7 +12,7 @@ import { familiesOf, METRICS_PAGE, type Metric, metricTables, pageWith } from '.
 /** Processes of the platform that a Prometheus scrapes; embedded-identity is for one machine only. */
 const APPS = Object.keys(PORT_OFFSETS).filter((service) => service !== 'postgres' && service !== 'embedded-identity' && service !== 'web');
 
-describe('docs/operate/metrics.md', { timeout: 120_000 }, () => {
+describe('docs/operate/metrics.md', { timeout: 300_000 }, () => {
   it('names every metric that the running apps expose, with type and meaning, and no other (WRITE=1 writes it anew)', async () => {
     const open = await OpenStack.open();
     try {

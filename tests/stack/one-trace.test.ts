@@ -18,7 +18,7 @@ interface LogLine {
   readonly text: string;
 }
 
-describe('logs', { timeout: 120_000 }, () => {
+describe('logs', { timeout: 300_000 }, () => {
   let open: OpenStack;
   let talk: Talk;
   const trace = newTrace();

@@ -13,7 +13,7 @@ const RECOVERY_MS = 5_000;
 /** Longest that a caller waits while the database is silent. Milliseconds. */
 const ANSWER_MS = 25_000;
 
-describe('runtime-api without an answer of Postgres', { timeout: 120_000 }, () => {
+describe('runtime-api without an answer of Postgres', { timeout: 300_000 }, () => {
   it('says so to each caller in time, gives no sandbox to two, and within 5 s of its end gives one to each', async () => {
     let proxy: SilentProxy | undefined;
     const api = await startTestRuntimeApi({ orgSandboxLimit: 50 }, async (url) => {

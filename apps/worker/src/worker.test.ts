@@ -53,7 +53,7 @@ describe('worker process', () => {
   });
 
   it('killed again and again in the middle of starts, the next one ends every start with one sandbox and one message, within 30 s', {
-    timeout: 120_000,
+    timeout: 400_000,
   }, async () => {
     const conversations = await Promise.all(Array.from({ length: 8 }, () => scene.create()));
     for (const killAt of [3, 11, 24]) {

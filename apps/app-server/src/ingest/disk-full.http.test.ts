@@ -12,7 +12,7 @@ const DISK = '400m';
 /** Of one event. Bytes; some of them need more room than the last pages of the tables have. */
 const EVENT_BYTES = 20_000;
 
-describe('a full disk under Postgres', { timeout: 120_000 }, () => {
+describe('a full disk under Postgres', { timeout: 300_000 }, () => {
   it('refuses what has no room with 503 and the time to come back, keeps no part of it, still reads, and goes on when there is room', async (context) => {
     const disk = await mkdtemp('/tmp/slipway-small-disk-');
     try {

@@ -12,7 +12,7 @@ import type { TestApp } from '../testing/test-app.js';
 const DEAD_MS = 3_000;
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
-describe('my sessions', { timeout: 120_000 }, () => {
+describe('my sessions', { timeout: 300_000 }, () => {
   let app: ConversationApp;
   let issuer: SigningIssuer;
 

@@ -28,7 +28,7 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
   });
   after(() => scene.close());
 
-  it('every message is in the log exactly once and in order, with at most one sandbox at a time', { timeout: 120_000 }, async () => {
+  it('every message is in the log exactly once and in order, with at most one sandbox at a time', { timeout: 400_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Happening, { maxLength: 7 }), async (happenings) => {
         const { id, message } = await scene.create();

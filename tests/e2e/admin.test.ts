@@ -20,7 +20,7 @@ const executable = findChromium();
 const REPOSITORY = 'https://git.example.test/acme/a-repository-with-quite-a-long-name.git';
 
 describe('what an organization’s owner governs, in a browser', {
-  timeout: 180_000,
+  timeout: 300_000,
   skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
 }, () => {
   let folder: string;

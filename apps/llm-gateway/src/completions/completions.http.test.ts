@@ -130,7 +130,7 @@ describe('200', () => {
 
   it('holds a provider back that is faster than the caller, and loses nothing', async () => {
     const { key } = await conversation();
-    test.model.use(() => ({ fault: 'huge-line', bytes: 64 * 1024 * 1024 }));
+    test.model.use(() => ({ text: 'x'.repeat(16 * 1024 * 1024), chunkLength: 64 * 1024 }));
     const received = await new Promise<number>((resolve, reject) => {
       const request = httpRequest(`${test.gateway.url}${PATH}`, { method: 'POST', headers: { authorization: `Bearer ${key}` } }, (response) => {
         let bytes = 0;
@@ -146,7 +146,7 @@ describe('200', () => {
       request.on('error', reject);
       request.end(JSON.stringify(streamed));
     });
-    expect(received).toBeGreaterThanOrEqual(64 * 1024 * 1024);
+    expect(received).toBeGreaterThanOrEqual(16 * 1024 * 1024);
   });
 });
 

@@ -240,8 +240,8 @@ export class Delivery {
     if (this.over) return;
     this.finish();
     const answer = attempt?.answer ?? null;
-    // What the provider itself has ended has passed through, an error in its stream too.
-    if (this.opened && answer?.passesThrough === true && attempt?.ended === true) {
+    // What the provider itself has ended has passed through, with the error that it said. One that said none, and no answer either, is told of.
+    if (this.opened && answer?.passesThrough === true && attempt?.ended === true && answer.error !== null) {
       if (attempt.tail !== null) this.pass(attempt.tail);
       this.response.end();
     } else if (this.opened) this.caller.breakOff(error, answer, null);

@@ -1,7 +1,7 @@
 import type { Usage } from '../completions/usage.js';
 import type { RoutingFields } from './routing-fields.js';
 
-/** How callers speak to us. `embeddings` is passed through only. */
+/** How callers speak to us. `embeddings` is passed through, or asked of Gemini and Bedrock in their own forms. */
 export type Dialect = 'chat' | 'responses' | 'messages' | 'embeddings';
 
 /** How a provider wants to be spoken to beside the dialects: paths, headers, signatures, and for the last two the bodies too. */

@@ -1,5 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
 import { type Address, anthropicAddress, openAiAddress, plainHeaders } from './address.js';
+import { EmbeddingsAnswer, readEmbeddingsRequest } from './embeddings-request.js';
 import type { Asked, Dialect, Exchange, OpenExchange, ProviderKind, Target } from './exchange.js';
 import { PassThroughAnswer } from './pass-through-answer.js';
 import { bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-through-body.js';
@@ -83,7 +84,7 @@ function translated(asked: Asked, caller: Spoken, target: Target, spoken: Spoken
 
 function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exchange {
   const caller = asked.dialect;
-  if (caller === 'embeddings') throw notOffered(caller);
+  if (caller === 'embeddings') return embeddings(asked, target, format);
   const request = askedOf(asked, caller, target, format.signedBy);
   const written = format.write(request, target, asked.headers);
   return {
@@ -98,6 +99,19 @@ function inOwnFormat(asked: Asked, target: Target, format: ProviderFormat): Exch
       signedBy: format.signedBy,
       streams: format.streams,
     }),
+  };
+}
+
+function embeddings(asked: Asked, target: Target, format: ProviderFormat): Exchange {
+  const request = readEmbeddingsRequest(asked.body);
+  const found = format.embed(request, target);
+  if (found === null) throw notOffered(asked.dialect);
+  const { written, read } = found;
+  return {
+    method: 'POST',
+    ...written,
+    headers: { ...plainHeaders(asked), ...written.headers },
+    answer: new EmbeddingsAnswer(request, asked.fields.model, read),
   };
 }
 

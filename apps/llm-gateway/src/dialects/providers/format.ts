@@ -1,4 +1,6 @@
+import type { EmbeddingsRequest, Vectors } from '../embeddings-request.js';
 import type { Asked, Exchange, Target } from '../exchange.js';
+import type { JsonObject } from '../json.js';
 import type { SignatureOrigin } from '../signatures.js';
 import type { AnswerReader, TurnsRequest } from '../turns.js';
 
@@ -14,6 +16,11 @@ export interface ProviderFormat {
    */
   write(request: TurnsRequest, target: Target, headers: Asked['headers']): WrittenRequest;
   read(target: Target): AnswerReader;
+  /**
+   * The same for embeddings; `null`: this model gives none.
+   * @throws SlipwayError `request.invalid`, `config.invalid` as `write`.
+   */
+  embed(request: EmbeddingsRequest, target: Target): { readonly written: WrittenRequest; readonly read: (answer: JsonObject) => Vectors | null } | null;
 }
 
 export interface WrittenRequest extends Pick<Exchange, 'origin' | 'path' | 'body'> {

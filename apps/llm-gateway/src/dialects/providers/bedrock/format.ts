@@ -1,7 +1,9 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Target } from '../../exchange.js';
-import type { ProviderFormat } from '../format.js';
+import type { JsonObject } from '../../json.js';
+import type { ProviderFormat, WrittenRequest } from '../format.js';
 import { BedrockReader } from './answer-reader.js';
+import { embeddingFamilyOf } from './embeddings.js';
 import { type AwsCredentials, encodeSegment, signatureOf } from './request-signature.js';
 import { converseRequest } from './write-request.js';
 
@@ -12,23 +14,35 @@ export function bedrock(now: () => Date): ProviderFormat {
   return {
     signedBy: 'anthropic',
     streams: /^application\/vnd\.amazon\.eventstream\b/i,
-    write(request, target, callers) {
-      const { origin, host, pathname } = new URL(target.baseUrl);
-      const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${request.stream ? 'converse-stream' : 'converse'}`;
-      const body = Buffer.from(JSON.stringify(converseRequest(request, target, callers['anthropic-beta'])));
-      const sent = { 'content-type': 'application/json', host };
-      const accept = request.stream ? 'application/vnd.amazon.eventstream' : 'application/json';
-      const credentials = credentialsOf(target.apiKey);
-      const proof: Record<string, string> =
-        credentials !== null
-          ? signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now())
-          : target.apiKey === null
-            ? {}
-            : { authorization: `Bearer ${target.apiKey}` };
-      return { origin, path, headers: { 'content-type': sent['content-type'], accept, ...proof }, body };
-    },
+    write: (request, target, callers) =>
+      signed(
+        target,
+        request.stream ? 'converse-stream' : 'converse',
+        request.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
+        converseRequest(request, target, callers['anthropic-beta']),
+        now,
+      ),
     read: (target) => new BedrockReader(target.model),
+    embed: (request, target) => {
+      const family = embeddingFamilyOf(target.model);
+      return family === null ? null : { written: signed(target, 'invoke', 'application/json', family.write(request), now), read: family.read };
+    },
   };
+}
+
+function signed(target: Target, verb: string, accept: string, said: JsonObject, now: () => Date): WrittenRequest {
+  const { origin, host, pathname } = new URL(target.baseUrl);
+  const path = `${pathname.replace(/\/+$/, '')}/model/${encodeSegment(target.model)}/${verb}`;
+  const body = Buffer.from(JSON.stringify(said));
+  const sent = { 'content-type': 'application/json', host };
+  const credentials = credentialsOf(target.apiKey);
+  const proof: Record<string, string> =
+    credentials !== null
+      ? signatureOf({ method: 'POST', path, headers: sent, body }, credentials, { region: regionOf(target, host), service: SERVICE }, now())
+      : target.apiKey === null
+        ? {}
+        : { authorization: `Bearer ${target.apiKey}` };
+  return { origin, path, headers: { 'content-type': sent['content-type'], accept, ...proof }, body };
 }
 
 /** `id:secret[:token]`; `null` for a key of Bedrock's own, which has no colon. */

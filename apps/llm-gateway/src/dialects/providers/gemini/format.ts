@@ -1,5 +1,8 @@
-import type { ProviderFormat } from '../format.js';
+import type { Target } from '../../exchange.js';
+import type { JsonObject } from '../../json.js';
+import type { ProviderFormat, WrittenRequest } from '../format.js';
 import { GeminiReader } from './answer-reader.js';
+import { geminiEmbeddings, readGeminiEmbeddings } from './embeddings.js';
 import { geminiRequest } from './write-request.js';
 
 /** Gemini's own API. The key goes in a header: an address ends up in logs. */
@@ -7,16 +10,19 @@ export const gemini: ProviderFormat = {
   signedBy: 'gemini',
   streams: /^text\/event-stream\b/i,
   write(request, target) {
-    const { origin, pathname } = new URL(target.baseUrl);
-    const headers: Record<string, string> = target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey };
-    const model = target.model.includes('/') ? target.model : `models/${target.model}`;
-    const path = `${pathname.replace(/\/+$/, '')}/${model.split('/').map(encodeURIComponent).join('/')}`;
-    return {
-      origin,
-      path: request.stream ? `${path}:streamGenerateContent?alt=sse` : `${path}:generateContent`,
-      headers,
-      body: Buffer.from(JSON.stringify(geminiRequest(request, target))),
-    };
+    return toModel(target, request.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', geminiRequest(request, target));
   },
   read: () => new GeminiReader(),
+  embed: (request, target) => ({ written: toModel(target, 'batchEmbedContents', geminiEmbeddings(request, nameOf(target))), read: readGeminiEmbeddings }),
 };
+
+function nameOf({ model }: Target): string {
+  return model.includes('/') ? model : `models/${model}`;
+}
+
+function toModel(target: Target, verb: string, body: JsonObject): WrittenRequest {
+  const { origin, pathname } = new URL(target.baseUrl);
+  const headers: Record<string, string> = target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey };
+  const path = `${pathname.replace(/\/+$/, '')}/${nameOf(target).split('/').map(encodeURIComponent).join('/')}`;
+  return { origin, path: `${path}:${verb}`, headers, body: Buffer.from(JSON.stringify(body)) };
+}

@@ -5,14 +5,26 @@ import { createInterface } from 'node:readline';
 import { type PythonEnvironment, pythonEnvironment } from '@slipway/testing/programs';
 
 const VERSION = '1.58.0';
+/** What is there already answers sooner. Milliseconds. */
+const SLOW_MS = 5_000;
 
 /** OpenHands' packages, each with what it needs at a fixed version. @returns them, or a sentence that says why they are not here. */
-export function openhandsEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
+export async function openhandsEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
   const packages = readFileSync(path.join(import.meta.dirname, 'requirements.txt'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  // What is listed is all there is to install: looking for versions that fit takes pip minutes.
-  return pythonEnvironment({ name: `openhands-sdk/${VERSION}`, packages: ['--no-deps', '--no-compile', ...packages], oldest: [3, 12], installMs: 240_000 });
+  const word = setTimeout(() => console.log(`Waiting for OpenHands' packages ${VERSION} from PyPI: about a minute, once on a machine.`), SLOW_MS);
+  try {
+    // What is listed is all there is to install: looking for versions that fit takes pip minutes.
+    return await pythonEnvironment({
+      name: `openhands-sdk/${VERSION}`,
+      packages: ['--no-deps', '--no-compile', ...packages],
+      oldest: [3, 12],
+      installMs: 240_000,
+    });
+  } finally {
+    clearTimeout(word);
+  }
 }
 
 /** One Python process with OpenHands' SDK in it. */

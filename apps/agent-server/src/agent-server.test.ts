@@ -20,13 +20,8 @@ describe('agent-server', () => {
     sandbox = await TestSandbox.start();
     model = await startModelServer({ script: [] });
   });
-  after(async () => {
-    await sandbox.close();
-    await model.close();
-  });
-  afterEach(async () => {
-    await app?.close();
-  });
+  after(() => Promise.all([sandbox.close(), model.close()]));
+  afterEach(() => app?.close());
 
   /** A conversation with its own app. */
   async function start(

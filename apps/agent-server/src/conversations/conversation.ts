@@ -33,19 +33,20 @@ import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
 import { ANSWERED_OTHERWISE, Confirmation, initialSettings, STOPPED } from './confirmation.js';
 import { conversationInfo } from './conversation-info.js';
-import { type ConversationMeta, metaOf, readMeta, writeMeta } from './conversation-settings.js';
+import { type ConversationMeta, metaOf, readMeta } from './conversation-settings.js';
 import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
 import { type Fork, forkOf, withModel } from './fork.js';
 import { eventsToGoOn, hasWork, interruptedAnswers, settledWithin } from './going-on.js';
+import { Listeners } from './listeners.js';
+import { MetaFile } from './meta-file.js';
 import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;
 const SESSION_END_MS = 5_000;
-const META_EVERY_MS = 1_000;
 
 export interface ConversationDeps {
   readonly actionServer: ActionServerClient;
@@ -67,27 +68,35 @@ export class Conversation {
   private runAgain = false;
   private fenced = false;
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
-  private metaTimer: NodeJS.Timeout | undefined;
-  private readonly deltaListeners = new Set<(delta: StreamingDelta) => void>();
-  private readonly closers = new Set<(why: 'gone' | 'restarted') => void>();
-  private readonly resters = new Set<() => void>();
+  /** Text that the model is writing. */
+  readonly deltas = new Listeners<StreamingDelta>();
+  /** Told when the conversation goes away, and when its log is put together anew: positions in it mean nothing then. */
+  readonly closes = new Listeners<'gone' | 'restarted'>();
+  /** Told whenever a run has ended, after its last event. */
+  readonly rests = new Listeners<void>();
   private setup = AgentSetup.blank();
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
+  private readonly file: MetaFile;
   private askFirst: ConfirmationSettings = initialSettings({});
   readonly confirmation: Confirmation;
 
   private constructor(
     private readonly directory: string,
-    private meta: ConversationMeta,
+    meta: ConversationMeta,
     readonly log: EventLog,
     private readonly deps: ConversationDeps,
   ) {
+    this.file = new MetaFile(directory, meta, deps.logger);
     this.confirmation = new Confirmation(log, this.stamps, () => this.askFirst);
   }
 
   get id(): string {
     return this.meta.id;
+  }
+
+  private get meta(): ConversationMeta {
+    return this.file.meta;
   }
 
   /**
@@ -133,12 +142,12 @@ export class Conversation {
       throw new SlipwayError('ingest.stale-epoch', 'A newer start of this conversation was here before.');
     await this.quiesce();
     this.deps.mask.add([slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
-    for (const closer of this.closers) closer('restarted');
+    this.closes.tell('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
-    this.meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
+    const meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
     this.setup = await AgentSetup.of(this.id, request, this.deps.actionServer);
     this.fenced = false;
-    this.saveMeta();
+    this.file.change(meta);
     this.deps.actionServer.workIn(this.meta.working_dir);
     this.askFirst = initialSettings(request);
     this.started = startedOf(request, this.log.events, link);
@@ -215,7 +224,7 @@ export class Conversation {
     this.deps.logger.error({ conversation_id: this.id }, 'the run did not stop in time and was cut off');
     const errors = interruptedAnswers(this.stamps, this.log.events);
     await this.log.appendLast([...errors, stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
-    this.rest();
+    this.rests.tell();
   }
 
   /**
@@ -241,14 +250,12 @@ export class Conversation {
 
   /** Steps of one run, from the next step on: a run that paused at the old limit goes on with `run`. */
   setMaxIterations(steps: number): void {
-    this.meta = { ...this.meta, max_iterations: steps };
-    this.saveMeta();
+    this.file.change({ max_iterations: steps });
   }
 
   /** What the conversation may cost in all, in US dollars; `null`: only the organization's budgets count. As `setMaxIterations`. */
   setMaxBudget(usd: number | null): void {
-    this.meta = { ...this.meta, max_budget: usd };
-    this.saveMeta();
+    this.file.change({ max_budget: usd });
   }
 
   /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
@@ -263,8 +270,7 @@ export class Conversation {
     started.llms.switch('agent', next.apiKey === null && next.baseUrl === baseUrl ? { ...next, apiKey } : next);
     started.modelRetries = modelRetriesOf(llm);
     started.request = withModel(started.request, llm);
-    this.meta = { ...this.meta, model: llm.model, base_url: llm.base_url ?? null };
-    this.saveMeta();
+    this.file.change({ model: llm.model, base_url: llm.base_url ?? null });
   }
 
   /** What another conversation needs to go on by itself from what this one knows. @throws SlipwayError `conversation.not-running`, `resource.not-found`. */
@@ -275,25 +281,7 @@ export class Conversation {
 
   /** What people call it and how they sort it; nothing of the agent's. */
   describe({ title, tags }: { readonly title?: string | null | undefined; readonly tags?: Record<string, string> | null | undefined }): void {
-    this.meta = { ...this.meta, ...(title == null ? {} : { title }), ...(tags == null ? {} : { tags }) };
-    this.saveMeta();
-  }
-
-  /** `listener` is called whenever a run has ended, after its last event. */
-  onRest(listener: () => void): () => void {
-    this.resters.add(listener);
-    return () => this.resters.delete(listener);
-  }
-
-  onDelta(listener: (delta: StreamingDelta) => void): () => void {
-    this.deltaListeners.add(listener);
-    return () => this.deltaListeners.delete(listener);
-  }
-
-  /** `listener` is called when the conversation goes away, and when its log is put together anew: positions in it mean nothing then. */
-  onClose(listener: (why: 'gone' | 'restarted') => void): () => void {
-    this.closers.add(listener);
-    return () => this.closers.delete(listener);
+    this.file.change({ ...(title == null ? {} : { title }), ...(tags == null ? {} : { tags }) });
   }
 
   /** Ends the run without a word in the log (the next life goes on with it) and sends what is left to the app, for at most as long as `signal` lets it. */
@@ -305,8 +293,8 @@ export class Conversation {
   /** Ends the run and the connection to the app. The log stays on disk. */
   async close(): Promise<void> {
     await this.quiesce();
-    clearTimeout(this.metaTimer);
-    for (const closer of this.closers) closer('gone');
+    this.file.close();
+    this.closes.tell('gone');
     this.log.close(new SlipwayError('resource.not-found', 'The conversation was closed.'));
     await this.log.dispose();
   }
@@ -337,7 +325,7 @@ export class Conversation {
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger.child({ conversation_id: this.id }),
       onFenced: () => this.fence(),
-      onAcked: (acked) => this.noteAcked(acked),
+      onAcked: (acked) => this.file.changeSoon({ acked }),
       signal: AbortSignal.timeout(60_000),
     });
   }
@@ -396,16 +384,12 @@ export class Conversation {
   private ended(active: ActiveRun): void {
     if (this.active !== active) return;
     this.active = undefined;
-    this.rest();
+    this.rests.tell();
     if (!this.runAgain || this.fenced || untakenMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),
       (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the agent could not go on with a message'),
     );
-  }
-
-  private rest(): void {
-    for (const rester of this.resters) rester();
   }
 
   /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */
@@ -426,7 +410,7 @@ export class Conversation {
   private passOn(delta: StreamingDelta | null, started: Started): void {
     if (delta === null) return;
     started.link?.sendDelta(delta);
-    if (started.streaming) for (const listener of this.deltaListeners) listener(delta);
+    if (started.streaming) this.deltas.tell(delta);
   }
 
   /** No run and no connection to the app afterwards; what was written stays. */
@@ -452,21 +436,6 @@ export class Conversation {
 
   private assertOwned(): void {
     if (this.fenced) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
-  }
-
-  private noteAcked(acked: number): void {
-    this.meta = { ...this.meta, acked };
-    this.metaTimer ??= setTimeout(() => {
-      this.metaTimer = undefined;
-      this.saveMeta();
-    }, META_EVERY_MS);
-  }
-
-  /** A full disk costs only the note; the log itself says what matters. */
-  private saveMeta(): void {
-    writeMeta(this.directory, this.meta).catch((error: unknown) =>
-      this.deps.logger.warn({ err: error, conversation_id: this.id }, 'the settings of the conversation could not be saved'),
-    );
   }
 }
 

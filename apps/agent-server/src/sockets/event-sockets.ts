@@ -126,10 +126,10 @@ export class EventSockets {
     set.add(subscriber);
     this.subscribers.set(conversation.id, set);
     this.timer ??= setInterval(() => this.closeSlow(), LOOK_FOR_SLOW_MS).unref();
-    const stopDeltas = conversation.onDelta((delta) => sendDelta(subscriber, delta));
+    const stopDeltas = conversation.deltas.listen((delta) => sendDelta(subscriber, delta));
     // Tells OpenHands' clients that a run is over: their `run` waits for it. After the run's last event.
-    const stopResting = conversation.onRest(() => subscriber.whenCaughtUp(() => sendState(socket, conversation)));
-    const stopClosing = conversation.onClose((why) => {
+    const stopResting = conversation.rests.listen(() => subscriber.whenCaughtUp(() => sendState(socket, conversation)));
+    const stopClosing = conversation.closes.listen((why) => {
       // A client comes back after the second, and not after the first.
       if (why === 'gone') socket.close(CLOSE.unknown, 'the conversation was closed');
       else socket.close(CLOSE.restarted, 'the conversation was started again; connect again');

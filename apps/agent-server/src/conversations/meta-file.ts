@@ -1,0 +1,44 @@
+import type { Logger } from '@slipway/telemetry';
+import { type ConversationMeta, writeMeta } from './conversation-settings.js';
+
+/** How long a change that is no hurry waits for others. Milliseconds. */
+const SOON_MS = 1_000;
+
+/** What is kept of a conversation beside its log. A full disk costs only the note; the log itself says what matters. */
+export class MetaFile {
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly directory: string,
+    private current: ConversationMeta,
+    private readonly logger: Logger,
+  ) {}
+
+  get meta(): ConversationMeta {
+    return this.current;
+  }
+
+  change(part: Partial<ConversationMeta>): void {
+    this.current = { ...this.current, ...part };
+    this.save();
+  }
+
+  /** Written within a second, together with what else changes until then. */
+  changeSoon(part: Partial<ConversationMeta>): void {
+    this.current = { ...this.current, ...part };
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.save();
+    }, SOON_MS);
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  private save(): void {
+    writeMeta(this.directory, this.current).catch((error: unknown) =>
+      this.logger.warn({ err: error, conversation_id: this.current.id }, 'the settings of the conversation could not be saved'),
+    );
+  }
+}

@@ -49,6 +49,6 @@ export class HelmClient {
 }
 
 /** `install` or `upgrade` of the chart with the values of this folder, and whatever `more` says; returns when every pod is ready. */
-export function chartCommand(verb: 'install' | 'upgrade', more: readonly string[], release = 'slipway', namespace = 'slipway'): string[] {
-  return [verb, release, CHART, '--namespace', namespace, '--values', VALUES, '--wait', '--timeout', `${WAIT_SECONDS}s`, ...more];
+export function chartCommand(verb: 'install' | 'upgrade', more: readonly string[], release = 'slipway', namespace = 'slipway', chart = CHART): string[] {
+  return [verb, release, chart, '--namespace', namespace, '--values', VALUES, '--wait', '--timeout', `${WAIT_SECONDS}s`, ...more];
 }

@@ -62,8 +62,8 @@ export interface OpenInstall {
   readonly place: Place;
   /** A second one, empty, that has the way in from outside from now on. */
   freshPlace(): Promise<Place>;
-  /** The node has told the API server of the sandbox image, which it does some time after it has it: preflight asks the API server. */
-  imagesKnown(): Promise<void>;
+  /** The node has told the API server of the sandbox image [this version's], which it does some time after it has it: preflight asks the API server. */
+  imagesKnown(digest?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -132,9 +132,9 @@ export async function openInstall(): Promise<OpenInstall> {
       issuer,
       place,
       freshPlace: () => openPlace(cluster, { release: 'restored', namespace: 'slipway-restored', postgres: 'postgres-restored', folder, variables }, place),
-      imagesKnown: async () => {
+      imagesKnown: async (digest = sandbox) => {
         const images = (): Promise<string> => cluster.kubectl(['get', 'node', cluster.realNode, '-o', 'jsonpath={.status.images[*].names}']);
-        await until('the node tells of the sandbox image', async () => (await images()).includes(sandbox), KNOWN_MS);
+        await until('the node tells of the sandbox image', async () => (await images()).includes(digest), KNOWN_MS);
       },
       close,
     };

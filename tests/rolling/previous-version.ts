@@ -20,7 +20,11 @@ const PROJECTS = [...APPS.map((app) => `apps/${app}`), 'libs/testing'];
 /** What a sandbox runs is one file. */
 const BUNDLED = ['agent-server', 'action-server'];
 /** What of the commit is needed. */
-const FOLDERS = ['apps', 'libs', 'prisma', 'deploy/local', 'tools/bundle.mjs', 'package.json', 'tsconfig.base.json'];
+const FOLDERS = [
+  ...['apps', 'libs', 'prisma', 'deploy/local', 'tools/bundle.mjs', 'package.json', 'tsconfig.base.json'],
+  // For whoever installs it: tests/install/previous-release.ts.
+  ...['deploy/images', 'helm/slipway', 'package-lock.json'],
+];
 /** Longest for all projects: 15 s on two idle cores. Milliseconds. */
 const BUILD_MS = 300_000;
 
@@ -64,7 +68,13 @@ async function lackOfHistory(): Promise<string | null> {
 /** Made once for a checkout; one that is killed leaves nothing that looks whole. */
 async function build(say: (line: string) => void): Promise<string> {
   const cache = path.join(os.homedir(), '.cache/slipway/previous');
-  const folder = path.join(cache, `${PREVIOUS}-${createHash('sha256').update(ROOT).digest('hex').slice(0, 12)}`);
+  const folder = path.join(
+    cache,
+    `${PREVIOUS}-${createHash('sha256')
+      .update([ROOT, ...FOLDERS].join(' '))
+      .digest('hex')
+      .slice(0, 12)}`,
+  );
   if (existsSync(folder)) return folder;
   const began = performance.now();
   await mkdir(cache, { recursive: true });

@@ -1,0 +1,82 @@
+import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { chartCommand } from './helm-client.ts';
+import { lackForInstall, type OpenInstall, openInstall } from './open-install.ts';
+import { Person } from './person.ts';
+import { openPreviousRelease, type PreviousRelease } from './previous-release.ts';
+import { podNames } from './release-objects.ts';
+
+const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
+/** How far the agent counts while the one version takes the place of the other, one number a second. */
+const COUNT = 40;
+const BUILD_MS = 600_000;
+
+/** Two minutes and more: it makes the images of two versions. */
+const lack =
+  process.env['SLIPWAY_UPGRADE'] === '1' ? await lackForInstall() : 'SLIPWAY_UPGRADE=1 runs it: it builds the images of the version before and takes minutes';
+const found = lack ?? (await openPreviousRelease(console.log, AbortSignal.timeout(BUILD_MS)));
+
+describe('the chart of the version before, installed and upgraded to this one while an agent works', {
+  skip: typeof found === 'string' ? found : false,
+  timeout: 900_000,
+}, () => {
+  const previous = found as PreviousRelease;
+  let on: OpenInstall;
+  let person: Person;
+  /** One after the other: after a step that failed the next ones would only wait. */
+  let broken = false;
+  const step = (name: string, work: () => Promise<void>): void => {
+    it(name, async (test) => {
+      if (broken) return test.skip('an earlier step failed');
+      broken = true;
+      await work();
+      broken = false;
+    });
+  };
+  before(async () => {
+    on = await openInstall();
+    for (const archive of previous.archives) await on.cluster.importImage(archive);
+    await on.imagesKnown(previous.digest);
+    await on.imagesKnown();
+    person = await Person.open(on);
+  });
+  after(async () => {
+    await person?.close();
+    await on?.close();
+  });
+
+  step('the version before is installed, and a person of it has a conversation that works', async () => {
+    await on.helm.run(chartCommand('install', previous.flags, 'slipway', 'slipway', previous.chart));
+    // Pods are ready a moment before the node leads to them.
+    await until('the front door leads to them', async () => (await person.page.goto('https://slipway.test/login'))?.ok() === true, 60_000);
+    await person.signIn();
+    await person.giveTask(`Count to ${COUNT}`, on.repositoryUrl);
+    await person.sees(/a good moment to try Stop/);
+  });
+
+  step('one helm upgrade brings this version while the agent works: its conversation ends, whole, and takes one more message', async () => {
+    const old = await podNames(on.cluster, 'slipway');
+    expect(old.length).toBe(2 * DEPLOYMENTS.length);
+    const conversation = person.page.url();
+    const began = performance.now();
+    await on.helm.run(chartCommand('upgrade', on.flags));
+    console.log(`upgraded in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
+    expect((await podNames(on.cluster, 'slipway')).filter((name) => old.includes(name))).toEqual([]);
+    // The version before had another session cookie over https, which this one does not take from a browser: whoever was signed in signs in again.
+    await person.page.context().clearCookies();
+    await person.signIn();
+    await person.page.goto(conversation);
+    await person.send('Count to 1 after the upgrade');
+    await person.sees('Count to 1 after the upgrade', 90_000);
+    await person.statusIs('Finished');
+    expect(await person.wholeLog()).toEqual([`Count to ${COUNT}`, 'Count to 1 after the upgrade']);
+  });
+
+  step('a conversation that is new runs in a sandbox of this version, and helm test passes', async () => {
+    await person.giveTask('Look around and leave a short note', on.repositoryUrl);
+    await person.sees('First I look around, with a real shell.');
+    await person.statusIs('Finished');
+    expect(await on.helm.run(['test', 'slipway', '--namespace', 'slipway', '--timeout', '120s'])).toMatch(/Phase:\s+Succeeded/);
+  });
+});

@@ -169,6 +169,51 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Remove a member: sessions, keys and tokens for this organization end at once, sandboxes within ten seconds. Fails with `request.cross-site`, `org.last-owner`, `org.personal`, `org.being-deleted` besides the common codes. */
     removeMember: (request: { org: string; user: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'removeMember'>>,
+    /** As OpenHands: the organizations of the caller, the personal one first; with an API key its one. */
+    listOrganizations: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrganizations'>>,
+    /** As OpenHands: a company organization, with the caller as its owner. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.too-many`, `idempotency.mismatch`, `idempotency.in-progress` besides the common codes. */
+    createOrganization: (request: { body: OperationBody<'createOrganization'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/organizations', {}, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createOrganization'>>,
+    /** As OpenHands: one organization. */
+    getOrganization: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrganization'>>,
+    /** As OpenHands: rename it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.being-deleted` besides the common codes. */
+    updateOrganization: (request: { org: string; body: OperationBody<'updateOrganization'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/organizations/{org}', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrganization'>>,
+    /** As OpenHands: who the caller is there, and what they may. */
+    getOrganizationMe: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}/me', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOrganizationMe'>>,
+    /** As OpenHands: members, last joined first. */
+    listOrganizationMembers: (request: { org: string; query?: OperationQuery<'listOrganizationMembers'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}/members', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrganizationMembers'>>,
+    /** As OpenHands: another role for a member, not above the caller’s own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.last-owner`, `org.being-deleted` besides the common codes. */
+    updateOrganizationMember: (request: { org: string; user: string; body: OperationBody<'updateOrganizationMember'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/organizations/{org}/members/{user}', { org: request.org, user: request.user }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrganizationMember'>>,
+    /** As OpenHands: remove a member; sessions, keys and tokens for this organization end at once. Fails with `request.cross-site`, `org.last-owner`, `org.personal`, `org.being-deleted` besides the common codes. */
+    removeOrganizationMember: (request: { org: string; user: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/organizations/{org}/members/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'removeOrganizationMember'>>,
+    /** As OpenHands: invitations, newest first. */
+    listOrganizationInvitations: (request: { org: string; query?: OperationQuery<'listOrganizationInvitations'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}/members/invite', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrganizationInvitations'>>,
+    /** As OpenHands: invite addresses; each succeeds or fails by itself. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `invitation.too-many` besides the common codes. */
+    inviteToOrganization: (request: { org: string; body: OperationBody<'inviteToOrganization'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/organizations/{org}/members/invite', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'inviteToOrganization'>>,
+    /** As OpenHands: take an invitation back. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used` besides the common codes. */
+    revokeOrganizationInvitation: (request: { org: string; invitation: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/organizations/{org}/members/invite/{invitation}', { org: request.org, invitation: request.invitation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'revokeOrganizationInvitation'>>,
+    /** As OpenHands: join by the token of an invitation’s link, with the account of the invited address. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.being-deleted`, `invitation.other-account`, `invitation.unverified`, `invitation.expired`, `invitation.revoked`, `invitation.used` besides the common codes. */
+    acceptOrganizationInvitation: (request: { body: OperationBody<'acceptOrganizationInvitation'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/organizations/members/invite/accept', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'acceptOrganizationInvitation'>>,
+    /** As OpenHands: the caller’s API keys that are in use, newest first, in the organization of `X-Org-Id`, else the personal one. */
+    listProgramKeys: (request: CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/keys', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listProgramKeys'>>,
+    /** As OpenHands: a new API key that may all that the caller may; it is in this answer and nowhere else. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `api-key.limit`, `api-key.scope-too-wide`, `org.being-deleted` besides the common codes. */
+    createProgramKey: (request: { body: OperationBody<'createProgramKey'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/keys', {}, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createProgramKey'>>,
+    /** As OpenHands: revoke a key. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
+    revokeProgramKey: (request: { key: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/keys/{key}', { key: request.key }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'revokeProgramKey'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,

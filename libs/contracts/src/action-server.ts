@@ -3,8 +3,8 @@ import { FileEditAction } from './actions/file-edit.js';
 import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipython.js';
 import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
-import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 import { PlanningFileEditorAction } from './actions/planning.js';
+import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 import { InvokeSkillAction } from './actions/skills.js';
 import { TaskAction } from './actions/sub-agents.js';
 
@@ -68,7 +68,16 @@ export const SandboxAction = z.discriminatedUnion('kind', [
 ]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
 /** Every action of the agent: the sandbox's, and those that the agent answers itself. */
-export const AgentAction = z.discriminatedUnion('kind', [SandboxAction, FileEditAction, TaskTrackerAction, ThinkAction, FinishAction, TaskAction, InvokeSkillAction, PlanningFileEditorAction]);
+export const AgentAction = z.discriminatedUnion('kind', [
+  SandboxAction,
+  FileEditAction,
+  TaskTrackerAction,
+  ThinkAction,
+  FinishAction,
+  TaskAction,
+  InvokeSkillAction,
+  PlanningFileEditorAction,
+]);
 export type AgentAction = z.infer<typeof AgentAction>;
 
 export const ExecuteActionRequest = z.object({ action: SandboxAction });

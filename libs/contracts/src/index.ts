@@ -42,6 +42,7 @@ export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
 export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
+export { PlanningFileEditorAction } from './actions/planning.js';
 export {
   FileEntry,
   GlobAction,
@@ -53,7 +54,6 @@ export {
   MAX_LISTED_ENTRIES,
   MAX_SEARCH_RESULTS,
 } from './actions/search.js';
-export { PlanningFileEditorAction } from './actions/planning.js';
 export { GivenSkill, InvokeSkillAction } from './actions/skills.js';
 export { AgentDefinition, SubAgentEvent, TaskAction } from './actions/sub-agents.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
@@ -202,6 +202,7 @@ export {
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
+export { HOOK_TYPES, HookConfig, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
 export {
   CreateInvitations,
@@ -243,7 +244,6 @@ export {
   UpdateKey,
   UpdateTeamMember,
 } from './llm-gateway.js';
-export { HOOK_TYPES, HookConfig, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';

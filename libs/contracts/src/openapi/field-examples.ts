@@ -160,6 +160,9 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'AuditVerification.fault': null,
   'AuditVerification.checked': { seq: 42, hash: HASH },
 
+  // Approval.
+  tool_name: 'terminal',
+
   // Secrets and servers.
   host: 'github.com',
   username: 'acme-bot',

@@ -12,7 +12,10 @@ import { ConversationContext } from './conversation-context.ts';
 import { ConversationHeader } from './conversation-header.tsx';
 import { ConversationStore, type Schedule } from './conversation-store.ts';
 import { MessageComposer } from './message-composer.tsx';
+import { RowRenderer } from './rows/row-renderer.ts';
+import { RowView } from './rows/row-view.tsx';
 import { TimelineList } from './timeline-list.tsx';
+import type { Row } from './timeline-row.ts';
 import { useHistoryPages } from './use-history-pages.ts';
 import { useSocket } from './use-socket.ts';
 
@@ -21,6 +24,8 @@ const beforePaint: Schedule = (work) => {
   if (document.hidden) setTimeout(work, 100);
   else requestAnimationFrame(work);
 };
+
+const rowView = (row: Row) => <RowView row={row} />;
 
 export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
   const { org } = useSession();
@@ -40,7 +45,9 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
         <ConversationHeader />
         <div className="flex min-h-0 flex-1">
           <section aria-label="Conversation" className="flex min-w-0 flex-1 flex-col">
-            <TimelineList history={history} />
+            <RowRenderer value={rowView}>
+              <TimelineList history={history} />
+            </RowRenderer>
             <ApprovalCard />
             <MessageComposer />
           </section>

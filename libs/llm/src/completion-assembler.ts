@@ -6,6 +6,9 @@ const NO_USAGE: CompletionUsage = { promptTokens: 0, completionTokens: 0, cacheR
 /** Most text or arguments of one response. UTF-16 code units; beyond it the response is refused rather than kept in memory. */
 const MAX_RESPONSE_LENGTH = 4 * 1024 * 1024;
 
+/** Most tool calls of one response: an index beyond it is refused, not made room for. */
+const MAX_CALLS = 1_000;
+
 /** Folds the chunks of a streamed chat completion into one `Completion`. Reads leniently: fields that are missing or of another type count as absent. */
 export class CompletionAssembler {
   private id = '';
@@ -69,7 +72,9 @@ export class CompletionAssembler {
 
   private addToolCall(call: Record<string, unknown> | null, position: number): void {
     if (call === null) return;
-    const index = typeof call['index'] === 'number' && call['index'] >= 0 && call['index'] < 128 ? call['index'] : position;
+    const given = call['index'];
+    const index = typeof given === 'number' && Number.isInteger(given) && given >= 0 ? given : position;
+    if (index >= MAX_CALLS) throw new SlipwayError('model.bad-response', `The model asked for more than ${MAX_CALLS} tools at once.`);
     while (this.calls.length <= index) this.calls.push({ id: '', name: '', arguments: '' });
     const known = this.calls[index];
     const fn = asRecord(call['function']);

@@ -208,8 +208,9 @@ describe('changes and patches of a repository', () => {
     expect(await (await get('/git/changes?path=plain')).json()).toMatchObject({ code: 'repository.not-found' });
     fresh();
     expect(await (await get('/git/patch?path=repository&base=0000000')).json()).toMatchObject({ code: 'request.invalid' });
-    expect(await (await get('/git/patch?path=repository&base=--output=/tmp/x')).json()).toMatchObject({ code: 'request.invalid' });
+    const written = path.join(server.workspace, 'written-by-an-option');
+    expect(await (await get(`/git/patch?path=repository&base=${encodeURIComponent(`--output=${written}`)}`)).json()).toMatchObject({ code: 'request.invalid' });
     expect(await (await get('/git/changes?path=/etc')).json()).toMatchObject({ code: 'file.outside-workspace' });
-    expect(existsSync('/tmp/x')).toBe(false);
+    expect(existsSync(written)).toBe(false);
   });
 });

@@ -67,7 +67,8 @@ export class ConversationApp {
   ): Promise<ConversationApp> {
     const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
     const gateway = createServer((request, response) => {
-      if (request.url?.startsWith('/internal/') === true) return void response.setHeader('content-type', 'application/json').end('{"data":[]}');
+      const internal = internalAnswer(request.url ?? '');
+      if (internal !== null) return void response.writeHead(internal.status, { 'content-type': 'application/json' }).end(JSON.stringify(internal.body));
       const models = GatewayModelList.parse({
         object: 'list',
         data: [{ id: DEMO_MODEL, object: 'model', created: 0, owned_by: 'slipway', demo: true, default: true }],
@@ -265,4 +266,12 @@ export function insisted<A extends { readonly status: number }>(ask: () => Promi
     },
     60_000,
   ) as Promise<A>;
+}
+
+/** What a gateway says that has nothing to tell; `null` for what is no route of ours. */
+function internalAnswer(url: string): { status: number; body: object } | null {
+  if (!url.startsWith('/internal/')) return null;
+  if (/^\/internal\/deployments\/.+\/test$/.test(url)) return { status: 404, body: { code: 'resource.not-found' } };
+  if (url === '/internal/prompt-log') return { status: 200, body: { mode: 'by-policy' } };
+  return { status: 200, body: { data: [], next: null } };
 }

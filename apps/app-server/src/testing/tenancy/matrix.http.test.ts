@@ -18,6 +18,7 @@ const ENV = {
   RATE_READS_PER_MINUTE: '1000000',
   RATE_WRITES_PER_MINUTE: '1000000',
   RATE_STARTS_PER_MINUTE: '1000000',
+  RATE_ANONYMOUS_PER_MINUTE: '1000000',
 };
 /** What an answer with the right ids may be when what stands behind it (a sandbox, runtime-api) is not there in this test. */
 const BEHIND = new Set([409, 503]);

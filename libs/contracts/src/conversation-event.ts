@@ -208,3 +208,10 @@ export type ConversationStats = z.infer<typeof ConversationStats>;
 export function assertNever(value: never): never {
   throw new Error(`unhandled variant: ${JSON.stringify(value)}`);
 }
+
+/** A stretch of a log. */
+export const EventPage = z.object({
+  data: z.array(LoggedEvent),
+  page: z.object({ head: z.int().nonnegative(), nextAfter: z.int().nonnegative().nullable() }),
+});
+export type EventPage = z.infer<typeof EventPage>;

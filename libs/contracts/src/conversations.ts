@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfirmationMode } from './confirmation.js';
-import { EXECUTION_STATUSES, LoggedEvent } from './conversation-event.js';
+import { EXECUTION_STATUSES } from './conversation-event.js';
 import { StartStatus, StartStep } from './start-task.js';
 
 /** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */
@@ -137,11 +137,6 @@ export const EventsQuery = z.object({
   /** With `before`, the page ends below this `seq` and is still in ascending order: for scrolling up. */
   before: z.coerce.number().int().min(1).optional(),
 });
-export const EventPage = z.object({
-  data: z.array(LoggedEvent),
-  page: z.object({ head: z.int().nonnegative(), nextAfter: z.int().nonnegative().nullable() }),
-});
-export type EventPage = z.infer<typeof EventPage>;
 
 export const FileChange = z.object({
   path: z.string(),

@@ -146,6 +146,7 @@ export {
   ErrorClassification,
   type EventKind,
   type EventOf,
+  EventPage,
   EventSource,
   EXECUTION_STATUSES,
   type ExecutionStatus,
@@ -168,7 +169,6 @@ export {
   ConversationSummary,
   CreateConversation,
   EnvironmentName,
-  EventPage,
   EventsQuery,
   FileChange,
   ListConversationsQuery,
@@ -183,6 +183,7 @@ export {
   SendMessage,
   SwitchModel,
 } from './conversations.js';
+export { DEMO_MODEL } from './demo-model.js';
 export {
   ApproveDevice,
   DEVICE_CODE_SECONDS,
@@ -220,7 +221,6 @@ export {
 } from './invitations.js';
 export {
   BudgetStops,
-  DEMO_MODEL,
   DeleteKeys,
   DeleteTeams,
   DeleteUsers,
@@ -245,6 +245,7 @@ export {
   UpdateTeamMember,
 } from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
+export { MIN_MASKED_LENGTH } from './masking.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
@@ -345,7 +346,6 @@ export {
   MAX_ORG_SECRETS,
   MAX_OWN_SECRETS,
   MAX_SECRET_BYTES,
-  MIN_MASKED_LENGTH,
   repositoryKey,
   SECRET_SCOPES,
   Secret,

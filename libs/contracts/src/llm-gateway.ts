@@ -136,9 +136,6 @@ export const PutUser = z.looseObject({
 export type PutUser = z.infer<typeof PutUser>;
 export const DeleteUsers = z.looseObject({ user_ids: z.array(Name).min(1).max(1_000), team_id: Name.nullish() });
 
-/** The model id of the built-in scripted model. */
-export const DEMO_MODEL = 'slipway-demo';
-
 export const GatewayModel = z.looseObject({
   id: z.string(),
   object: z.literal('model'),

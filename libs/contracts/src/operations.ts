@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { EventPage } from './conversation-event.js';
 import {
   Changes,
   Conversation,
   ConversationSummary,
   CreateConversation,
-  EventPage,
   EventsQuery,
   ListConversationsQuery,
   pageOf,

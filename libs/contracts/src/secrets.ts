@@ -14,8 +14,6 @@ export type SecretKind = z.infer<typeof SecretKind>;
 
 /** Largest value. Bytes of UTF-8. */
 export const MAX_SECRET_BYTES = 64 * 1024;
-/** A shorter value is given and used, and cannot be masked: it would take half of every text with it. UTF-16 code units. */
-export const MIN_MASKED_LENGTH = 6;
 /** Most that an organization has of scopes `org`, `environment` and `repository` together. */
 export const MAX_ORG_SECRETS = 500;
 /** Most that one person brings, and most that one conversation has of its own. */

@@ -1,0 +1,2 @@
+/** The model id of the built-in scripted model. */
+export const DEMO_MODEL = 'slipway-demo';

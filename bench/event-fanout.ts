@@ -5,7 +5,6 @@ import { Pool } from 'undici';
 import { type BenchAgentServer, startAgentServer } from './measure/agent-server.ts';
 import { type EventSubscriber, subscribe } from './measure/event-subscriber.ts';
 import { fdatasyncFloor, loopbackFloor } from './measure/floor.ts';
-import { beside } from './measure/openhands-server.ts';
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
 
@@ -13,21 +12,13 @@ const MESSAGES = 150;
 const EVERY_MS = 100;
 const WRITERS = 8;
 const SUSTAINED_MS = 10_000;
-interface Peer {
-  /** POST → receive p50 by subscribers. Milliseconds. */
-  readonly fanOut: Readonly<Record<number, number>>;
-  /** Events a second with as many writers. */
-  readonly sustained: number;
-}
-/** OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed. */
-const RECORDED: Peer = { fanOut: { 1: 10.2, 10: 11.5, 48: 15.2 }, sustained: 60.5 };
-/** It has a place for 50 subscribers. */
-const PEER_COUNTS = [1, 10, 48];
+/** OpenHands agent-server 1.58.0: POST → receive p50 at 10 messages a second, and events a second with 8 writers (facts/peers-measured.md 2). */
+const PEER: Readonly<Record<number, number>> = { 1: 10.2, 10: 11.5, 48: 15.2 };
+const PEER_SUSTAINED = 60.5;
 
 const BODY = JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'x'.repeat(200) }], run: false });
 
 export default async function run(report: Report): Promise<void> {
-  const peer = await beside(measurePeer, RECORDED);
   // One message is one loopback call and one synchronous write, however many read it.
   const floor = (await loopbackFloor()) + (await fdatasyncFloor());
   const server = await startAgentServer();
@@ -37,39 +28,19 @@ export default async function run(report: Report): Promise<void> {
     for (const count of [1, 10, 48, 500]) {
       const { samples, lost } = await fanOut(server, pool, count);
       if (lost > 0) throw new Error(`${lost} deliveries of ${count * MESSAGES} are missing`);
-      report.figure({
-        figure: `p50-${count}`,
-        value: percentile(samples, 0.5),
-        unit: 'ms',
-        floor,
-        ...(peer.fanOut[count] === undefined ? {} : { peer: peer.fanOut[count] }),
-        n: samples.length,
-      });
+      const peer = PEER[count];
+      report.figure({ figure: `p50-${count}`, value: percentile(samples, 0.5), unit: 'ms', floor, ...(peer === undefined ? {} : { peer }), n: samples.length });
       report.figure({ figure: `p99-${count}`, value: percentile(samples, 0.99), unit: 'ms', n: samples.length });
     }
     const { perSecond, total } = await sustained(server, pool);
-    report.figure({ figure: 'sustained', value: perSecond, unit: '1/s', peer: peer.sustained, n: total });
+    report.figure({ figure: 'sustained', value: perSecond, unit: '1/s', peer: PEER_SUSTAINED, n: total });
   } finally {
     await pool.close();
     await server.stop();
   }
 }
 
-/** Ours or the peer's: the same routes. */
-type Target = Pick<BenchAgentServer, 'url' | 'sessionKey' | 'createConversation'>;
-
-async function measurePeer(server: Target): Promise<Peer> {
-  const pool = new Pool(server.url, { connections: WRITERS });
-  try {
-    const fanOutOf: Record<number, number> = {};
-    for (const count of PEER_COUNTS) fanOutOf[count] = percentile((await fanOut(server, pool, count)).samples, 0.5);
-    return { fanOut: fanOutOf, sustained: (await sustained(server, pool)).perSecond };
-  } finally {
-    await pool.close();
-  }
-}
-
-async function post(pool: Pool, server: Target, id: string): Promise<void> {
+async function post(pool: Pool, server: BenchAgentServer, id: string): Promise<void> {
   const response = await pool.request({
     method: 'POST',
     path: `/api/conversations/${id}/events`,
@@ -81,7 +52,7 @@ async function post(pool: Pool, server: Target, id: string): Promise<void> {
 }
 
 /** Milliseconds from the call of POST to each subscriber's receipt. */
-async function fanOut(server: Target, pool: Pool, count: number): Promise<{ samples: number[]; lost: number }> {
+async function fanOut(server: BenchAgentServer, pool: Pool, count: number): Promise<{ samples: number[]; lost: number }> {
   const id = await server.createConversation();
   let sentAt = 0;
   let measuring = false;
@@ -108,7 +79,7 @@ async function fanOut(server: Target, pool: Pool, count: number): Promise<{ samp
 }
 
 /** Writers that post one after the other as fast as they are answered, one subscriber that must get them all. */
-async function sustained(server: Target, pool: Pool): Promise<{ perSecond: number; total: number }> {
+async function sustained(server: BenchAgentServer, pool: Pool): Promise<{ perSecond: number; total: number }> {
   const id = await server.createConversation();
   let received = 0;
   const subscriber = await subscribe(server.url, id, server.sessionKey, '', () => {

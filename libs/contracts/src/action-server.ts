@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { FileEditAction } from './actions/file-edit.js';
+import { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipython.js';
 import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
-import { PlanningFileEditorAction } from './actions/planning.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 import { InvokeSkillAction } from './actions/skills.js';
 import { TaskAction } from './actions/sub-agents.js';
@@ -31,19 +31,6 @@ export const TerminalAction = z.looseObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,40}$/, 'a name of letters, digits, - and _, at most 40')
     .nullish(),
-});
-export const FileEditorAction = z.looseObject({
-  kind: z.literal('FileEditorAction'),
-  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
-  /** Absolute. */
-  path: z.string().min(1),
-  file_text: z.string().nullish(),
-  old_str: z.string().nullish(),
-  new_str: z.string().nullish(),
-  /** New text goes after this line; 0 is before the first. */
-  insert_line: z.int().min(0).nullish(),
-  /** First and last line, from 1; -1 as the last is the end. */
-  view_range: z.tuple([z.int(), z.int()]).nullish(),
 });
 export const TaskItem = z.object({ title: z.string(), notes: z.string().default(''), status: z.enum(['todo', 'in_progress', 'done']).default('todo') });
 export const TaskTrackerAction = z.looseObject({
@@ -102,14 +89,6 @@ export const TerminalObservation = baseObservation.extend({
   full_output_save_dir: z.string().nullable(),
   /** Absent for `main`. */
   session: z.string().optional(),
-});
-export const FileEditorObservation = baseObservation.extend({
-  kind: z.literal('FileEditorObservation'),
-  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
-  path: z.string().nullable(),
-  prev_exist: z.boolean(),
-  old_content: z.string().nullable(),
-  new_content: z.string().nullable(),
 });
 export const SandboxObservation = z.discriminatedUnion('kind', [
   TerminalObservation,

@@ -22,8 +22,6 @@ export {
   ConfigureRequest,
   ExecuteActionRequest,
   ExecuteActionResponse,
-  FileEditorAction,
-  FileEditorObservation,
   FinishAction,
   MAIN_SESSION,
   MAX_OBSERVATION_LENGTH,
@@ -39,10 +37,10 @@ export {
   ToolLacks,
 } from './action-server.js';
 export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions/file-edit.js';
+export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
 export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
-export { PlanningFileEditorAction } from './actions/planning.js';
 export {
   FileEntry,
   GlobAction,

@@ -4,25 +4,18 @@ import { type GlobAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@sl
 import { SlipwayError } from '@slipway/errors';
 import { globMatcher } from './glob-matcher.js';
 import { ripgrep } from './ripgrep.js';
-import { notADirectory, searchPlace } from './search-place.js';
+import { type FoundFiles, notADirectory, searchPlace } from './search-place.js';
 
 /** Most matching files whose times are compared. */
 const MAX_COMPARED = 50_000;
 /** Files whose times are asked for at once. */
 const AT_ONCE = 64;
 
-export interface GlobResult {
-  readonly text: string;
-  readonly searchPath: string;
-  readonly files: readonly string[];
-  readonly truncated: boolean;
-}
-
 /** Files that match, the one that was changed last first. @throws SlipwayError for a place or pattern that cannot be searched, and the signal's reason. */
 export async function glob(
   action: GlobAction,
   options: { readonly program: string; readonly directory: string; readonly signal: AbortSignal },
-): Promise<GlobResult> {
+): Promise<FoundFiles> {
   const { place, found } = await searchPlace(options.directory, action.path);
   if (!found.isDirectory()) throw notADirectory(place);
   const { folder, rest } = fixedPart(place, action.pattern);

@@ -3,7 +3,7 @@ import { type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@sl
 import { SlipwayError } from '@slipway/errors';
 import { globMatcher } from './glob-matcher.js';
 import { ripgrep } from './ripgrep.js';
-import { notADirectory, searchPlace } from './search-place.js';
+import { type FoundFiles, notADirectory, searchPlace } from './search-place.js';
 
 /** Lines that are gathered before they are put in order; those of one file. */
 const MAX_GATHERED = 10_000;
@@ -17,18 +17,11 @@ interface Hit {
   readonly text: string;
 }
 
-export interface GrepResult {
-  readonly text: string;
-  readonly searchPath: string;
-  readonly files: readonly string[];
-  readonly truncated: boolean;
-}
-
 /** Lines that match, by file and number. @throws SlipwayError for a place or pattern that cannot be searched, and the signal's reason. */
 export async function grep(
   action: GrepAction,
   options: { readonly program: string; readonly directory: string; readonly signal: AbortSignal },
-): Promise<GrepResult> {
+): Promise<FoundFiles> {
   const { place, found } = await searchPlace(options.directory, action.path);
   if (!found.isDirectory() && !found.isFile()) throw notADirectory(place);
   if (action.pattern.includes('\0')) throw new SlipwayError('request.invalid', 'The pattern holds a NUL character; files that hold one are not searched.');

@@ -14,8 +14,8 @@ import {
 } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
-import { lockSandbox, readSandbox, type SandboxRow, setDesired } from '../conversations/conversations.queries.js';
-import { SandboxClient } from '../conversations/sandbox.client.js';
+import { lockSandbox, readSandbox, setDesired } from '../conversations/conversations.queries.js';
+import { reachSandbox } from '../conversations/reach-sandbox.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
@@ -52,7 +52,7 @@ export class ConfirmationService {
       reason: body.reason === undefined || body.reason === '' ? REJECTED : body.reason,
       slipway: { by: caller.actor.label, action_ids: body.actionIds, run: true, ...(body.always === undefined ? {} : { rule: { ...body.always } }) },
     };
-    const sandbox = this.sandboxOf(id, row);
+    const sandbox = reachSandbox(this.box, id, row, ['run']);
     if (sandbox === null) return this.writeDown(caller, id, request);
     await sandbox.respond(request);
     await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, id, request));
@@ -66,7 +66,7 @@ export class ConfirmationService {
       before: (await modeOf(client, caller.orgId, id))?.mode ?? 'never',
       floor: (await readOrgSettings(client, caller.orgId)).confirmation,
     }));
-    await this.sandboxOf(id, row)?.ask(settingsOfMode(stricterMode(mode, floor)));
+    await reachSandbox(this.box, id, row, ['run'])?.ask(settingsOfMode(stricterMode(mode, floor)));
     if (before === mode) return;
     await inOrg(this.pool, caller.orgId, async (client) => {
       await setMode(client, caller.orgId, id, mode);
@@ -121,13 +121,6 @@ export class ConfirmationService {
     });
     publish();
     this.jobs.enqueue('conversation-start', caller.orgId, id);
-  }
-
-  /** The sandbox that has the conversation; `null` when there is none that could hear of it. */
-  private sandboxOf(id: string, row: SandboxRow): SandboxClient | null {
-    if (row.desired !== 'run' || row.statusState.start !== 'ready' || row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null)
-      return null;
-    return new SandboxClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`) }, id);
   }
 
   private async audit(client: PoolClient, caller: Principal, id: string, { accept, reason, slipway }: RespondToConfirmationRequest): Promise<void> {

@@ -11,7 +11,7 @@ import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { lockSandbox, readSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
-import { SandboxClient } from './sandbox.client.js';
+import { reachSandbox } from './reach-sandbox.js';
 
 /**
  * Stop, pause and resume.
@@ -36,7 +36,7 @@ export class RunControlService {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     // Also one that is on its way to rest: a pause waits for the step under way, a stop does not.
-    const sandbox = this.sandboxOf(id, row, ['run', 'rest']);
+    const sandbox = reachSandbox(this.box, id, row, ['run', 'rest']);
     if (sandbox !== null) {
       try {
         await sandbox.interrupt();
@@ -78,7 +78,7 @@ export class RunControlService {
     // To an agent that asks, "go on" would be a yes that nobody gave.
     if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run')
       throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
-    const sandbox = this.sandboxOf(id, row, ['run']);
+    const sandbox = reachSandbox(this.box, id, row, ['run']);
     const went = sandbox?.run().then(
       () => true,
       (error: unknown) => {
@@ -88,19 +88,6 @@ export class RunControlService {
     );
     if (await went) return inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, 'conversation.resume', id));
     await this.change(caller, id, 'conversation.resume', () => ({ desired: 'run', writer: 'keep', job: 'conversation-start', events: [] }));
-  }
-
-  /** The sandbox to ask directly: one that is up and has the conversation. */
-  private sandboxOf(id: string, row: SandboxRow, desired: ReadonlyArray<SandboxRow['desired']>): SandboxClient | null {
-    if (
-      !desired.includes(row.desired) ||
-      row.statusState.start !== 'ready' ||
-      row.sandboxStatus !== 'RUNNING' ||
-      row.sandboxUrl === null ||
-      row.sandboxKey === null
-    )
-      return null;
-    return new SandboxClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`) }, id);
   }
 
   /** A run that nobody can end by itself any more is at rest, says the platform. */

@@ -12,8 +12,7 @@ const INTERPRETS = /^(?:(?:ba|z|da|k)?sh|python[\d.]*|node|perl|ruby|php)$/;
  * @returns sentences for the person who is asked; none when no rail is touched.
  */
 export function railsOf(action: AgentAction): string[] {
-  const text = commandOf(action);
-  if (text === null || action.kind !== 'TerminalAction') return [];
+  const text = shellOf(action);
   const found = new Set<string>();
   for (const pipeline of text.split(/\n|;|&&|\|\|/)) {
     const commands = pipeline.split('|').map(wordsOf);
@@ -28,6 +27,17 @@ export function railsOf(action: AgentAction): string[] {
     });
   }
   return [...found];
+}
+
+/** What a shell would run: a command, or the lines of a cell that go to one. */
+function shellOf(action: AgentAction): string {
+  const text = commandOf(action) ?? '';
+  if (action.kind === 'TerminalAction') return text;
+  if (/^\s*%%(?:bash|sh|script)\b/.test(text)) return text.replace(/^.*\n?/, '');
+  return text
+    .split('\n')
+    .flatMap((line) => /^\s*(?:!|%sx\b|%system\b)(.*)$/.exec(line)?.[1] ?? [])
+    .join('\n');
 }
 
 /** The words of one command without quotes, variable assignments and wrappers before it, and the program without its folder. */

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { baseObservation } from './observation.js';
+
+export const FileEditorAction = z.looseObject({
+  kind: z.literal('FileEditorAction'),
+  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
+  /** Absolute. */
+  path: z.string().min(1),
+  file_text: z.string().nullish(),
+  old_str: z.string().nullish(),
+  new_str: z.string().nullish(),
+  /** New text goes after this line; 0 is before the first. */
+  insert_line: z.int().min(0).nullish(),
+  /** First and last line, from 1; -1 as the last is the end. */
+  view_range: z.tuple([z.int(), z.int()]).nullish(),
+});
+
+/** The same for an agent that plans: only the plan may be changed. */
+export const PlanningFileEditorAction = FileEditorAction.extend({ kind: z.literal('PlanningFileEditorAction') });
+export type PlanningFileEditorAction = z.infer<typeof PlanningFileEditorAction>;
+
+export const FileEditorObservation = baseObservation.extend({
+  kind: z.literal('FileEditorObservation'),
+  command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
+  path: z.string().nullable(),
+  prev_exist: z.boolean(),
+  old_content: z.string().nullable(),
+  new_content: z.string().nullable(),
+});

@@ -72,12 +72,14 @@ let results: readonly SuiteResult[] = [];
 let races: readonly Race[] = [];
 try {
   const done: SuiteResult[] = [];
-  const queue = suites.filter((suite) => !suite.alone);
-  const worker = async (): Promise<void> => {
+  const take = async (queue: Suite[]): Promise<void> => {
     for (let suite = queue.shift(); suite !== undefined && !stop.signal.aborted; suite = queue.shift()) done.push(await runAndTell(suite));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  for (const suite of suites.filter(({ alone }) => alone)) if (!stop.signal.aborted) done.push(await runAndTell(suite));
+  const of = (beside: Suite['beside']): Suite[] => suites.filter((suite) => suite.beside === beside);
+  const any = of('any');
+  await Promise.all(Array.from({ length: AT_ONCE }, () => take(any)));
+  await Promise.all([take(of('waiting')), take(of('light'))]);
+  await take(of('alone'));
   ({ results, races } = await secondLook(done, stop.signal, console.log));
 } finally {
   await postgres.stop();

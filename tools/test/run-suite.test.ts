@@ -18,7 +18,7 @@ describe('running a suite', () => {
   /** In a process of its own: the runner refuses to run inside of a test. */
   const run = (files: Record<string, string>): FileResult[] => {
     for (const [name, source] of Object.entries(files)) writeFileSync(path.join(folder, name), source);
-    const suite = { name: 'planted', cwd: folder, files: Object.keys(files), alone: false };
+    const suite = { name: 'planted', cwd: folder, files: Object.keys(files), beside: 'any' as const };
     const script = path.join(folder, 'main.mjs');
     const call = `runSuite(${JSON.stringify(suite)}, AbortSignal.timeout(60_000))`;
     writeFileSync(script, `import { runSuite } from ${JSON.stringify(RUN_SUITE)};\nconsole.log(JSON.stringify(await ${call}));\nprocess.exit(0);\n`);

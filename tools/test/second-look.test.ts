@@ -27,7 +27,7 @@ describe('a second look at files that failed', () => {
   /** One suite a file, each run and looked at again in a process of its own (the runner refuses to run inside of a test); what `npm test` would print. */
   const run = (files: Record<string, string>, signal = 'AbortSignal.timeout(60_000)'): string[] => {
     for (const [name, source] of Object.entries(files)) writeFileSync(path.join(folder, `${name}.test.mjs`), source);
-    const suites = Object.keys(files).map((name) => ({ name: `suite-${name}`, cwd: folder, files: [`${name}.test.mjs`], alone: false }));
+    const suites = Object.keys(files).map((name) => ({ name: `suite-${name}`, cwd: folder, files: [`${name}.test.mjs`], beside: 'any' as const }));
     const script = path.join(folder, 'main.mjs');
     writeFileSync(
       script,

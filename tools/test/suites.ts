@@ -5,9 +5,17 @@ export interface Suite {
   readonly name: string;
   readonly cwd: string;
   readonly files: readonly string[];
-  /** Runs with nothing beside it: it starts whole stacks, or measures time. */
-  readonly alone: boolean;
+  /**
+   * What may run at the same time: `any`; `waiting`, a suite that waits more than it works, beside a `light` one; nothing with `alone`, which
+   * starts whole stacks or measures time.
+   */
+  readonly beside: 'any' | 'waiting' | 'light' | 'alone';
 }
+
+/** The cluster's own clocks are most of its time. */
+const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
+/** One small process at a time, and no time measured. */
+const LIGHT: ReadonlySet<string> = new Set(['tests/helm', 'tests/litellm', 'tests/model-clients', 'tests/openhands-sdk']);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {
@@ -16,15 +24,16 @@ export function findSuites(root: string): Suite[] {
     ...projects.map((project) =>
       existsSync(path.join(root, project, 'tsconfig.json')) && project !== 'apps/web'
         ? compiled(root, project)
-        : fromSource(root, project, 'src/**/*.test.ts', false),
+        : fromSource(root, project, 'src/**/*.test.ts', 'any'),
     ),
-    fromSource(root, 'tools', '**/*.test.ts', false),
-    fromSource(root, 'bench', '**/*.test.ts', false),
-    fromSource(root, 'deploy', '**/*.test.ts', false),
-    fromSource(root, 'keycloak', '**/*.test.ts', false),
+    fromSource(root, 'tools', '**/*.test.ts', 'any'),
+    fromSource(root, 'bench', '**/*.test.ts', 'any'),
+    fromSource(root, 'deploy', '**/*.test.ts', 'any'),
+    fromSource(root, 'keycloak', '**/*.test.ts', 'any'),
     ...globSync('tests/*/', { cwd: root })
       .sort()
-      .map((folder) => fromSource(root, folder.replace(/[/\\]$/, ''), '**/*.test.ts', true)),
+      .map((folder) => folder.replace(/[/\\]$/, '').replaceAll(path.sep, '/'))
+      .map((folder) => fromSource(root, folder, '**/*.test.ts', WAITING.has(folder) ? 'waiting' : LIGHT.has(folder) ? 'light' : 'alone')),
   ].filter((suite) => suite.files.length > 0);
 }
 
@@ -32,10 +41,10 @@ export function findSuites(root: string): Suite[] {
 function compiled(root: string, project: string): Suite {
   const cwd = path.join(root, project);
   const files = globSync('src/**/*.test.{ts,tsx}', { cwd }).map((file) => file.replace(/^src/, 'dist').replace(/\.tsx?$/, '.js'));
-  return { name: project, cwd, files: files.sort(), alone: false };
+  return { name: project, cwd, files: files.sort(), beside: 'any' };
 }
 
-function fromSource(root: string, folder: string, pattern: string, alone: boolean): Suite {
+function fromSource(root: string, folder: string, pattern: string, beside: Suite['beside']): Suite {
   const cwd = path.join(root, folder);
-  return { name: folder, cwd, files: existsSync(cwd) ? globSync(pattern, { cwd, exclude: ['**/node_modules/**'] }).sort() : [], alone };
+  return { name: folder, cwd, files: existsSync(cwd) ? globSync(pattern, { cwd, exclude: ['**/node_modules/**'] }).sort() : [], beside };
 }

@@ -18,12 +18,15 @@ export function Tabs({
 }) {
   return (
     <Radix.Root value={value} onValueChange={onChange} className="flex h-full min-h-0 flex-col">
-      <Radix.List aria-label={label} className="flex h-10 shrink-0 touch:h-11 items-stretch gap-1 border-b border-line px-3">
+      <Radix.List
+        aria-label={label}
+        className="flex h-10 shrink-0 touch:h-11 items-stretch gap-1 overflow-x-auto px-3 shadow-[inset_0_-1px_0_var(--color-line)] [scrollbar-width:none]"
+      >
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}
             value={tab.value}
-            className="-mb-px inline-flex items-center gap-1.5 border-b-2 border-transparent px-2 text-sm text-ink-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            className="inline-flex shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-sm text-ink-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
           >
             {tab.label}
           </Radix.Trigger>

@@ -1,8 +1,7 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import type { FileChange, Changes as FileChanges } from '@slipway/contracts';
+import type { FileChange } from '@slipway/contracts';
 import { AfterDelay, Badge, Button, cn, EmptyState, Skeleton } from '@slipway/ui';
-import type { UseQueryResult } from '@tanstack/react-query';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useEffect, useRef } from 'react';
@@ -10,6 +9,7 @@ import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
+import { useChanges } from './use-changes.ts';
 
 const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), { ssr: false, loading: () => <PatchSkeleton /> });
 
@@ -21,7 +21,8 @@ const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string;
 };
 
 /** Everything that differs from where the work began; the diff of a file is read when it is opened. */
-export function Changes({ changes }: { changes: UseQueryResult<FileChanges> }) {
+export function Changes() {
+  const changes = useChanges();
   const { orgId, conversation } = useConversation();
   const starting = useView((view) => view.status === 'starting');
   const hadWorkspace = useView((view) => view.hadWorkspace);
@@ -138,4 +139,10 @@ function PatchSkeleton() {
       </div>
     </AfterDelay>
   );
+}
+
+/** The name of the tab, with how many files there are. */
+export function ChangesLabel() {
+  const count = useChanges().data?.files.length ?? 0;
+  return <>Changes {count > 0 ? <span className="rounded-full bg-raised px-1.5 text-xs text-ink-muted tabular-nums">{count}</span> : null}</>;
 }

@@ -9,12 +9,24 @@ import { useConversation, useView } from '../conversation/conversation-context.t
 const SETTLE_MS = 800;
 const AT_MOST_MS = 4_000;
 
-/** The files that differ from where the work began. Asked for once there is a workspace, and read again when the log says that they may have changed, never on a timer. */
+/** The files that differ from where the work began. Asked for once there is a workspace. */
 export function useChanges(): UseQueryResult<Changes> {
+  const { orgId, conversation } = useConversation();
+  const wanted = useView((view) => view.hadWorkspace);
+  return useQuery({
+    queryKey: ['changes', orgId, conversation.id],
+    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, signal }),
+    enabled: wanted,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** Has the changes read again when the log says that they may be others, never on a timer. Used once a page. */
+export function useFreshChanges(): void {
   const { store, orgId, conversation } = useConversation();
   const queries = useQueryClient();
-  const wanted = useView((view) => view.hadWorkspace);
-  const key = ['changes', orgId, conversation.id];
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let since = 0;
@@ -39,14 +51,6 @@ export function useChanges(): UseQueryResult<Changes> {
       clearTimeout(timer);
     };
   }, [store, queries, orgId, conversation.id]);
-  return useQuery({
-    queryKey: key,
-    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, signal }),
-    enabled: wanted,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
-    refetchOnWindowFocus: false,
-  });
 }
 
 /** Longest patch that is read for the page; the download has the rest. UTF-16 code units. */

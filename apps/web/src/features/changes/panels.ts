@@ -1,0 +1,22 @@
+import type { Permission } from '@slipway/contracts';
+import type { ComponentType } from 'react';
+import { Ports } from '../ports/ports.tsx';
+import { Changes, ChangesLabel } from './changes.tsx';
+import { Details } from './details.tsx';
+
+/** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
+interface Panel {
+  /** In the address, as `tab`. */
+  readonly value: string;
+  readonly label: string | ComponentType;
+  /** Who lacks it does not see the tab. `null`: everybody who sees the conversation. */
+  readonly needs: Permission | null;
+  readonly Body: ComponentType;
+}
+
+/** In the order of the tabs; the first is shown when the address names none. */
+export const PANELS: readonly [Panel, ...Panel[]] = [
+  { value: 'changes', label: ChangesLabel, needs: null, Body: Changes },
+  { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
+  { value: 'details', label: 'Details', needs: null, Body: Details },
+];

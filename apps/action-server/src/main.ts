@@ -16,14 +16,14 @@ const logger = createLogger('action-server', config.LOG_LEVEL);
 process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
 
-const { routes, close } = createRoutes({
+const { routes, live, close } = createRoutes({
   workspace: config.WORKSPACE_DIR,
   stateDirectory: config.STATE_DIR,
   env: process.env,
   home: config.HOME_DIR,
   maxArchiveBytes: config.ARCHIVE_MAX_BYTES,
 });
-const server = createHttpServer(routes, { token: config.ACTION_SERVER_TOKEN, logger });
+const server = createHttpServer(routes, live, { token: config.ACTION_SERVER_TOKEN, logger });
 
 server.once('error', (error: NodeJS.ErrnoException) => {
   logger.fatal({ err: error }, error.code === 'EADDRINUSE' ? `port ${config.PORT} is taken: stop what uses it, or set PORT` : 'cannot listen');

@@ -19,6 +19,7 @@ import { listChanges } from './git/changes.js';
 import { diffOfFile } from './git/file-diff.js';
 import { streamPatch } from './git/patch.js';
 import { jsonBody } from './http/body.js';
+import type { LiveChannels } from './http/live.js';
 import type { Routes } from './http/server.js';
 import { IPython } from './ipython/ipython.js';
 import { Search } from './search/search.js';
@@ -42,6 +43,8 @@ const SubdirectoriesQuery = PathQuery.extend({
 
 export interface ActionRoutes {
   readonly routes: Routes;
+  /** `/live/<name>`. */
+  readonly live: LiveChannels;
   /** Ends the terminal and every command, with what they started. */
   close(): void;
 }
@@ -125,6 +128,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
         return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
       },
     },
+    live: {},
     close: () => {
       terminal.close();
       ipython.close();

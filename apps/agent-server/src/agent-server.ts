@@ -26,6 +26,7 @@ import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { Activity, serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
 import { KeepWarm } from './warm/keep-warm.js';
+import { LiveSockets } from './sockets/live-sockets.js';
 
 /** How long a stop waits for the app to take the last events. Milliseconds; with what follows it is over within 2 s. The log has them in any case. */
 const FLUSH_MS = 1_200;
@@ -84,7 +85,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     activity.used();
   };
   const http = createHttpServer(router, authorize, logger);
-  const sockets = new EventSockets(conversations, bash, activation, logger);
+  const live = new LiveSockets({ actionServer, mask, used: () => activity.used() });
+  const sockets = new EventSockets(conversations, bash, live, activation, logger);
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);
   await announce(config.STATE_DIR, port);

@@ -3,7 +3,7 @@ export interface LiveConnection {
   /** One JSON message. Nothing is sent any more once the connection is over. */
   send(message: object): void;
   sendBytes(bytes: Uint8Array): void;
-  /** What waits to be taken by the other side. Bytes. A channel sends no more while this is over its own bound; past `MAX_WAITING` the connection is closed with 1013. */
+  /** What waits to be taken by the other side. Bytes. A channel sends no more while this is over its own bound; past `MAX_WAITING` (live-socket.ts) the connection is closed with 1013. */
   readonly buffered: number;
   /** Called each time that all of what waited has been taken. */
   onDrain(listener: () => void): void;

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { notFound, SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, type RequestContext, runInContext, traceIdOf } from '@slipway/telemetry';
+import type { LiveChannels } from './live.js';
+import { serveLive } from './live-server.js';
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -20,13 +22,15 @@ export type Routes = Readonly<Record<string, Handler>>;
 /** Routes that need no token: they say nothing but that the process runs and what it uses. */
 const OPEN: ReadonlySet<string> = new Set(['GET /alive', 'GET /ready', 'GET /metrics']);
 
-/** Answers each request by its route, failures as problem documents; what one request breaks stays with that request. */
-export function createHttpServer(routes: Routes, { token, logger }: { token: string; logger: Logger }): Server {
+/** Answers each request by its route, failures as problem documents, and serves the live channels; what one request breaks stays with that request. */
+export function createHttpServer(routes: Routes, live: LiveChannels, { token, logger }: { token: string; logger: Logger }): Server {
   const expected = digest(token);
+  const authorized = (request: IncomingMessage): boolean => timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected);
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 75_000 }, (request, response) => {
     const context: RequestContext = { traceId: traceIdOf(header(request, 'traceparent')) };
     runInContext(context, () => void answer(request, response));
   });
+  serveLive(server, { channels: live, authorized, logger });
   return server;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -40,8 +44,7 @@ export function createHttpServer(routes: Routes, { token, logger }: { token: str
     const url = new URL(`http://localhost${request.url?.startsWith('/') ? request.url : '/'}`);
     const route = `${request.method} ${url.pathname}`;
     try {
-      if (!OPEN.has(route) && !timingSafeEqual(digest(header(request, 'x-session-api-key') ?? ''), expected))
-        throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
+      if (!OPEN.has(route) && !authorized(request)) throw new SlipwayError('auth.missing', 'Send the header X-Session-API-Key.');
       const handler = Object.hasOwn(routes, route) ? routes[route] : undefined;
       if (handler === undefined) throw notFound();
       const body = await handler({ request, response, query: url.searchParams, signal: gone.signal });

@@ -37,6 +37,11 @@ export class SecretMask {
     return this.texts.replace(text, true);
   }
 
+  /** As `piece`, of bytes, one character each (latin1). */
+  bytePiece(text: string): { shown: string; held: string } {
+    return this.bytes.replace(text, true);
+  }
+
   /** The same object when nothing had to be hidden. */
   event(event: ConversationEvent): ConversationEvent {
     return this.texts.empty ? event : (this.value(event) as ConversationEvent);

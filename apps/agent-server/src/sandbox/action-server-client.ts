@@ -127,6 +127,12 @@ export class ActionServerClient implements ToolPort {
     await answer.body.dump();
   }
 
+  /** Where a live channel is, once the process is there and has its environment. Rejects when it does not answer. */
+  async liveAddress(channel: string, query: URLSearchParams): Promise<{ url: string; headers: Record<string, string> }> {
+    await this.prepare();
+    return { url: `${this.url.replace(/^http/, 'ws')}/live/${channel}?${query}`, headers: { 'x-session-api-key': this.token } };
+  }
+
   private async transfer(call: Pick<OutgoingRequest, 'method' | 'body' | 'signal'>): Promise<Dispatcher.ResponseData> {
     const headers = { 'x-session-api-key': this.token, 'content-type': ARCHIVE_CONTENT_TYPE, traceparent: makeTraceparent() };
     let answer: Dispatcher.ResponseData;

@@ -13,6 +13,7 @@ import { firstSince, utcTime } from '../conversations/event-search.js';
 import { MAX_BODY_BYTES } from '../http/router.js';
 import type { BashEvents } from '../sandbox/bash-events.js';
 import { followBash } from './bash-sockets.js';
+import type { LiveSockets } from './live-sockets.js';
 import { Subscriber } from './subscriber.js';
 
 /** A client says who it is within this time. Milliseconds. */
@@ -26,7 +27,13 @@ const PING_MS = 30_000;
 const MAX_BUFFERED_FOR_DELTAS = 64 * 1024;
 
 const CLOSE = { auth: 4001, unknown: 4004, busy: 1013, away: 1001, restarted: 1012 } as const;
-const PATH = /^\/sockets\/(?:events\/([^/?]+)|bash-events)\/?$/;
+const PATH = /^\/sockets\/(?:events\/(?<id>[^/?]+)|bash-events|live\/(?<channel>[a-z][a-z0-9-]{0,39}))\/?$/;
+
+/** What a path asks for: a conversation's log, a live channel, or with neither the commands. */
+interface Target {
+  readonly id?: string | undefined;
+  readonly channel?: string | undefined;
+}
 
 /** `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live; what the client sends are messages that start a run. */
 export class EventSockets {
@@ -37,6 +44,7 @@ export class EventSockets {
   constructor(
     private readonly conversations: Conversations,
     private readonly bash: BashEvents,
+    private readonly live: LiveSockets,
     private readonly activation: Activation,
     private readonly logger: Logger,
   ) {}
@@ -53,6 +61,7 @@ export class EventSockets {
 
   close(): void {
     clearInterval(this.timer);
+    this.live.close();
     for (const set of this.subscribers.values()) for (const { socket } of set) socket.close(CLOSE.away, 'the sandbox is stopping');
   }
 
@@ -67,20 +76,27 @@ export class EventSockets {
     );
     const server = await this.server;
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
-    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, found[1], query));
+    server.handleUpgrade(request, stream, head, (socket) => void this.accept(socket, stream, request, found.groups ?? {}, query));
   }
 
-  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, id: string | undefined, query: URLSearchParams): Promise<void> {
+  private async accept(socket: WebSocket, stream: Duplex, request: IncomingMessage, { id, channel }: Target, query: URLSearchParams): Promise<void> {
     socket.on('error', () => socket.terminate());
     // A client need not wait for its first answer: what it says until then is taken in after it.
-    const early: RawData[] = [];
+    const early: Array<readonly [RawData, boolean]> = [];
     const keep = (data: RawData, isBinary: boolean): void => {
       if (early.length >= MAX_EARLY_FRAMES) socket.terminate();
-      else if (!isBinary) early.push(data);
+      else early.push([data, isBinary]);
+    };
+    const take = (): typeof early => {
+      socket.off('message', keep);
+      return early;
     };
     socket.on('message', keep);
     try {
-      if (!(await this.authenticate(socket, request, query))) return;
+      const proof = await this.authenticate(socket, request, query);
+      if (proof === null) return;
+      if (proof === 'frame') early.shift();
+      if (channel !== undefined) return await this.live.join(socket, channel, query, take);
       // Without a conversation it is about commands.
       if (id === undefined) return followBash(socket, this.bash, query);
       const conversation = await this.conversations.get(id);
@@ -88,26 +104,24 @@ export class EventSockets {
       const count = this.subscribers.get(conversation.id)?.size ?? 0;
       if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
       const receive = this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
-      for (const data of early) receive(data, false);
+      for (const [data, isBinary] of take()) receive(data, isBinary);
     } catch (error) {
       if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
       if (error instanceof SlipwayError) return socket.close(1008, error.detail.slice(0, 120));
       this.logger.error({ err: error }, 'a socket failed');
       socket.close(1011, 'something broke on our side');
     } finally {
-      socket.off('message', keep);
+      take();
     }
   }
 
-  /** Who is there, before anything is said of what is here. */
-  private async authenticate(socket: WebSocket, request: IncomingMessage, query: URLSearchParams): Promise<boolean> {
+  /** Who is there, before anything is said of what is here: by what came with the request or the first frame; `null` for nobody, who is told so. */
+  private async authenticate(socket: WebSocket, request: IncomingMessage, query: URLSearchParams): Promise<'request' | 'frame' | null> {
     const given = headerOf(request, 'x-session-api-key') ?? /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? query.get('session_api_key');
     const key = given ?? (await firstFrameKey(socket));
-    if (key === null || !this.activation.accepts(key)) {
-      socket.close(CLOSE.auth, 'the session key is missing or wrong');
-      return false;
-    }
-    return true;
+    if (key !== null && this.activation.accepts(key)) return given === null || given === undefined ? 'frame' : 'request';
+    socket.close(CLOSE.auth, 'the session key is missing or wrong');
+    return null;
   }
 
   private subscribe(

@@ -2,12 +2,13 @@ import type { FastifyInstance } from 'fastify';
 
 /**
  * Headers of every answer. Scripts and styles may be inline, because Next.js writes its page data so; everything else is our own origin.
- * With a gateway a page may also hand a ticket in at a sandbox's own origin: by a form, and nowhere else.
+ * With a gateway a page may also hand a ticket in at a sandbox's own origin, by a form, and open live channels at the gateway, by sockets; nothing else there.
  */
 export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: string, sandboxGatewayUrl: string | undefined): void {
   const { host, protocol } = new URL(publicUrl);
-  const socket = `${protocol === 'https:' ? 'wss' : 'ws'}://${host}`;
+  const sockets = [socketOrigin({ protocol, host })];
   const gateway = sandboxGatewayUrl === undefined ? null : new URL(sandboxGatewayUrl);
+  if (gateway !== null) sockets.push(socketOrigin(gateway));
   const headers = {
     'content-security-policy': [
       "default-src 'self'",
@@ -15,7 +16,7 @@ export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: stri
       "style-src 'self' 'unsafe-inline'",
       "img-src 'self' data: blob:",
       "font-src 'self' data:",
-      `connect-src 'self' ${socket}`,
+      `connect-src 'self' ${sockets.join(' ')}`,
       "object-src 'none'",
       "base-uri 'none'",
       `form-action 'self'${gateway === null ? '' : ` ${gateway.protocol}//*.${gateway.host}`}`,
@@ -32,4 +33,8 @@ export function installSecurityHeaders(fastify: FastifyInstance, publicUrl: stri
     void reply.headers(headers);
     done();
   });
+}
+
+function socketOrigin({ protocol, host }: { protocol: string; host: string }): string {
+  return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}`;
 }

@@ -83,9 +83,16 @@ describe('access to sandboxes', () => {
       for (const secret of [access.token, access.ticket.value]) expect(url).not.toContain(secret);
   });
 
-  it('lets a page hand a ticket in at the origins of sandboxes and nowhere else, as a page of its own origin', async () => {
+  it('lets a page hand a ticket in at the origins of sandboxes and open sockets at the gateway, and nothing else, as a page of its own origin', async () => {
     const { headers } = await app.http(person, 'GET', path());
     expect(headers.get('content-security-policy')).toContain("form-action 'self' https://*.sandboxes.example;");
+    // Live channels come by path: no name of a sandbox need be resolved for them.
+    expect(
+      /connect-src ([^;]+);/
+        .exec(headers.get('content-security-policy') ?? '')?.[1]
+        ?.split(' ')
+        .slice(2),
+    ).toEqual(['wss://sandboxes.example']);
     // What it sends must bear an `Origin`, which stricter policies make `null`.
     expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin');
   });

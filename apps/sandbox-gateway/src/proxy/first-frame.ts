@@ -43,7 +43,11 @@ export async function relayAfterFirstFrame(
     const { url, headers, use } = await letIn(token);
     const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
     await new Promise((resolve, reject) => {
-      sandbox.once('open', resolve);
+      sandbox.once('open', () => {
+        // What comes right behind the answer waits until somebody listens.
+        sandbox.pause();
+        resolve(null);
+      });
       sandbox.once('error', reject);
       client.once('close', () => sandbox.terminate());
     });
@@ -55,6 +59,7 @@ export async function relayAfterFirstFrame(
     client.removeAllListeners('message');
     for (const [data, binary] of early) sandbox.send(data as Buffer, { binary });
     join(client, sandbox);
+    sandbox.resume();
     client.resume();
   } catch (error) {
     const later = (error as { code?: unknown } | null)?.code !== 'auth.missing';

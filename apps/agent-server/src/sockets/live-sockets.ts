@@ -1,0 +1,136 @@
+import { LIVE_OPEN } from '@slipway/contracts';
+import type { RawData, WebSocket } from 'ws';
+import { ByteMask } from '../conversations/byte-mask.js';
+import type { SecretMask } from '../conversations/secret-mask.js';
+import type { ActionServerClient } from '../sandbox/action-server-client.js';
+
+/** What may wait for an end that reads slowly before the other is no longer read, and until how much it is then not. Bytes, each way of each connection. */
+const HIGH_WATER = 512 * 1024;
+const LOW_WATER = 64 * 1024;
+/** Longest frame that the tool process may send. Bytes. */
+const MAX_FRAME = 32 * 1024 * 1024;
+const CONNECT_MS = 5_000;
+const PING_MS = 30_000;
+/** Most live connections of a sandbox at once. */
+const MAX_LIVE = 100;
+/** Channels whose bytes are text for a person. Bytes of others are pictures and files, where a frame is a whole and must not be changed. */
+const TEXT_IN_BYTES: ReadonlySet<string> = new Set(['terminal']);
+
+export interface LiveOptions {
+  readonly actionServer: ActionServerClient;
+  readonly mask: SecretMask;
+  /** Tells that somebody is at work here. */
+  readonly used: () => void;
+}
+
+/**
+ * `/sockets/live/<channel>`: a person's connection to a channel of the tool process, joined frame by frame, in order, no faster than each end reads.
+ * Known secrets are hidden on the way to the person. Ends with 1011 when the tool process goes away or does not answer, 1013 when there are too many, else as the
+ * tool process ends it.
+ */
+export class LiveSockets {
+  private readonly open = new Set<WebSocket>();
+
+  constructor(private readonly options: LiveOptions) {}
+
+  /** @param client that has proved who it is. @param takeEarly ends the keeping of what it sent meanwhile, and gives that. */
+  async join(client: WebSocket, channel: string, query: URLSearchParams, takeEarly: () => readonly (readonly [RawData, boolean])[]): Promise<void> {
+    if (this.open.size >= MAX_LIVE) return client.close(1013, 'too many live connections');
+    this.open.add(client);
+    client.once('close', () => this.open.delete(client));
+    // Nothing more is read of it before the other side stands.
+    client.pause();
+    const forTool = new URLSearchParams(query);
+    // A client that cannot send headers has its proof there.
+    forTool.delete('session_api_key');
+    const tool = await this.connect(client, channel, forTool);
+    if (tool === null) return;
+    const { used } = this.options;
+    relay(client, tool, (data, binary) => {
+      used();
+      return { data, binary };
+    });
+    relay(tool, client, this.hiding(channel));
+    const ping = setInterval(() => client.ping(), PING_MS).unref();
+    client.once('close', () => {
+      clearInterval(ping);
+      tool.terminate();
+    });
+    tool.once('close', (code, reason) => {
+      client.resume();
+      // 1005 and 1006 are never sent: they say that nothing was.
+      if (code === 1005 || code === 1006) client.close(1011, 'the tool process of the sandbox went away; connect again');
+      else client.close(code, reason);
+    });
+    client.send(JSON.stringify(LIVE_OPEN));
+    for (const [data, binary] of takeEarly()) tool.send(data as Buffer, { binary });
+    tool.resume();
+    client.resume();
+  }
+
+  close(): void {
+    for (const client of this.open) {
+      client.resume();
+      client.close(1001, 'the sandbox is stopping');
+    }
+  }
+
+  /** Paused, so that no frame is lost before somebody listens. `null`: the client has been told why not. */
+  private async connect(client: WebSocket, channel: string, query: URLSearchParams): Promise<WebSocket | null> {
+    try {
+      const [{ WebSocket: Socket }, { url, headers }] = await Promise.all([import('ws'), this.options.actionServer.liveAddress(channel, query)]);
+      if (client.readyState !== client.OPEN) return null;
+      const tool = new Socket(url, { headers, perMessageDeflate: false, maxPayload: MAX_FRAME, handshakeTimeout: CONNECT_MS });
+      await new Promise<void>((resolve, reject) => {
+        tool.once('open', () => {
+          tool.pause();
+          resolve();
+        });
+        tool.once('error', reject);
+        tool.once('unexpected-response', (_request, response) => {
+          tool.terminate();
+          reject(response.statusCode === 404 ? new NoSuchChannel() : new Error(`status ${response.statusCode}`));
+        });
+        client.once('close', () => tool.terminate());
+      });
+      tool.on('error', () => tool.terminate());
+      return tool;
+    } catch (error) {
+      client.resume();
+      if (error instanceof NoSuchChannel) client.close(4004, 'there is no such channel');
+      else client.close(1011, 'the tool process of the sandbox does not answer; connect again');
+      return null;
+    }
+  }
+
+  private hiding(channel: string): Change {
+    const { mask } = this.options;
+    const bytes = TEXT_IN_BYTES.has(channel) ? new ByteMask(mask) : null;
+    return (data, binary) => {
+      if (!binary) return { data: mask.text(data.toString()), binary };
+      return { data: bytes === null ? data : bytes.next(data), binary };
+    };
+  }
+}
+
+class NoSuchChannel extends Error {}
+
+type Change = (data: Buffer, binary: boolean) => { data: Buffer | string; binary: boolean };
+
+/** Sends on what comes, changed; an end that does not read keeps the other from being read. An empty frame is left out. */
+function relay(from: WebSocket, to: WebSocket, change: Change): void {
+  let paused = false;
+  from.on('message', (raw: RawData, isBinary: boolean) => {
+    if (to.readyState !== to.OPEN) return;
+    const { data, binary } = change(Array.isArray(raw) ? Buffer.concat(raw) : Buffer.from(raw as Buffer), isBinary);
+    if (data.length === 0) return;
+    to.send(data, { binary }, () => {
+      if (!paused || to.bufferedAmount > LOW_WATER) return;
+      paused = false;
+      from.resume();
+    });
+    if (paused || to.bufferedAmount <= HIGH_WATER) return;
+    paused = true;
+    from.pause();
+  });
+}

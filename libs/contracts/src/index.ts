@@ -217,6 +217,7 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
+export { LIVE_OPEN } from './live/live-channel.js';
 export {
   BudgetStops,
   DeleteKeys,
@@ -251,37 +252,6 @@ export {
   AcceptOrganizationInvitation,
   CreatedProgramKey,
   CreateOrganization,
-export {
-  BROWSER_AWAY_MS,
-  BROWSER_FRAMES_UNSEEN,
-  type BrowserFrame,
-  BrowserLiveMessage,
-  BrowserLiveRequest,
-  BrowserPageError,
-  BrowserState,
-  BrowserTab,
-  decodeBrowserFrame,
-  encodeBrowserFrame,
-  MAX_BROWSER_ADDRESS,
-  MAX_BROWSER_ERRORS,
-  MAX_BROWSER_NOTE,
-  MAX_BROWSER_PASTE,
-  MAX_BROWSER_TEXT,
-} from './live/browser.js';
-export {
-  FileState,
-  FilesLiveMessage,
-  FilesLiveRequest,
-  MAX_FOUND_FILES,
-  MAX_LIVE_PICTURE_BYTES,
-  MAX_LIVE_TEXT_BYTES,
-  MAX_OPEN_DIRECTORIES,
-  MAX_OPEN_FILES,
-  MAX_TREE_PAGE,
-  TreeEntry,
-  textChecksum,
-} from './live/files.js';
-export { LIVE_OPEN } from './live/live-channel.js';
   CreateProgramKey,
   Done,
   InviteToOrganization,

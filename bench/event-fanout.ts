@@ -1,12 +1,15 @@
-// agent-server's own socket: POST of a message → 1, 10, 48, 500 subscribers have it; and events a second, sustained.
+// agent-server's own socket: POST of a message → 1, 10, 48, 500 subscribers have it, beside a bare server that only appends and writes; and events a second, sustained.
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@slipway/testing';
 import { Pool } from 'undici';
-import { type BenchAgentServer, startAgentServer } from './measure/agent-server.ts';
+import { startAgentServer } from './measure/agent-server.ts';
 import { type EventSubscriber, subscribe } from './measure/event-subscriber.ts';
-import { fdatasyncFloor, loopbackFloor } from './measure/floor.ts';
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
+import { startScript } from './measure/service-process.ts';
 
 const MESSAGES = 150;
 const EVERY_MS = 100;
@@ -18,29 +21,47 @@ const PEER_SUSTAINED = 60.5;
 
 const BODY = JSON.stringify({ role: 'user', content: [{ type: 'text', text: 'x'.repeat(200) }], run: false });
 
+/** Where messages are posted to and listened for. */
+interface Place {
+  readonly url: string;
+  readonly sessionKey: string;
+  createConversation(): Promise<string>;
+}
+
 export default async function run(report: Report): Promise<void> {
-  // One message is one loopback call and one synchronous write, however many read it.
-  const floor = (await loopbackFloor()) + (await fdatasyncFloor());
   const server = await startAgentServer();
-  const pool = new Pool(server.url, { connections: WRITERS });
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-bench-'));
+  // The same with nothing but an append and a write to each socket: what this machine needs for it.
+  const bare = await startScript('./bare-fan-out.ts', folder);
+  const floorPlace: Place = { url: bare.url, sessionKey: 'none', createConversation: async () => 'any' };
+  const [pool, barePool] = [server, bare].map(({ url }) => new Pool(url, { connections: WRITERS })) as [Pool, Pool];
   try {
     await server.activate();
     for (const count of [1, 10, 48, 500]) {
       const { samples, lost } = await fanOut(server, pool, count);
       if (lost > 0) throw new Error(`${lost} deliveries of ${count * MESSAGES} are missing`);
+      const floor = await fanOut(floorPlace, barePool, count);
       const peer = PEER[count];
-      report.figure({ figure: `p50-${count}`, value: percentile(samples, 0.5), unit: 'ms', floor, ...(peer === undefined ? {} : { peer }), n: samples.length });
-      report.figure({ figure: `p99-${count}`, value: percentile(samples, 0.99), unit: 'ms', n: samples.length });
+      for (const p of [0.5, 0.99])
+        report.figure({
+          figure: `p${p * 100}-${count}`,
+          value: percentile(samples, p),
+          unit: 'ms',
+          floor: percentile(floor.samples, p),
+          ...(peer === undefined || p !== 0.5 ? {} : { peer }),
+          n: samples.length,
+        });
     }
     const { perSecond, total } = await sustained(server, pool);
     report.figure({ figure: 'sustained', value: perSecond, unit: '1/s', peer: PEER_SUSTAINED, n: total });
   } finally {
-    await pool.close();
-    await server.stop();
+    await Promise.all([pool.close(), barePool.close()]);
+    await Promise.all([server.stop(), bare.stop()]);
+    await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function post(pool: Pool, server: BenchAgentServer, id: string): Promise<void> {
+async function post(pool: Pool, server: Place, id: string): Promise<void> {
   const response = await pool.request({
     method: 'POST',
     path: `/api/conversations/${id}/events`,
@@ -52,7 +73,7 @@ async function post(pool: Pool, server: BenchAgentServer, id: string): Promise<v
 }
 
 /** Milliseconds from the call of POST to each subscriber's receipt. */
-async function fanOut(server: BenchAgentServer, pool: Pool, count: number): Promise<{ samples: number[]; lost: number }> {
+async function fanOut(server: Place, pool: Pool, count: number): Promise<{ samples: number[]; lost: number }> {
   const id = await server.createConversation();
   let sentAt = 0;
   let measuring = false;
@@ -79,7 +100,7 @@ async function fanOut(server: BenchAgentServer, pool: Pool, count: number): Prom
 }
 
 /** Writers that post one after the other as fast as they are answered, one subscriber that must get them all. */
-async function sustained(server: BenchAgentServer, pool: Pool): Promise<{ perSecond: number; total: number }> {
+async function sustained(server: Place, pool: Pool): Promise<{ perSecond: number; total: number }> {
   const id = await server.createConversation();
   let received = 0;
   const subscriber = await subscribe(server.url, id, server.sessionKey, '', () => {

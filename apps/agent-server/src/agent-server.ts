@@ -9,6 +9,7 @@ import { readPublicKey } from './activation/activation-token.js';
 import { archiveRoutes } from './archive/archive.routes.js';
 import { Restores } from './archive/restores.js';
 import type { Config } from './config.js';
+import { appControlRoutes } from './conversations/app-control.routes.js';
 import { conversationEditRoutes } from './conversations/conversation-edit.routes.js';
 import { Conversations } from './conversations/conversations.js';
 import { conversationRoutes } from './conversations/conversations.routes.js';
@@ -73,6 +74,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, actionServer, mask),
+    ...appControlRoutes(conversations),
     ...conversationEditRoutes(conversations),
     ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask)]),
     ...secretRoutes(actionServer, mask),

@@ -4,6 +4,7 @@ import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
 import { ConfirmationModule } from './confirmation/confirmation.module.js';
+import { ConversationTermsModule } from './conversation-terms/conversation-terms.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeviceModule } from './device/device.module.js';
 import { DomainsModule } from './domains/domains.module.js';
@@ -45,6 +46,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   IngestModule,
   ConversationsModule,
   ConfirmationModule,
+  ConversationTermsModule,
   SandboxAccessModule,
   AuditModule,
   MailModule,

@@ -24,6 +24,7 @@ import { GrantedSecrets } from './start/granted-secrets.js';
 import { ModelSwitch } from './start/model-switch.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
+import { TermsSwitch } from './start/terms-switch.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
 import { UsageSweep } from './usage/usage-sweep.js';
@@ -70,7 +71,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
-    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), delivery, clock, logger),
+    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), delivery, clock, logger),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger),
     orgRest: new OrgRest(pool, queue, logger),

@@ -98,9 +98,11 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     }
     switch (event.kind) {
       case 'SystemPromptEvent':
-        if (units.length === 0) {
-          const content = event.system_prompt.text;
-          units.push({ kind: 'system', messages: [{ role: 'system', content }], eventIds: [event.id], position, open: false });
+        // The last one holds, at the beginning: an agent that planned may have become one that works.
+        if (units.length === 0 || units[0]?.kind === 'system') {
+          const first = units[0] ?? { position, eventIds: [] };
+          const messages = [{ role: 'system' as const, content: event.system_prompt.text }];
+          units[0] = { kind: 'system', messages, eventIds: [...first.eventIds, event.id], position: first.position, open: false };
         }
         break;
       case 'MessageEvent':

@@ -77,6 +77,8 @@ export const StartConversationRequest = z.looseObject({
     })
     .optional(),
 });
+      /** No change of `max_iterations` goes beyond it. */
+      iterationCeiling: z.int().positive().optional(),
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
 
 /**

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConfirmationMode } from './confirmation.js';
 import { EXECUTION_STATUSES } from './conversation-event.js';
+import { AgentType, ConversationBudget, MaxIterations } from './conversation-terms.js';
 import { StartStatus, StartStep } from './start-task.js';
 
 /** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */
@@ -40,6 +41,12 @@ export const CreateConversation = z
     environment: EnvironmentName.optional(),
     /** How often its agent asks before it acts; absent, or less than the organization's own: the organization's. */
     confirmation: ConfirmationMode.optional(),
+    /** `plan`: it writes a plan and changes nothing else, until it is told to carry it out [default]. */
+    agentType: AgentType.optional(),
+    /** Steps for one message, before it pauses; absent: what the organization allows. */
+    maxIterations: MaxIterations.optional(),
+    /** What it may cost before it pauses. US dollars; absent: the budgets of the organization alone. */
+    maxBudgetUsd: ConversationBudget.optional(),
   })
   .refine((body) => body.branch === undefined || body.repository !== undefined, { path: ['branch'], message: 'needs a repository' });
 export type CreateConversation = z.infer<typeof CreateConversation>;
@@ -91,11 +98,23 @@ export const Conversation = z.object({
   completionTokens: z.int().nonnegative(),
   /** How often its agent asks before it acts, as it was set; the organization's mode is a floor above it. */
   confirmation: ConfirmationMode.default('never'),
+  agentType: AgentType.default('default'),
+  /** Of its own; the organization's is a ceiling above it. */
+  maxIterations: z.int().positive().nullable().default(null),
+  /** Of its own. US dollars. */
+  maxBudgetUsd: z.string().nullable().default(null),
 });
 export type Conversation = z.infer<typeof Conversation>;
 
 /** A line of the list: a conversation without its steps and its queue. */
-export const ConversationSummary = Conversation.omit({ start: true, queued: true, confirmation: true });
+export const ConversationSummary = Conversation.omit({
+  start: true,
+  queued: true,
+  confirmation: true,
+  agentType: true,
+  maxIterations: true,
+  maxBudgetUsd: true,
+});
 export type ConversationSummary = z.infer<typeof ConversationSummary>;
 
 export const SendMessage = z.strictObject({

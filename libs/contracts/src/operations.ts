@@ -17,6 +17,7 @@ import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
 import { confirmationOperations } from './operations/confirmation.js';
+import { conversationControlOperations } from './operations/conversation-control.js';
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
@@ -347,6 +348,7 @@ export const operations = {
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,
+  ...conversationControlOperations,
   ...conversationModelOperations,
   ...securityOperations,
   ...auditOperations,

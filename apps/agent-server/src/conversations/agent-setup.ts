@@ -31,6 +31,7 @@ export class AgentSetup {
     private readonly skills: readonly Skill[],
     private readonly prompt: string,
     readonly hooks: HookPort | null,
+    private readonly plans = false,
   ) {}
 
   /** Before any start: nothing runs yet. */
@@ -61,7 +62,13 @@ export class AgentSetup {
       skills,
       [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base)].filter((part) => part !== undefined).join('\n\n'),
       hooks,
+      plans,
     );
+  }
+
+  /** Is this what the agent was told it is: one that plans, or one that works? */
+  isToldBy(event: EventOf<'SystemPromptEvent'>): boolean {
+    return event.system_prompt.text.includes(PLANNING) === this.plans;
   }
 
   systemPrompt(by: EventStamp): ConversationEvent {

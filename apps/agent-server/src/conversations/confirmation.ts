@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EventStamp, stamp, statusUpdate } from '@slipway/agent';
 import {
   type ConfirmationPolicy,
+  type ConfirmationRule,
   ConfirmationSettings,
   type ConversationEvent,
   type RespondToConfirmationRequest,
@@ -57,6 +58,15 @@ export class Confirmation {
 
   setAnalyzer(analyzer: SecurityAnalyzer | null): Promise<void> {
     return this.change({ analyzer });
+  }
+
+  /** What was allowed for the rest of the conversation is asked again. One that is not there changes nothing. */
+  revoke({ tool_name, match, value }: Omit<ConfirmationRule, 'by'>): Promise<void> {
+    return this.inTurn(async () => {
+      const { settings } = this;
+      const rules = settings.rules.filter((rule) => rule.tool_name !== tool_name || rule.match !== match || rule.value !== value);
+      if (rules.length < settings.rules.length) await this.log.append([this.said({ ...settings, rules })]);
+    });
   }
 
   /**

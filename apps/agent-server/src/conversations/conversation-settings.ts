@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { StartConversationRequest } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { settingsOf } from '../openhands/agent-settings.js';
 
@@ -12,6 +13,8 @@ const ConversationMeta = z.object({
   base_url: z.string().nullable(),
   working_dir: z.string(),
   max_iterations: z.int(),
+  /** No change of `max_iterations` goes beyond it; `null`: any. */
+  iteration_ceiling: z.int().nullable().default(null),
   max_budget: z.number().nullable().default(null),
   stuck_detection: z.boolean(),
   tags: z.record(z.string(), z.string()),
@@ -34,6 +37,7 @@ export function metaOf(id: string, request: StartConversationRequest, createdAt:
     base_url: request.agent.llm.base_url ?? null,
     working_dir: request.workspace.working_dir,
     max_iterations: request.max_iterations ?? DEFAULT_MAX_ITERATIONS,
+    iteration_ceiling: request.slipway?.iterationCeiling ?? null,
     max_budget: request.max_budget_per_task ?? null,
     stuck_detection: request.stuck_detection ?? true,
     tags: request.tags ?? {},
@@ -42,6 +46,15 @@ export function metaOf(id: string, request: StartConversationRequest, createdAt:
     epoch: request.slipway?.epoch ?? null,
     acked: 0,
   };
+}
+
+/** Steps that a change asks for; `null`: as many as can be. @throws SlipwayError `request.invalid` beyond the ceiling. */
+export function stepsOf(wanted: number | null | undefined, ceiling: number | null): number | undefined {
+  if (wanted === undefined) return undefined;
+  if (wanted === null) return ceiling ?? DEFAULT_MAX_ITERATIONS;
+  if (ceiling === null || wanted <= ceiling) return wanted;
+  const message = `must be at most ${ceiling} here`;
+  throw new SlipwayError('request.invalid', `max_iterations: ${message}`, { fields: [{ path: 'max_iterations', message }] });
 }
 
 export async function readMeta(directory: string): Promise<ConversationMeta | null> {

@@ -14,6 +14,7 @@ import {
   untakenMessages,
 } from '@slipway/agent';
 import type {
+  AgentTerms,
   ConfirmationSettings,
   ConversationEvent,
   ConversationInfo,
@@ -33,14 +34,15 @@ import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
 import { ANSWERED_OTHERWISE, Confirmation, initialSettings, STOPPED } from './confirmation.js';
 import { conversationInfo } from './conversation-info.js';
-import { type ConversationMeta, metaOf, readMeta } from './conversation-settings.js';
+import { type ConversationMeta, metaOf, readMeta, stepsOf } from './conversation-settings.js';
 import { DeltaMask } from './delta-mask.js';
 import { boundEvent } from './event-bounds.js';
 import { EventLog } from './event-log.js';
 import { type Fork, forkOf, withModel } from './fork.js';
-import { eventsToGoOn, hasWork, interruptedAnswers, settledWithin } from './going-on.js';
+import { eventsToGoOn, hasWork, interruptedAnswers, restsOnPause, settledWithin } from './going-on.js';
 import { Listeners } from './listeners.js';
 import { MetaFile } from './meta-file.js';
+import { logOfRun } from './run-log.js';
 import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 
@@ -152,7 +154,7 @@ export class Conversation {
     this.askFirst = initialSettings(request);
     this.started = startedOf(request, this.log.events, link);
     const { waits } = this.confirmation;
-    const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, () => this.setup.systemPrompt(this.stamps), slipway);
+    const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, this.setup, slipway);
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
     if (slipway !== undefined && request.confirmation_policy != null) await this.confirmation.adopt(this.askFirst);
     if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
@@ -213,7 +215,7 @@ export class Conversation {
     const { active } = this;
     this.runAgain = false;
     if (active === undefined) {
-      if (!this.confirmation.waits) return;
+      if (!this.confirmation.waits && !restsOnPause(this.log.events)) return;
       await this.confirmation.rejectPending(STOPPED);
       return this.log.append([stamp(this.stamps, { kind: 'InterruptEvent', source: 'user' }), statusUpdate(this.stamps, 'paused')]);
     }
@@ -248,14 +250,28 @@ export class Conversation {
     return askAgent({ ...this.portsOf(started, log), onDelta: () => {} }, this.settingsOf(started), question, signal);
   }
 
-  /** Steps of one run, from the next step on: a run that paused at the old limit goes on with `run`. */
-  setMaxIterations(steps: number): void {
-    this.file.change({ max_iterations: steps });
+  /** From the next step on; a run that paused at a limit goes on with `run`. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`. */
+  async setTerms({ agent_type, max_iterations, max_budget_per_task }: AgentTerms): Promise<void> {
+    this.assertOwned();
+    const steps = stepsOf(max_iterations, this.meta.iteration_ceiling);
+    if (agent_type !== undefined) await this.become(agent_type);
+    this.file.change({
+      ...(steps === undefined ? {} : { max_iterations: steps }),
+      ...(max_budget_per_task === undefined ? {} : { max_budget: max_budget_per_task }),
+    });
   }
 
-  /** What the conversation may cost in all, in US dollars; `null`: only the organization's budgets count. As `setMaxIterations`. */
-  setMaxBudget(usd: number | null): void {
-    this.file.change({ max_budget: usd });
+  private async become(agent_type: NonNullable<AgentTerms['agent_type']>): Promise<void> {
+    const { started } = this;
+    if (started === undefined) throw notStarted();
+    if ((started.request.agent_type ?? 'default') === agent_type) return;
+    const request = { ...started.request, agent_type };
+    const setup = await AgentSetup.of(this.id, request, this.deps.actionServer);
+    if (this.started !== started || this.active !== undefined)
+      throw new SlipwayError('conversation.busy', 'The agent is at work; what it is may change when it rests.');
+    started.request = request;
+    this.setup = setup;
+    await this.log.append([this.deps.mask.event(setup.systemPrompt(this.stamps))]);
   }
 
   /** Another model from the next step of the agent on. @throws SlipwayError `conversation.not-running`, `ingest.stale-epoch`. */
@@ -392,19 +408,8 @@ export class Conversation {
     );
   }
 
-  /** The log as one run may write it: masked, bounded, and closed to a run that was cut off. */
   private logOf(started: Started, isCurrent: () => boolean): AgentLog {
-    const guarded = (events: readonly ConversationEvent[]): ConversationEvent[] => {
-      if (!isCurrent() || this.fenced) throw new SlipwayError('ingest.stale-epoch', 'This run was cut off from the conversation.');
-      // Masked first: a secret that is cut in two would not be found.
-      return events.map((event) => boundEvent(this.deps.mask.event(event)));
-    };
-    return {
-      events: this.log.events,
-      append: async (events) => this.log.append(guarded(events)),
-      appendLast: async (events) => this.log.appendLast(guarded(events)),
-      room: async (signal) => started.link?.outbox.room(signal),
-    };
+    return logOfRun(this.log, this.deps.mask, started.link, () => isCurrent() && !this.fenced);
   }
 
   private passOn(delta: StreamingDelta | null, started: Started): void {

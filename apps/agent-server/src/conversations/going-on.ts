@@ -1,6 +1,7 @@
 import { type EventStamp, stamp, untakenMessages } from '@slipway/agent';
 import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
 import { lastStatus, unansweredActions } from '@slipway/domain';
+import type { AgentSetup } from './agent-setup.js';
 import { noticeOf } from './restart-notice.js';
 
 const RESTARTED = 'interrupted: the sandbox was restarted; the command may or may not have had its effect';
@@ -12,17 +13,18 @@ export function interruptedAnswers(by: EventStamp, events: readonly Conversation
   );
 }
 
-/** What a log needs before its agent goes on: a system prompt if it is new, answers for what the last life left without one, and what the agent must know of the time between. */
+/** What a log needs before its agent goes on: a system prompt if it is new or its agent was another, answers for what the last life left without one, and what the agent must know of the time between. */
 export function eventsToGoOn(
   by: EventStamp,
   log: { readonly id: string; readonly events: readonly ConversationEvent[]; readonly waits: boolean },
-  systemPrompt: () => ConversationEvent,
+  setup: Pick<AgentSetup, 'systemPrompt' | 'isToldBy'>,
   slipway: StartConversationRequest['slipway'],
 ): ConversationEvent[] {
-  const isNew = !log.events.some((event) => event.kind === 'SystemPromptEvent');
+  const told = log.events.findLast((event) => event.kind === 'SystemPromptEvent');
+  const isNew = told === undefined;
   const notice = isNew ? null : noticeOf(log.id, slipway);
   return [
-    ...(isNew ? [systemPrompt()] : []),
+    ...(isNew || !setup.isToldBy(told) ? [setup.systemPrompt(by)] : []),
     ...(log.waits ? [] : interruptedAnswers(by, log.events)),
     ...(notice === null || log.events.some(({ id }) => id === notice.id) ? [] : [stamp(by, notice)]),
   ];
@@ -32,6 +34,11 @@ export function eventsToGoOn(
 export function hasWork(events: readonly ConversationEvent[]): boolean {
   if (untakenMessages(events).length > 0) return true;
   return events.some((event) => event.kind === 'MessageEvent' && event.source === 'user') && !['finished', 'stuck'].includes(lastStatus(events));
+}
+
+/** The agent halted by itself or as it was asked to, and nobody has said that this is its end. */
+export function restsOnPause(events: readonly ConversationEvent[]): boolean {
+  return lastStatus(events) === 'paused' && events.findLast(({ kind }) => kind === 'PauseEvent' || kind === 'InterruptEvent')?.kind === 'PauseEvent';
 }
 
 /** True when the work ended, one way or the other, in time. Milliseconds. */

@@ -53,8 +53,8 @@ export class ConversationModelService {
   }
 }
 
-/** Who rests is not woken for it. */
-function jobFor(row: SandboxRow): ConversationQueue | null {
+/** The job that tells an agent of a change; `null` for one that rests: it is not woken for it. */
+export function jobFor(row: SandboxRow): ConversationQueue | null {
   if (row.desired !== 'run') return null;
   if (row.statusState.start === 'running') return 'conversation-start';
   return row.statusState.start === 'ready' && row.sandboxStatus === 'RUNNING' ? 'conversation-deliver' : null;

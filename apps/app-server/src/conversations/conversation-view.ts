@@ -1,4 +1,5 @@
 import type {
+  AgentType,
   ConfirmationMode,
   Conversation,
   ConversationStatus,
@@ -33,6 +34,10 @@ export interface ConversationRow {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly confirmation_mode: ConfirmationMode;
+  readonly agent_type: AgentType;
+  readonly max_iterations: number | null;
+  /** Decimal. */
+  readonly max_budget_usd: string | null;
 }
 
 function toSummary(row: ConversationRow): ConversationSummary {
@@ -57,7 +62,15 @@ function toSummary(row: ConversationRow): ConversationSummary {
 }
 
 export function toConversation(row: ConversationRow, queued: QueuedMessage[]): Conversation {
-  return { ...toSummary(row), start: { status: row.start_status, steps: [...row.steps] }, queued, confirmation: row.confirmation_mode };
+  return {
+    ...toSummary(row),
+    start: { status: row.start_status, steps: [...row.steps] },
+    queued,
+    confirmation: row.confirmation_mode,
+    agentType: row.agent_type,
+    maxIterations: row.max_iterations,
+    maxBudgetUsd: row.max_budget_usd,
+  };
 }
 
 /** `0.0421000000` → `0.0421`, `0.0000000000` → `0`. */

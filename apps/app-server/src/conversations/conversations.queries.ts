@@ -8,7 +8,8 @@ import { storedStatus } from '../ingest/status-patch.js';
 import type { ConversationRow } from './conversation-view.js';
 
 const COLUMNS = `id, org_id, title, status, execution_status, sandbox_status, start_status, steps, repository, branch, model,
-  created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens, confirmation_mode`;
+  created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens, confirmation_mode,
+  agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd`;
 
 export async function findConversation(client: PoolClient, orgId: string, id: string): Promise<ConversationRow | null> {
   const { rows } = await client.query<ConversationRow>({
@@ -121,6 +122,9 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       branch: body.branch ?? null,
       environment: made.environment,
       confirmationMode: made.confirmation,
+      agentType: body.agentType ?? 'default',
+      maxIterations: body.maxIterations ?? null,
+      maxBudgetUsd: body.maxBudgetUsd ?? null,
       model: made.model,
       traceparent: made.traceparent,
     },
@@ -138,6 +142,9 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       model: made.model,
       ...(made.environment === null ? {} : { environment: made.environment }),
       ...(made.confirmation === 'never' ? {} : { confirmation: made.confirmation }),
+      ...(body.agentType === undefined ? {} : { agentType: body.agentType }),
+      ...(body.maxIterations === undefined ? {} : { maxIterations: body.maxIterations }),
+      ...(body.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: body.maxBudgetUsd }),
     },
   });
   await tx.$executeRawUnsafe(text, ...values);

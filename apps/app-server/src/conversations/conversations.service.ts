@@ -25,6 +25,7 @@ import { titleOf, toConversation } from './conversation-view.js';
 import { createConversation, findConversation, lockSandbox, ownerOf, setDesired } from './conversations.queries.js';
 import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
+import { assertStepsAllowed } from './steps-allowed.js';
 
 @Injectable()
 export class ConversationsService {
@@ -67,10 +68,11 @@ export class ConversationsService {
 
   /**
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
-   * @throws SlipwayError `budget.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
+   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
    */
   async create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
     const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
+    assertStepsAllowed(body.maxIterations, settings.maxIterations);
     await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
     const made = {
       id,

@@ -46,16 +46,17 @@ export class RunControlService {
         this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the stop; its writing is ended instead');
       }
     }
-    await this.change(caller, id, 'conversation.stop', (current) =>
-      current.desired === 'run' && (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running')
-        ? {
-            desired: 'rest',
-            writer: current.statusState.start === 'running' ? 'keep' : 'fence',
-            job: 'conversation-pause',
-            events: [this.event({ kind: 'InterruptEvent' }), ...this.halted(current)],
-          }
-        : null,
-    );
+    await this.change(caller, id, 'conversation.stop', (current) => {
+      const works = current.desired === 'run' && (sandbox !== null || current.statusState.start === 'running' || current.statusState.execution === 'running');
+      // What has halted ends here: nobody expects it to go on.
+      if (!works && !(current.statusState.start === 'ready' && current.statusState.execution === 'paused' && current.statusState.halt === 'pause')) return null;
+      return {
+        desired: 'rest',
+        writer: works && current.statusState.start !== 'running' ? 'fence' : 'keep',
+        job: 'conversation-pause',
+        events: [this.event({ kind: 'InterruptEvent' }), ...this.halted(current)],
+      };
+    });
   }
 
   async pause(caller: Principal, id: string): Promise<void> {

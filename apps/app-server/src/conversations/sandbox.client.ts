@@ -1,11 +1,13 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { type ConfirmationSettings, GitChange, type RespondToConfirmationRequest } from '@slipway/contracts';
+import { type AgentTerms, type ConfirmationSettings, GitChange, type RespondToConfirmationRequest, type RevokeConfirmationRule } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import { z } from 'zod';
 
 /** Longest wait for a stop or a run to be taken. Milliseconds. */
 const CONTROL_TIMEOUT_MS = 3_000;
+/** Longest wait for what a model has to say. Milliseconds. */
+const MODEL_TIMEOUT_MS = 120_000;
 /** Longest wait for the workspace's changes; what was last seen is shown after that. Milliseconds. */
 const READ_TIMEOUT_MS = 5_000;
 /** Largest answer that is read. Bytes. */
@@ -47,6 +49,31 @@ export class SandboxClient {
     await this.call('POST', `/api/conversations/${this.conversationId}/confirmation_policy`, CONTROL_TIMEOUT_MS, [], { policy });
   }
 
+  /** How far the agent goes by itself, from its next step on. @throws SlipwayError `conversation.busy`, `request.invalid` beyond the ceiling of its steps. */
+  async setTerms(terms: AgentTerms): Promise<void> {
+    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms`, CONTROL_TIMEOUT_MS, [], terms);
+  }
+
+  /** The agent asks again. */
+  async revokeRule(rule: RevokeConfirmationRule): Promise<void> {
+    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/revoke_rule`, CONTROL_TIMEOUT_MS, [], rule);
+  }
+
+  /** Earlier steps are summarized: at rest when this resolves. @throws SlipwayError `conversation.not-running`, `budget.exhausted`, `model.*`. */
+  async condense(): Promise<void> {
+    await this.call('POST', `/api/conversations/${this.conversationId}/condense`, MODEL_TIMEOUT_MS);
+  }
+
+  /** @throws SlipwayError as `condense`. */
+  async askAgent(question: string): Promise<string> {
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question });
+    try {
+      return z.object({ response: z.string() }).parse(JSON.parse(text)).response;
+    } catch (error) {
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer that is none.', { cause: error });
+    }
+  }
+
   /** Against the commit `base`, or the last one when the work has none. */
   async changes(directory: string, base: string | null): Promise<GitChange[]> {
     const text = await this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, READ_TIMEOUT_MS);
@@ -73,10 +100,9 @@ export class SandboxClient {
       const response = await answerOf(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, options, body === undefined ? '' : JSON.stringify(body));
       const { statusCode: status = 0 } = response;
       if ((status < 200 || status > 299) && !alsoFine.includes(status)) {
-        const refusal = status === 409 ? await boundedText(response).catch(() => '') : '';
+        const refusal = await boundedText(response).catch(() => '');
         response.destroy();
-        if (refusal.includes('"conversation.nothing-to-confirm"'))
-          throw new SlipwayError('conversation.nothing-to-confirm', 'What this answers no longer waits for an answer.');
+        throwPassedOn(refusal);
         throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${status}` });
       }
       return await boundedText(response);
@@ -84,6 +110,53 @@ export class SandboxClient {
       if (error instanceof SlipwayError) throw error;
       throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer.', { cause: error });
     }
+  }
+}
+
+/** Refusals that are about what a person asked for, and not about us: these they are told as they are. */
+const PASSED_ON = z.object({
+  code: z.enum([
+    'conversation.nothing-to-confirm',
+    'conversation.busy',
+    'conversation.not-running',
+    'budget.exhausted',
+    'model.unavailable',
+    'model.rate-limited',
+    'model.timeout',
+    'model.context-exceeded',
+  ]),
+  detail: z.string().max(2_000).optional(),
+});
+/** Where those of the sandbox are for programs. */
+const OUR_WORDS: Readonly<Partial<Record<string, string>>> = {
+  'conversation.nothing-to-confirm': 'What this answers no longer waits for an answer.',
+  'conversation.not-running': 'The process in its sandbox was restarted and knows nothing of it yet.',
+};
+
+function throwPassedOn(refusal: string): void {
+  const problem = problemOf(refusal);
+  const known = PASSED_ON.safeParse(problem);
+  if (known.success) {
+    const { code, detail } = known.data;
+    throw new SlipwayError(code, OUR_WORDS[code] ?? detail ?? 'The agent refuses it as it is now.');
+  }
+  // The one field of ours that it judges: the ceiling of the installation is known there alone.
+  const steps = TOO_MANY_STEPS.safeParse(problem);
+  if (!steps.success) return;
+  const { message } = steps.data.fields[0];
+  throw new SlipwayError('request.invalid', `maxIterations: ${message}`, { fields: [{ path: 'maxIterations', message }] });
+}
+
+const TOO_MANY_STEPS = z.object({
+  code: z.literal('request.invalid'),
+  fields: z.tuple([z.object({ path: z.literal('max_iterations'), message: z.string().max(200) })]),
+});
+
+function problemOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

@@ -20,6 +20,8 @@ export interface Checkpoint {
   readonly workspaceLost?: boolean;
   /** The model that the agent was given, as conversations name it. Absent: the row's own, when the agent has one at all. */
   readonly model?: string;
+  /** What the agent was told of how far it goes (`app.terms_of_conversation`). Absent: nothing yet. */
+  readonly terms?: string;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }
@@ -162,7 +164,9 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
       });
       const now = await client.query<{ desired: string; other: boolean }>({
         name: 'read-desired',
-        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false) AS other FROM app.conversation WHERE id = $1`,
+        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false)
+          OR coalesce(checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd), false) AS other
+          FROM app.conversation WHERE id = $1`,
         values: [id],
       });
       const current = now.rows[0]?.desired ?? desired;

@@ -1,4 +1,12 @@
-import { BashOutput, ConversationInfo, GitChange, type LlmSettings, type SandboxSecrets, type StartConversationRequest } from '@slipway/contracts';
+import {
+  type AgentTerms,
+  BashOutput,
+  ConversationInfo,
+  GitChange,
+  type LlmSettings,
+  type SandboxSecrets,
+  type StartConversationRequest,
+} from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
@@ -45,6 +53,11 @@ export class AgentServerClient {
   /** Another model from the next step on; without `api_key` the key stays that the agent has. Repeatable. */
   async switchLlm(id: string, llm: LlmSettings, signal: AbortSignal): Promise<void> {
     await callText({ ...this.call('POST', `/api/conversations/${id}/switch_llm`, signal, CALL_TIMEOUT_MS), body: { llm } });
+  }
+
+  /** How far the agent goes by itself, from its next step on. Repeatable. */
+  async setTerms(id: string, terms: AgentTerms, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/terms`, signal, CALL_TIMEOUT_MS), body: terms });
   }
 
   conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {

@@ -1,4 +1,4 @@
-import { ConfirmationMode, OrgSettingValues } from '@slipway/contracts';
+import { type AgentType, ConfirmationMode, OrgSettingValues } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { stricterMode } from '@slipway/domain';
 
@@ -20,4 +20,34 @@ export async function maxIterationsOf(pool: SqlPool, orgId: string): Promise<num
     client.query<{ value: unknown }>("SELECT settings -> 'maxIterations' AS value FROM app.org WHERE id = $1", [orgId]),
   );
   return OrgSettingValues.shape.maxIterations.catch(null).parse(rows[0]?.value ?? null);
+}
+
+/** How far the agent of a conversation goes by itself, and the text by which one that was told so is known. */
+export interface Terms {
+  readonly agentType: AgentType;
+  /** Of the conversation alone; `null`: none of its own. */
+  readonly maxIterations: number | null;
+  /** US dollars. */
+  readonly maxBudgetUsd: number | null;
+  readonly text: string;
+}
+
+/** @throws Error when there is no such conversation. */
+export async function conversationTermsOf(pool: SqlPool, orgId: string, conversationId: string): Promise<Terms> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ agent_type: AgentType; max_iterations: number | null; max_budget_usd: string | null; text: string }>({
+      name: 'terms-of-conversation',
+      text: `SELECT agent_type, max_iterations, max_budget_usd, app.terms_of_conversation(agent_type, max_iterations, max_budget_usd) AS text
+             FROM app.conversation WHERE org_id = $1 AND id = $2`,
+      values: [orgId, conversationId],
+    }),
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('a conversation that is held is not there');
+  return {
+    agentType: row.agent_type,
+    maxIterations: row.max_iterations,
+    maxBudgetUsd: row.max_budget_usd === null ? null : Number(row.max_budget_usd),
+    text: row.text,
+  };
 }

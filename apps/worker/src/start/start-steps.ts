@@ -15,7 +15,7 @@ import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
-import { confirmationModeOf, maxIterationsOf } from './org-limits.queries.js';
+import { confirmationModeOf, conversationTermsOf, maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -218,14 +218,14 @@ export class StartSteps {
     // Read before the step is shown: that changes nothing of what the agent is told.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
-    // A switch that came meanwhile is seen by it.
-    attempt.remember({ checkpoint: { model: (await model).name } });
+    const terms = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
+    // A change that came meanwhile is seen by them.
+    attempt.remember({ checkpoint: { model: (await model).name, terms } });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
 
-  /** Gives the agent its conversation. */
+  /** Gives the agent its conversation. @returns what it was told of how far it goes. */
   private async tell(
     row: ConversationRow,
     agent: AgentServerClient,
@@ -234,13 +234,15 @@ export class StartSteps {
     variables: readonly GrantedVariable[],
     model: Promise<ModelAccess>,
     signal: AbortSignal,
-  ): Promise<void> {
-    const [{ llm }, ingestToken, orgLimit, mode] = await Promise.all([
+  ): Promise<string> {
+    const [{ llm }, ingestToken, orgLimit, mode, terms] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
       confirmationModeOf(this.pool, row.orgId, row.id),
+      conversationTermsOf(this.pool, row.orgId, row.id),
     ]);
+    const ceiling = Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations);
     const { policy, analyzer } = settingsOfMode(mode);
     const request: StartConversationRequest = {
       conversation_id: row.id,
@@ -248,7 +250,9 @@ export class StartSteps {
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
       confirmation_policy: policy,
       security_analyzer: analyzer,
-      max_iterations: Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations),
+      max_iterations: Math.min(ceiling, terms.maxIterations ?? ceiling),
+      ...(terms.maxBudgetUsd === null ? {} : { max_budget_per_task: terms.maxBudgetUsd }),
+      ...(terms.agentType === 'default' ? {} : { agent_type: terms.agentType }),
       slipway: {
         epoch: row.epoch,
         ingestUrl: `${this.settings.ingestUrl}/ingest/v1/conversations/${row.id}`,
@@ -256,11 +260,13 @@ export class StartSteps {
         // Before the second epoch no agent has written anything: there is nothing to read back.
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
+        iterationCeiling: ceiling,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },
     };
     await agent.createConversation(request, signal);
+    return terms.text;
   }
 }
 

@@ -14,6 +14,7 @@ import { probeSandbox } from './sandbox-liveness.js';
 import { waitSentence } from './sandbox-wait.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
 import type { StartSteps } from './start-steps.js';
+import type { TermsSwitch } from './terms-switch.js';
 
 /** Failures of one attempt that are tried again; with the pauses below this spans about half a minute. */
 const MAX_FAILURES = 8;
@@ -39,6 +40,7 @@ export class StartSaga {
     private readonly runtime: RuntimeApiClient,
     private readonly steps: StartSteps,
     private readonly models: ModelSwitch,
+    private readonly terms: TermsSwitch,
     private readonly delivery: Delivery,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -69,6 +71,7 @@ export class StartSaga {
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
+      await this.terms.apply(held, agent, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
       await this.models.apply(held, agent, held.signal);

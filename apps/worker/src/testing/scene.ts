@@ -23,6 +23,7 @@ import { GrantedSecrets } from '../start/granted-secrets.js';
 import { ModelSwitch } from '../start/model-switch.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
+import { TermsSwitch } from '../start/terms-switch.js';
 import { StandIns } from './stand-ins.js';
 
 export const ORG = 'org_test';
@@ -94,7 +95,7 @@ export async function openScene(
     pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
-  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), delivery, systemClock, logger);
+  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), delivery, systemClock, logger);
   const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
   const never = new AbortController().signal;
   const insertMessage = async (conversation: string, text: string): Promise<string> => {

@@ -114,7 +114,7 @@ function statsOf(ports: AgentPorts, events: readonly ConversationEvent[], kind: 
 }
 
 function systemPromptOf(kind: SubAgentKind, events: readonly ConversationEvent[]): string {
-  const parent = events.find((event) => event.kind === 'SystemPromptEvent');
+  const parent = events.findLast((event) => event.kind === 'SystemPromptEvent');
   const inherited = kind.alone || parent?.kind !== 'SystemPromptEvent' ? [] : [parent.system_prompt.text];
   return [...inherited, ...(kind.prompt === '' ? [] : [kind.prompt]), INTRODUCTION].join('\n\n');
 }

@@ -74,6 +74,9 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     promptTokens: 0,
     completionTokens: 0,
     confirmation: 'never',
+    agentType: 'default',
+    maxIterations: null,
+    maxBudgetUsd: null,
     ...more,
   };
 }

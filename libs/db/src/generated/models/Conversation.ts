@@ -27,6 +27,8 @@ export type AggregateConversation = {
 }
 
 export type ConversationAvgAggregateOutputType = {
+  maxIterations: number | null
+  maxBudgetUsd: runtime.Decimal | null
   attempt: number | null
   epoch: number | null
   acked: number | null
@@ -38,6 +40,8 @@ export type ConversationAvgAggregateOutputType = {
 }
 
 export type ConversationSumAggregateOutputType = {
+  maxIterations: number | null
+  maxBudgetUsd: runtime.Decimal | null
   attempt: number | null
   epoch: number | null
   acked: bigint | null
@@ -58,6 +62,9 @@ export type ConversationMinAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  agentType: string | null
+  maxIterations: number | null
+  maxBudgetUsd: runtime.Decimal | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -94,6 +101,9 @@ export type ConversationMaxAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  agentType: string | null
+  maxIterations: number | null
+  maxBudgetUsd: runtime.Decimal | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -130,6 +140,9 @@ export type ConversationCountAggregateOutputType = {
   branch: number
   environment: number
   confirmationMode: number
+  agentType: number
+  maxIterations: number
+  maxBudgetUsd: number
   model: number
   status: number
   executionStatus: number
@@ -162,6 +175,8 @@ export type ConversationCountAggregateOutputType = {
 
 
 export type ConversationAvgAggregateInputType = {
+  maxIterations?: true
+  maxBudgetUsd?: true
   attempt?: true
   epoch?: true
   acked?: true
@@ -173,6 +188,8 @@ export type ConversationAvgAggregateInputType = {
 }
 
 export type ConversationSumAggregateInputType = {
+  maxIterations?: true
+  maxBudgetUsd?: true
   attempt?: true
   epoch?: true
   acked?: true
@@ -193,6 +210,9 @@ export type ConversationMinAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  agentType?: true
+  maxIterations?: true
+  maxBudgetUsd?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -229,6 +249,9 @@ export type ConversationMaxAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  agentType?: true
+  maxIterations?: true
+  maxBudgetUsd?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -265,6 +288,9 @@ export type ConversationCountAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  agentType?: true
+  maxIterations?: true
+  maxBudgetUsd?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -391,6 +417,9 @@ export type ConversationGroupByOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string
+  agentType: string
+  maxIterations: number | null
+  maxBudgetUsd: runtime.Decimal | null
   model: string
   status: string
   executionStatus: string
@@ -453,6 +482,9 @@ export type ConversationWhereInput = {
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  agentType?: Prisma.StringFilter<"Conversation"> | string
+  maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
+  maxBudgetUsd?: Prisma.DecimalNullableFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -492,6 +524,9 @@ export type ConversationOrderByWithRelationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  agentType?: Prisma.SortOrder
+  maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -534,6 +569,9 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  agentType?: Prisma.StringFilter<"Conversation"> | string
+  maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
+  maxBudgetUsd?: Prisma.DecimalNullableFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -573,6 +611,9 @@ export type ConversationOrderByWithAggregationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  agentType?: Prisma.SortOrder
+  maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -620,6 +661,9 @@ export type ConversationScalarWhereWithAggregatesInput = {
   branch?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  agentType?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  maxIterations?: Prisma.IntNullableWithAggregatesFilter<"Conversation"> | number | null
+  maxBudgetUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   status?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   executionStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
@@ -659,6 +703,9 @@ export type ConversationCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  agentType?: string
+  maxIterations?: number | null
+  maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model: string
   status?: string
   executionStatus?: string
@@ -698,6 +745,9 @@ export type ConversationUncheckedCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  agentType?: string
+  maxIterations?: number | null
+  maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model: string
   status?: string
   executionStatus?: string
@@ -737,6 +787,9 @@ export type ConversationUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  agentType?: Prisma.StringFieldUpdateOperationsInput | string
+  maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -776,6 +829,9 @@ export type ConversationUncheckedUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  agentType?: Prisma.StringFieldUpdateOperationsInput | string
+  maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -815,6 +871,9 @@ export type ConversationCreateManyInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  agentType?: string
+  maxIterations?: number | null
+  maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model: string
   status?: string
   executionStatus?: string
@@ -854,6 +913,9 @@ export type ConversationUpdateManyMutationInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  agentType?: Prisma.StringFieldUpdateOperationsInput | string
+  maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -893,6 +955,9 @@ export type ConversationUncheckedUpdateManyInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  agentType?: Prisma.StringFieldUpdateOperationsInput | string
+  maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -932,6 +997,9 @@ export type ConversationCountOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  agentType?: Prisma.SortOrder
+  maxIterations?: Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -962,6 +1030,8 @@ export type ConversationCountOrderByAggregateInput = {
 }
 
 export type ConversationAvgOrderByAggregateInput = {
+  maxIterations?: Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
   acked?: Prisma.SortOrder
@@ -982,6 +1052,9 @@ export type ConversationMaxOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  agentType?: Prisma.SortOrder
+  maxIterations?: Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1018,6 +1091,9 @@ export type ConversationMinOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  agentType?: Prisma.SortOrder
+  maxIterations?: Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1045,6 +1121,8 @@ export type ConversationMinOrderByAggregateInput = {
 }
 
 export type ConversationSumOrderByAggregateInput = {
+  maxIterations?: Prisma.SortOrder
+  maxBudgetUsd?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
   acked?: Prisma.SortOrder
@@ -1053,6 +1131,14 @@ export type ConversationSumOrderByAggregateInput = {
   costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
+}
+
+export type NullableDecimalFieldUpdateOperationsInput = {
+  set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  increment?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string
+  divide?: runtime.Decimal | runtime.DecimalJsLike | number | string
 }
 
 export type BigIntFieldUpdateOperationsInput = {
@@ -1095,6 +1181,9 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  agentType?: boolean
+  maxIterations?: boolean
+  maxBudgetUsd?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1134,6 +1223,9 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  agentType?: boolean
+  maxIterations?: boolean
+  maxBudgetUsd?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1173,6 +1265,9 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  agentType?: boolean
+  maxIterations?: boolean
+  maxBudgetUsd?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1212,6 +1307,9 @@ export type ConversationSelectScalar = {
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  agentType?: boolean
+  maxIterations?: boolean
+  maxBudgetUsd?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1241,7 +1339,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "agentType" | "maxIterations" | "maxBudgetUsd" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1262,6 +1360,15 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * How often its agent asks before it acts: `never`, `risky`, `always`. The organization's own mode is a floor above it.
      */
     confirmationMode: string
+    /**
+     * `default` or `plan`.
+     */
+    agentType: string
+    /**
+     * Of its own; NULL: none.
+     */
+    maxIterations: number | null
+    maxBudgetUsd: runtime.Decimal | null
     model: string
     /**
      * ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus of libs/contracts.
@@ -1751,6 +1858,9 @@ export interface ConversationFieldRefs {
   readonly branch: Prisma.FieldRef<"Conversation", 'String'>
   readonly environment: Prisma.FieldRef<"Conversation", 'String'>
   readonly confirmationMode: Prisma.FieldRef<"Conversation", 'String'>
+  readonly agentType: Prisma.FieldRef<"Conversation", 'String'>
+  readonly maxIterations: Prisma.FieldRef<"Conversation", 'Int'>
+  readonly maxBudgetUsd: Prisma.FieldRef<"Conversation", 'Decimal'>
   readonly model: Prisma.FieldRef<"Conversation", 'String'>
   readonly status: Prisma.FieldRef<"Conversation", 'String'>
   readonly executionStatus: Prisma.FieldRef<"Conversation", 'String'>

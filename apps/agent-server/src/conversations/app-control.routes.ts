@@ -1,0 +1,23 @@
+import { AgentTerms, RevokeConfirmationRule } from '@slipway/contracts';
+import { parseOrThrow } from '@slipway/errors';
+import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import type { Conversations } from './conversations.js';
+
+const SUCCESS = { success: true } as const;
+
+/** What the app says of a conversation that OpenHands' wire has no words for. */
+export function appControlRoutes(conversations: Conversations): Route[] {
+  const post = (path: string, handle: Handler): Route => ({ method: 'POST', path: `/api/slipway/conversations/:id${path}`, access: 'session', handle });
+  return [
+    post('/terms', async ({ params, request }) => {
+      const terms = parseOrThrow(AgentTerms, await readJson(request));
+      await (await conversations.get(params['id'])).setTerms(terms);
+      return ok(SUCCESS);
+    }),
+    post('/revoke_rule', async ({ params, request }) => {
+      const rule = parseOrThrow(RevokeConfirmationRule, await readJson(request));
+      await (await conversations.get(params['id'])).confirmation.revoke(rule);
+      return ok(SUCCESS);
+    }),
+  ];
+}

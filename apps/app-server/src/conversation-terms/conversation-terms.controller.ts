@@ -1,0 +1,65 @@
+import { Controller, Param } from '@nestjs/common';
+import {
+  type AskConversation,
+  type CarryOutPlan,
+  type ConfirmationRuleList,
+  type Conversation,
+  type ConversationAnswer,
+  operations,
+  type Principal,
+  type QueuedMessage,
+  type RevokeConfirmationRule,
+  type UpdateConversationTerms,
+} from '@slipway/contracts';
+import { ConversationsService } from '../conversations/conversations.service.js';
+import { conversationId } from '../events/conversation-id.js';
+import { Body, Caller, ReservedId } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { BesideTheTaskService } from './beside-the-task.service.js';
+import { ConversationTermsService } from './conversation-terms.service.js';
+
+@Controller()
+export class ConversationTermsController {
+  constructor(
+    private readonly terms: ConversationTermsService,
+    private readonly beside: BesideTheTaskService,
+    private readonly conversations: ConversationsService,
+  ) {}
+
+  @Serves(operations.updateConversationTerms)
+  async update(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: UpdateConversationTerms): Promise<Conversation> {
+    await this.terms.change(caller, conversationId(id), body);
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.carryOutPlan)
+  carryOut(
+    @Caller() caller: Principal,
+    @Param('conversation') id: string,
+    @Body() body: CarryOutPlan,
+    @ReservedId() messageId: string | undefined,
+  ): Promise<QueuedMessage> {
+    return this.terms.carryOut(caller, conversationId(id), body, messageId);
+  }
+
+  @Serves(operations.condenseConversation)
+  async condense(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Conversation> {
+    await this.beside.condense(caller, conversationId(id));
+    return this.conversations.get(caller, conversationId(id));
+  }
+
+  @Serves(operations.askConversation)
+  async ask(@Caller() caller: Principal, @Param('conversation') id: string, @Body() { question }: AskConversation): Promise<ConversationAnswer> {
+    return { answer: await this.beside.ask(caller, conversationId(id), question) };
+  }
+
+  @Serves(operations.listConfirmationRules)
+  async rules(@Caller() caller: Principal, @Param('conversation') id: string): Promise<ConfirmationRuleList> {
+    return { data: await this.beside.rules(caller, conversationId(id)) };
+  }
+
+  @Serves(operations.revokeConfirmationRule)
+  async revoke(@Caller() caller: Principal, @Param('conversation') id: string, @Body() body: RevokeConfirmationRule): Promise<ConfirmationRuleList> {
+    return { data: await this.beside.revoke(caller, conversationId(id), body) };
+  }
+}

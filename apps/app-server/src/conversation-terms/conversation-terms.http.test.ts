@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { Conversation, QueuedMessage } from '@slipway/contracts';
+import { expect } from 'expect';
+import { ConversationApp, executionStatus, type Person, startSandbox } from '../testing/conversation-app.js';
+
+const rule = { tool_name: 'terminal', match: 'prefix' as const, value: 'npm test' };
+
+describe('how far an agent goes by itself, and what is asked of it beside its task', () => {
+  let app: ConversationApp;
+  let ada: Person;
+  before(async () => {
+    app = await ConversationApp.start();
+    ada = await app.person('Ada');
+  });
+  const sandboxes: Array<Awaited<ReturnType<typeof startSandbox>>> = [];
+  after(async () => {
+    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+    await app?.close();
+  });
+  const standIn = async (answers: Parameters<typeof startSandbox>[0]) => {
+    const sandbox = await startSandbox(answers);
+    sandboxes.push(sandbox);
+    return sandbox;
+  };
+  const on = <T = Conversation & { code?: string; fields?: unknown }>(method: string, id: string, path: string, body?: object, who = ada) =>
+    app.http<T>(who, method, app.path(who, id, path), body);
+  const update = (id: string, body: object) => on('PATCH', id, '/terms', body);
+  const create = (body: object) => app.http<Conversation & { code?: string; fields?: unknown }>(ada, 'POST', app.path(ada), { prompt: 'x', ...body });
+  const row = async (id: string) =>
+    (
+      await app.owner.query<{ told: string | null; jobs: string[] | null; actions: string[] }>(
+        `SELECT checkpoint ->> 'terms' AS told, (SELECT array_agg(queue) FROM app.outbox WHERE key = $1::text) AS jobs,
+           ARRAY(SELECT action FROM app.audit_entry WHERE target = $1::text AND action <> 'conversation.create' ORDER BY 1) AS actions
+         FROM app.conversation WHERE id = $1::uuid`,
+        [id],
+      )
+    ).rows[0];
+  const settings = (values: object) =>
+    app.owner.query('UPDATE app.org SET settings = settings || $2::jsonb WHERE id = $1', [ada.orgId, JSON.stringify(values)]);
+
+  it('is said at the start, within what the organization allows', async () => {
+    const made = await create({ agentType: 'plan', maxIterations: 20, maxBudgetUsd: '2.50' });
+    expect(made).toMatchObject({ status: 201, body: { agentType: 'plan', maxIterations: 20, maxBudgetUsd: '2.5' } });
+    expect((await create({})).body).toMatchObject({ agentType: 'default', maxIterations: null, maxBudgetUsd: null });
+    for (const wrong of [
+      { agentType: 'dream' },
+      { maxIterations: 0 },
+      { maxIterations: 1.5 },
+      { maxBudgetUsd: '0' },
+      { maxBudgetUsd: '1e3' },
+      { maxBudgetUsd: 5 },
+    ])
+      expect((await create(wrong)).status).toBe(400);
+    await settings({ maxIterations: 30 });
+    const fields = [{ path: 'maxIterations', message: 'must be at most 30: your organization allows no more' }];
+    expect(await create({ maxIterations: 31 })).toMatchObject({ status: 400, body: { fields } });
+    expect(await update(made.body.id, { maxIterations: 31 })).toMatchObject({ status: 400, body: { fields } });
+    await settings({ maxIterations: null });
+  });
+
+  it('is changed in the sandbox first, then stored, said in the log and in the audit, once', async () => {
+    const sandbox = await standIn(() => ({ status: 200 }));
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    await app.owner.query('DELETE FROM app.outbox');
+    for (let time = 0; time < 2; time += 1)
+      expect(await update(id, { maxIterations: 40, maxBudgetUsd: '3.10' })).toMatchObject({ status: 200, body: { maxIterations: 40, maxBudgetUsd: '3.1' } });
+    expect(await row(id)).toEqual({ told: 'default|40|3.1', jobs: null, actions: ['conversation.set-terms'] });
+    expect(new Set(sandbox.asked)).toEqual(new Set([`POST /api/slipway/conversations/${id}/terms`]));
+    expect((await app.log(id)).map(({ event }) => event)).toMatchObject([
+      { key: 'terms', value: { agentType: 'default', maxIterations: 40, maxBudgetUsd: '3.1' } },
+    ]);
+    expect((await update(id, { maxBudgetUsd: null })).body).toMatchObject({ maxIterations: 40, maxBudgetUsd: null });
+    expect((await update(id, {})).status).toBe(400);
+  });
+
+  it('stays as it was when the sandbox is silent, or refuses: with the reason', async () => {
+    const problem = (code: string, more: object = {}) => JSON.stringify({ code, detail: 'no', ...more });
+    const answers = [
+      { status: 409, body: problem('conversation.busy') },
+      { status: 400, body: problem('request.invalid', { fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }) },
+      { status: 500, body: problem('internal.unexpected') },
+    ];
+    const sandbox = await standIn(() => answers.shift() ?? { status: 500 });
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    expect(await update(id, { agentType: 'plan' })).toMatchObject({ status: 409, body: { code: 'conversation.busy' } });
+    expect(await update(id, { maxIterations: 900 })).toMatchObject({
+      status: 400,
+      body: { fields: [{ path: 'maxIterations', message: 'must be at most 500 here' }] },
+    });
+    expect(await update(id, { maxIterations: 90 })).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+    expect((await on('GET', id, '')).body).toMatchObject({ agentType: 'default', maxIterations: null });
+  });
+
+  it('reaches a sandbox that is starting by a job, and wakes nobody who rests', async () => {
+    const { id } = await app.conversation(ada);
+    await app.owner.query('DELETE FROM app.outbox');
+    expect((await update(id, { maxIterations: 41 })).status).toBe(200);
+    expect((await row(id))?.jobs).toEqual(['conversation-start']);
+    await app.owner.query('DELETE FROM app.outbox');
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    expect((await update(id, { maxIterations: 42 })).status).toBe(200);
+    expect((await row(id))?.jobs).toBeNull();
+  });
+
+  it('lets a plan be carried out: another kind of agent, then the message, which is one however often it is asked for', async () => {
+    const sandbox = await standIn(() => ({ status: 200 }));
+    const { id } = (await create({ agentType: 'plan' })).body;
+    await app.started(id, 1, sandbox);
+    const key = randomUUID();
+    const carry = (body: object) => app.http<QueuedMessage>(ada, 'POST', app.path(ada, id, '/carry-out-plan'), body, { 'idempotency-key': key });
+    const [first, again] = [await carry({ note: 'but not step 3' }), await carry({ note: 'but not step 3' })];
+    expect(first.status).toBe(202);
+    expect(again.body.id).toBe(first.body.id);
+    expect(first.body.text).toMatch(/PLAN\.md[\s\S]*but not step 3$/);
+    const { body } = await on('GET', id, '');
+    expect([body.agentType, body.queued.map((message) => message.id)]).toEqual(['default', [expect.any(String), first.body.id]]);
+  });
+
+  it('summarizes and answers while a sandbox has the conversation', async () => {
+    const sandbox = await standIn(({ url = '' }) => ({ status: 200, body: url.endsWith('/ask_agent') ? '{"response":"Because."}' : '{"success":true}' }));
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, sandbox);
+    expect((await on('POST', id, '/condense')).status).toBe(200);
+    expect(await on('POST', id, '/ask', { question: 'Why?' })).toMatchObject({ status: 200, body: { answer: 'Because.' } });
+    expect((await on('POST', id, '/ask', { question: ' ' })).status).toBe(400);
+    expect((await row(id))?.actions).toEqual(['conversation.ask', 'conversation.condense']);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    for (const [path, body] of [['/condense'], ['/ask', { question: 'Why?' }]] as const)
+      expect(await on('POST', id, path, body)).toMatchObject({ status: 409, body: { code: 'conversation.not-running' } });
+  });
+
+  it('shows what is not asked again, wherever in the log it was said, and revokes it', async () => {
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1);
+    const said = { id: randomUUID(), timestamp: new Date().toISOString(), source: 'user' as const, kind: 'ConversationStateUpdateEvent' as const };
+    const value = { policy: { kind: 'AlwaysConfirm' }, analyzer: null, rules: [{ ...rule, by: 'Ada' }] };
+    await app.ingest(ada, id, [
+      { producerSeq: 1, event: { ...said, key: 'confirmation_settings', value } },
+      { producerSeq: 2, event: executionStatus('running') },
+    ]);
+    const list = () => on<{ data: object[] }>('GET', id, '/confirmation-rules');
+    expect((await list()).body.data).toEqual([{ ...rule, by: 'Ada' }]);
+    for (let time = 0; time < 2; time += 1) expect(await on('POST', id, '/confirmation-rules/revoke', rule)).toMatchObject({ status: 200, body: { data: [] } });
+    expect((await list()).body.data).toEqual([]);
+    expect((await row(id))?.actions).toEqual(['conversation.revoke-rule']);
+    const last = (await app.log(id)).at(-1)?.event;
+    expect(last).toMatchObject({ key: 'confirmation_settings', value: { policy: { kind: 'AlwaysConfirm' }, rules: [] } });
+  });
+
+  it('ends what halted at a limit, with and without a sandbox', async () => {
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1);
+    const pause = { id: randomUUID(), timestamp: new Date().toISOString(), source: 'environment' as const, kind: 'PauseEvent' as const };
+    await app.ingest(ada, id, [
+      { producerSeq: 1, event: executionStatus('running') },
+      { producerSeq: 2, event: pause },
+      { producerSeq: 3, event: executionStatus('paused') },
+    ]);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+    for (let time = 0; time < 2; time += 1) expect(await on('POST', id, '/stop')).toMatchObject({ status: 202, body: { status: 'stopped' } });
+    expect((await app.log(id)).filter(({ event }) => event.kind === 'InterruptEvent')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { ConversationsModule } from '../conversations/conversations.module.js';
+import { BesideTheTaskService } from './beside-the-task.service.js';
+import { ConversationTermsController } from './conversation-terms.controller.js';
+import { ConversationTermsService } from './conversation-terms.service.js';
+
+@Module({ imports: [ConversationsModule], controllers: [ConversationTermsController], providers: [ConversationTermsService, BesideTheTaskService] })
+export class ConversationTermsModule {}

@@ -1,0 +1,42 @@
+import type { AgentType, ConversationTerms } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+interface TermsRow {
+  readonly agent_type: AgentType;
+  readonly max_iterations: number | null;
+  /** Decimal, as Postgres writes it. */
+  readonly max_budget_usd: string | null;
+}
+
+const COLUMNS = 'agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd';
+
+/** `null` when there is no such conversation. */
+export async function termsOf(client: PoolClient, orgId: string, id: string): Promise<ConversationTerms | null> {
+  const { rows } = await client.query<TermsRow>(`SELECT ${COLUMNS} FROM app.conversation WHERE org_id = $1 AND id = $2`, [orgId, id]);
+  return rows[0] === undefined ? null : toTerms(rows[0]);
+}
+
+/** @param told whether the agent knows of it already: worker tells one whose checkpoint says another. */
+export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms, told: 'told' | 'untold'): Promise<void> {
+  await client.query(
+    `UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric
+       ${told === 'told' ? ", checkpoint = checkpoint || jsonb_build_object('terms', app.terms_of_conversation($3, $4, $5::numeric))" : ''}
+     WHERE org_id = $1 AND id = $2`,
+    [orgId, id, terms.agentType, terms.maxIterations, terms.maxBudgetUsd],
+  );
+}
+
+/** What the log of a conversation says last of asking before acting, wherever in it; `null` for one that says nothing. */
+export async function lastConfirmationSettings(client: PoolClient, orgId: string, conversationId: string): Promise<unknown> {
+  const { rows } = await client.query<{ value: unknown }>(
+    `SELECT event -> 'value' AS value FROM app.event
+     WHERE org_id = $1 AND conversation_id = $2 AND kind = 'ConversationStateUpdateEvent' AND event ->> 'key' = 'confirmation_settings'
+     ORDER BY seq DESC LIMIT 1`,
+    [orgId, conversationId],
+  );
+  return rows[0]?.value ?? null;
+}
+
+function toTerms({ agent_type, max_iterations, max_budget_usd }: TermsRow): ConversationTerms {
+  return { agentType: agent_type, maxIterations: max_iterations, maxBudgetUsd: max_budget_usd };
+}

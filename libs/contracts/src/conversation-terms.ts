@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { Money } from './budgets.js';
+import { ConfirmationRule } from './confirmation.js';
+
+/** `default` works; `plan` looks, asks and writes PLAN.md, and changes nothing else. */
+export const AGENT_TYPES = ['default', 'plan'] as const;
+export const AgentType = z.enum(AGENT_TYPES);
+export type AgentType = z.infer<typeof AgentType>;
+
+/** Steps for one message, before the agent pauses. What the organization and the installation allow is a ceiling above it. */
+export const MaxIterations = z.int().min(1).max(100_000);
+
+/** What a conversation may cost before it pauses: more than nothing. */
+export const ConversationBudget = Money.refine((amount) => Number(amount) > 0, 'must be more than 0');
+
+/** `PATCH …/conversations/{id}/terms`: absent stays, `null` is no limit of its own. */
+export const UpdateConversationTerms = z
+  .strictObject({
+    agentType: AgentType.optional(),
+    maxIterations: MaxIterations.nullable().optional(),
+    maxBudgetUsd: ConversationBudget.nullable().optional(),
+  })
+  .refine((change) => Object.values(change).some((value) => value !== undefined), 'say what is to change');
+export type UpdateConversationTerms = z.infer<typeof UpdateConversationTerms>;
+
+/** Value of a state update with key `terms`: what holds from the agent's next step on. */
+export const ConversationTerms = z.object({
+  agentType: AgentType,
+  maxIterations: z.int().positive().nullable(),
+  maxBudgetUsd: z.string().nullable(),
+});
+export type ConversationTerms = z.infer<typeof ConversationTerms>;
+
+/** `POST …/conversations/{id}/carry-out-plan`. `note` is told to the agent beside the plan. */
+export const CarryOutPlan = z.strictObject({ note: z.string().trim().max(10_000).optional() });
+export type CarryOutPlan = z.infer<typeof CarryOutPlan>;
+
+/** `POST …/conversations/{id}/ask`: a question beside the task. */
+export const AskConversation = z.strictObject({
+  question: z
+    .string()
+    .trim()
+    .min(1, 'ask something')
+    .max(20_000)
+    .refine((value) => !value.includes('\u0000'), 'must not contain the character NUL'),
+});
+export type AskConversation = z.infer<typeof AskConversation>;
+export const ConversationAnswer = z.object({ answer: z.string() });
+export type ConversationAnswer = z.infer<typeof ConversationAnswer>;
+
+/** What is not asked again in a conversation. */
+export const ConfirmationRuleList = z.object({ data: z.array(ConfirmationRule) });
+export type ConfirmationRuleList = z.infer<typeof ConfirmationRuleList>;
+/** The rule that no longer holds, by what it says. */
+export const RevokeConfirmationRule = z.strictObject(ConfirmationRule.omit({ by: true }).shape);
+export type RevokeConfirmationRule = z.infer<typeof RevokeConfirmationRule>;
+
+/** agent-server, `POST /api/slipway/conversations/{id}/terms`: absent stays; `null` takes a limit away. US dollars. */
+export const AgentTerms = z.object({
+  agent_type: AgentType.optional(),
+  max_iterations: z.int().positive().nullable().optional(),
+  max_budget_per_task: z.number().positive().nullable().optional(),
+});
+export type AgentTerms = z.infer<typeof AgentTerms>;

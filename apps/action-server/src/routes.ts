@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigureRequest, ExecuteActionRequest, RunCommandRequest } from '@slipway/contracts';
+import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -16,8 +16,11 @@ import { createDirectory, searchSubdirectories } from './files/directories.js';
 import { downloadFile } from './files/download.js';
 import { uploadFile } from './files/upload.js';
 import { listChanges } from './git/changes.js';
+import { changesOfCommit, listCommits } from './git/commits.js';
 import { diffOfFile } from './git/file-diff.js';
 import { streamPatch } from './git/patch.js';
+import { searchRepositories } from './git/repositories.js';
+import { TurnMarks } from './git/turn-marks.js';
 import { jsonBody } from './http/body.js';
 import type { LiveChannels } from './http/live.js';
 import type { Routes } from './http/server.js';
@@ -28,12 +31,20 @@ import { Terminals } from './terminal/terminals.js';
 import { extractUpload } from './zip/extract-zip.js';
 import { sendZip } from './zip/send-zip.js';
 
+const CommitName = z.string().regex(/^[0-9a-fA-F]{4,64}$/, 'a hash of 4 to 64 digits');
 const PathQuery = z.object({ path: z.string().min(1).max(4096) });
 /** `ref` is what OpenHands' clients call `base`. */
 const GitQuery = PathQuery.extend({
   base: z.string().min(1).max(200).optional(),
   ref: z.string().min(1).max(200).optional(),
+  turn: MarkTurnRequest.shape.turn.optional(),
+  commit: CommitName.optional(),
   file: z.string().min(1).max(4096).optional(),
+}).transform(({ path: place, file, base, ref, turn, commit }) => ({ path: place, file, to: { base: base ?? ref, turn, commit } }));
+const CommitsQuery = PathQuery.extend({
+  base: z.string().min(1).max(200).optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  page_id: z.string().max(100).optional(),
 });
 const SubdirectoriesQuery = PathQuery.extend({
   page_id: z.string().optional(),
@@ -79,6 +90,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
   const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
   const handlers = { terminal, editor, patcher, ipython, search };
   const repositories = { directory: workspace, environment };
+  const marks = new TurnMarks(repositories, path.join(stateDirectory, 'turns'));
+  const reading = { workspace: repositories, marks };
   /** Tells agent-server that this process is a new one, and has to be configured again. */
   const instance = randomUUID();
   const commands = new CommandRunner(workspace, environment);
@@ -105,17 +118,27 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       'GET /git/changes': ({ query, signal }) => {
-        const { path: repository, base, ref } = queryOf(GitQuery, query);
-        return listChanges(repositories, repository, base ?? ref, signal);
+        const { path: place, to } = queryOf(GitQuery, query);
+        return listChanges(reading, place, to, signal);
       },
       'GET /git/diff': ({ query, signal }) => {
-        const { path: file, base, ref } = queryOf(GitQuery, query);
-        return diffOfFile(repositories, file, base ?? ref, signal);
+        const { path: file, to } = queryOf(GitQuery, query);
+        return diffOfFile(reading, file, to, signal);
       },
       'GET /git/patch': ({ query, response, signal }) => {
-        const { path: repository, base, ref, file } = queryOf(GitQuery, query);
-        return streamPatch(repositories, { path: repository, base: base ?? ref, file }, response, signal);
+        const { path: place, file, to } = queryOf(GitQuery, query);
+        return streamPatch(reading, { path: place, file, ...to }, response, signal);
       },
+      'GET /git/commits': ({ query, signal }) => {
+        const { path: place, page_id: pageId, limit, base } = queryOf(CommitsQuery, query);
+        return listCommits(repositories, { path: place, pageId, limit, base }, signal);
+      },
+      'GET /git/commit_changes': ({ query, signal }) => {
+        const { path: place, commit } = queryOf(PathQuery.extend({ commit: CommitName }), query);
+        return changesOfCommit(repositories, place, commit, signal);
+      },
+      'GET /git/repositories': ({ query, signal }) => searchRepositories(repositories, queryOf(PathQuery, query).path, signal),
+      'POST /git/mark': async ({ request, signal }) => marks.mark((await jsonBody(request, MarkTurnRequest)).turn, signal),
       'GET /archive/workspace': ({ response, signal }) => archive.send(response, signal),
       'PUT /archive/workspace': ({ request, response, signal }) => archive.take(request, response, signal),
       'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),

@@ -171,6 +171,18 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Make it faster, or raise SETUP_SCRIPT_TIMEOUT_SECONDS.',
   },
+  'changes.turn-unknown': {
+    status: 409,
+    title: 'Not known for the last message',
+    retry: 'never',
+    nextStep: 'Compare with the base; from the next message on it is known.',
+  },
+  'changes.not-kept': {
+    status: 409,
+    title: 'Only the changes against the base were kept',
+    retry: 'later',
+    nextStep: 'Send a message, or resume the conversation: with its sandbox all of it is there again.',
+  },
   'file.not-found': { status: 404, title: 'There is no such file', retry: 'never', nextStep: 'Check the path.' },
   'file.binary': { status: 415, title: 'The file is not text', retry: 'never', nextStep: 'Download it instead of viewing it.' },
   'file.too-large': { status: 413, title: 'The file is too large to show', retry: 'never', nextStep: 'Download it, or view a range of lines.' },

@@ -1,26 +1,52 @@
 import type { GitChange } from '@slipway/contracts';
-import { gitOutput } from './git.js';
-import { type GitWorkspace, openRepository, resolveBase } from './repository.js';
-import { indexOfWorktree } from './worktree-index.js';
+import { type Against, against, type GitReading } from './against.js';
+import { type GitOptions, git, gitFailure, gitOutput } from './git.js';
+import { openRepository, parentOf, type Repository } from './repository.js';
+import { indexOfWorktree, type WorktreeIndex } from './worktree-index.js';
 
 const STATUSES: Readonly<Record<string, GitChange['status']>> = { A: 'ADDED', D: 'DELETED', R: 'MOVED', C: 'ADDED' };
+const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 
-/** Files that differ from `base` in any way (committed since, staged, unstaged, untracked), with the number of lines. */
-export async function listChanges(workspace: GitWorkspace, path: string, base: string | undefined, signal: AbortSignal): Promise<GitChange[]> {
-  const repository = await openRepository(workspace, path, signal);
-  const commit = await resolveBase(repository, base);
-  const index = await indexOfWorktree(repository);
+/**
+ * Files that differ in any way (committed since, staged, unstaged, untracked), with the number of lines; of a commit, what it did.
+ * A file that is too large to be read is told as binary, whatever it holds.
+ */
+export async function listChanges(reading: GitReading, path: string, wanted: Against, signal: AbortSignal): Promise<GitChange[]> {
+  const repository = await openRepository(reading.workspace, path, signal);
+  const before = await against(reading, repository, wanted);
+  if (before.commit !== null) return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
+  const index = await indexOfWorktree(repository, { alternates: before.alternates });
   try {
-    const options = { cwd: repository.root, signal, env: index.env };
-    return parseChanges(
-      await gitOutput(
-        ['diff', '--cached', '--raw', '--numstat', '-z', '-M', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all', commit, '--'],
-        options,
-      ),
-    );
+    return withLarge(await changed(['--cached', before.tree], { cwd: repository.root, signal, env: index.env }), index, before.large);
   } finally {
     await index.dispose();
   }
+}
+
+/** What makes a commit or tree of another. */
+export async function changesBetween({ root: cwd, signal, env }: Repository, from: string, to: string): Promise<GitChange[]> {
+  return changed([from, to], { cwd, signal, env });
+}
+
+/** What is not here of a partial clone is not fetched: without it there are names, and neither lines nor renames. */
+async function changed(sides: readonly string[], options: GitOptions): Promise<GitChange[]> {
+  const args = ['diff', '--raw', '--numstat', '-M', ...DIFF, ...sides, '--'];
+  const { exitCode, stdout, stderr } = await git(args, options);
+  if (exitCode === 0) return parseChanges(stdout);
+  if (!/promisor|unable to read|missing/i.test(stderr)) throw gitFailure(args, stderr);
+  return parseChanges(await gitOutput(['diff', '--raw', '--no-renames', ...DIFF, ...sides, '--'], options));
+}
+
+/** @param before stamps of those that were large already, when that is known. */
+function withLarge(changes: GitChange[], { large }: WorktreeIndex, before: ReadonlyMap<string, string>): GitChange[] {
+  const touched = large.filter(({ path, stamp }) => before.get(path) !== stamp);
+  const paths = new Set(touched.map(({ path }) => path));
+  return [
+    ...changes.filter(({ path }) => !paths.has(path)),
+    ...touched.map(
+      ({ path, tracked }): GitChange => ({ status: tracked || before.has(path) ? 'UPDATED' : 'ADDED', path, additions: 0, deletions: 0, binary: true }),
+    ),
+  ];
 }
 
 /** `:modes hashes STATUS\0path\0[new path\0]` for each file, then `added\tdeleted\tpath\0` or `added\tdeleted\t\0old\0new\0`. */

@@ -7,10 +7,18 @@ const TIMEOUT_MS = 120_000;
 /** Most output of a command that is read whole. Bytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
-/** The repository's own configuration must not change what the output looks like, nor start programs. */
+/** The repository's own configuration must not change what the output looks like, nor start programs, nor have anything written beside the index that we name. */
 const SETTINGS = [
   'core.quotePath=false',
   'core.fsmonitor=false',
+  // An index that is written has a hook, even one of ours.
+  'core.hooksPath=/dev/null',
+  'core.splitIndex=false',
+  'core.alternateRefsCommand=',
+  'log.showSignature=false',
+  'log.showRoot=true',
+  'maintenance.auto=false',
+  'gc.auto=0',
   'core.safecrlf=false',
   'core.untrackedCache=false',
   'color.ui=false',
@@ -40,7 +48,8 @@ export function startGit(args: readonly string[], { cwd, signal, env }: GitOptio
     cwd,
     signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     killSignal: 'SIGKILL',
-    env: { ...env, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C.UTF-8' },
+    // Reading asks no other machine: what a partial clone lacks would be fetched, by whatever program its configuration names.
+    env: { ...env, GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none', LC_ALL: 'C.UTF-8' },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => {});

@@ -1,30 +1,30 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { type Against, against, type GitReading } from './against.js';
 import { exitCodeOf, gitFailure, startGit } from './git.js';
-import { type GitWorkspace, openRepository, resolveBase } from './repository.js';
+import { openRepository, parentOf } from './repository.js';
 import { indexOfWorktree } from './worktree-index.js';
 
-export interface PatchRequest {
+export interface PatchRequest extends Against {
   readonly path: string;
-  readonly base: string | undefined;
   /** One file, from the repository's top folder. */
   readonly file: string | undefined;
 }
 
 /**
- * Streams everything that differs from `base` as a patch that `git apply` takes on a clean checkout of it, binary files and renames included.
+ * Streams everything that differs as a patch that `git apply` takes on a clean checkout of what it is compared with, binary files and renames included.
  * A failure after the first byte cuts the connection: half a patch must not look like a whole one.
  */
-export async function streamPatch(workspace: GitWorkspace, { path, base, file }: PatchRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
-  const repository = await openRepository(workspace, path, signal);
-  const commit = await resolveBase(repository, base);
-  const index = await indexOfWorktree(repository);
+export async function streamPatch(reading: GitReading, { path, file, ...to }: PatchRequest, response: ServerResponse, signal: AbortSignal): Promise<void> {
+  const repository = await openRepository(reading.workspace, path, signal);
+  const before = await against(reading, repository, to);
+  const index = before.commit === null ? await indexOfWorktree(repository, { alternates: before.alternates, only: file, whole: true }) : null;
   try {
     const only = file === undefined ? [] : [`:(top,literal)${file}`];
+    const sides = before.commit === null ? ['--cached', before.tree] : [await parentOf(repository, before.commit), before.commit];
     const args = [
       'diff',
-      '--cached',
       '--binary',
       '--full-index',
       '-M',
@@ -35,11 +35,11 @@ export async function streamPatch(workspace: GitWorkspace, { path, base, file }:
       '--no-ext-diff',
       '--no-textconv',
       '--ignore-submodules=all',
-      commit,
+      ...sides,
       '--',
       ...only,
     ];
-    const child = startGit(args, { cwd: repository.root, signal, env: index.env });
+    const child = startGit(args, { cwd: repository.root, signal, env: index?.env ?? repository.env });
     child.stdin.end();
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
@@ -56,6 +56,6 @@ export async function streamPatch(workspace: GitWorkspace, { path, base, file }:
     if ((await exited) !== 0) throw gitFailure(args, stderr);
     response.end();
   } finally {
-    await index.dispose();
+    await index?.dispose();
   }
 }

@@ -14,7 +14,7 @@ export interface GitWorkspace {
 export interface Repository {
   /** Real path of its top folder. */
   readonly root: string;
-  /** Real path of its `.git` folder. */
+  /** Real path of the `.git` folder with its objects and branches: of a worktree that of the repository it belongs to. */
   readonly gitDirectory: string;
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string>>;
@@ -26,17 +26,71 @@ export async function openRepository({ directory, environment }: GitWorkspace, w
   let folder = await insideWorkspace(directory, wanted);
   // A deleted file may have taken its folders along.
   while (!(await stat(folder).catch(() => undefined))?.isDirectory()) folder = path.dirname(folder);
-  const { exitCode, stdout } = await git(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'], { cwd: folder, signal, env });
+  const options = { cwd: folder, signal, env };
+  const { exitCode, stdout, stderr } = await git(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'], options);
   const [root, gitDirectory] = stdout.toString().split('\n');
-  if (exitCode !== 0 || !root || !gitDirectory) throw new SlipwayError('repository.not-found', `There is no git repository at ${wanted}.`);
-  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env };
+  if (exitCode !== 0 || !root || !gitDirectory) throw new SlipwayError('repository.not-found', notOpened(wanted, stderr));
+  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await withoutFilters(options) };
 }
 
-/** The commit to compare with: `base`, else the last commit, else the empty tree of a repository without one. @throws SlipwayError `request.invalid`. */
-export async function resolveBase({ root, signal, env }: Repository, base: string | undefined): Promise<string> {
-  const name = base ?? 'HEAD';
+/** In words for a person; git's own, where it found something that it cannot read. */
+function notOpened(wanted: string, stderr: string): string {
+  if (stderr.includes('must be run in a work tree')) return `The repository at ${wanted} is bare: it has history and no files.`;
+  if (stderr === '' || stderr.includes('not a git repository (or any')) return `There is no git repository at ${wanted}.`;
+  return `git cannot read the repository at ${wanted}: ${stderr
+    .trim()
+    .split('\n')[0]
+    ?.replace(/^fatal: /, '')}`;
+}
+
+/**
+ * The environment in which files are taken as they are: a filter of the repository's configuration is a program of its choice. A file that a filter would have
+ * changed on its way in (Git LFS) counts as changed only when it was touched.
+ */
+async function withoutFilters(options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> }): Promise<Record<string, string>> {
+  const { stdout } = await git(['config', '--null', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$'], options);
+  const names = [...new Set(stdout.toString().split('\0').filter(Boolean))];
+  const before = Number(options.env['GIT_CONFIG_COUNT'] ?? 0);
+  const env: Record<string, string> = { ...options.env, GIT_CONFIG_COUNT: String(before + names.length) };
+  for (const [index, name] of names.entries()) {
+    env[`GIT_CONFIG_KEY_${before + index}`] = name;
+    env[`GIT_CONFIG_VALUE_${before + index}`] = name.endsWith('.required') ? 'false' : '';
+  }
+  return env;
+}
+
+/**
+ * The commit to compare with: `base`; else where the branch left its upstream, or the remote's own branch; else the last commit; else the empty tree of a
+ * repository without one. @throws SlipwayError `request.invalid` when there is no such `base`.
+ */
+export async function resolveBase(repository: Repository, base: string | undefined): Promise<string> {
+  if (base !== undefined) return existingCommit(repository, base);
+  const { root: cwd, signal, env } = repository;
+  for (const upstream of ['@{upstream}', 'refs/remotes/origin/HEAD']) {
+    const { exitCode, stdout } = await git(['merge-base', 'HEAD', upstream], { cwd, signal, env });
+    if (exitCode === 0) return stdout.toString().trim();
+  }
+  return (await commitOf(repository, 'HEAD')) ?? emptyTree(repository);
+}
+
+/** The full name of a commit; `null` when the repository has none that is called so. */
+export async function commitOf({ root, signal, env }: Repository, name: string): Promise<string | null> {
   const { exitCode, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], { cwd: root, signal, env });
-  if (exitCode === 0) return stdout.toString().trim();
-  if (base !== undefined) throw new SlipwayError('request.invalid', `The repository has no commit ${base}.`);
+  return exitCode === 0 ? stdout.toString().trim() : null;
+}
+
+/** @throws SlipwayError `request.invalid`. */
+export async function existingCommit(repository: Repository, wanted: string): Promise<string> {
+  const commit = await commitOf(repository, wanted);
+  if (commit === null) throw new SlipwayError('request.invalid', `The repository has no commit ${wanted}.`);
+  return commit;
+}
+
+/** What a commit is compared with to say what it did: its first parent, or nothing. */
+export async function parentOf(repository: Repository, commit: string): Promise<string> {
+  return (await commitOf(repository, `${commit}^1`)) ?? emptyTree(repository);
+}
+
+async function emptyTree({ root, signal, env }: Repository): Promise<string> {
   return (await gitOutput(['hash-object', '-t', 'tree', '--stdin'], { cwd: root, signal, env })).toString().trim();
 }

@@ -1,45 +1,104 @@
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileError } from '../files/disk-space.js';
 import { gitOutput } from './git.js';
 import type { Repository } from './repository.js';
 
+/** A file over this is not read to see whether it changed: that it was touched is enough. Bytes. */
+const LARGE_BYTES = 64 * 1024 * 1024;
+
+/** A file that was touched and is too large to be read. */
+export interface LargeFile {
+  readonly path: string;
+  /** Two alike mean the same content. */
+  readonly stamp: string;
+  readonly tracked: boolean;
+}
+
 /** Environment under which git sees all of the worktree as its index. */
 export interface WorktreeIndex {
   readonly env: Readonly<Record<string, string>>;
+  readonly large: readonly LargeFile[];
   dispose(): Promise<void>;
 }
 
+export interface WorktreeIndexOptions {
+  /** Folder for the index and the objects that are made for it; one that exists is kept by whoever gives it. Absent: one of its own, gone with `dispose`. */
+  readonly folder?: string | undefined;
+  /** Object stores to read beside the repository's. */
+  readonly alternates?: readonly string[] | undefined;
+  /** From the top folder: all others are taken as they are in the repository's index. */
+  readonly only?: string | undefined;
+  /** Large files are read, too: for a patch that must be whole. */
+  readonly whole?: boolean | undefined;
+}
+
 /**
- * An index of everything in the worktree that is not ignored, staged or not, in a folder of its own: the repository's index, and its
- * object store, stay as the user left them. A repository inside the repository is left out: its files are not this one's.
+ * An index of everything in the worktree that is not ignored, staged or not, in a folder of its own: the repository's index, its locks and its
+ * object store stay as the user left them. A repository inside the repository is left out: its files are not this one's.
  */
-export async function indexOfWorktree({ root, gitDirectory, signal, env: outer }: Repository): Promise<WorktreeIndex> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-index-')).catch((error: unknown) => Promise.reject(fileError(error, os.tmpdir())));
+export async function indexOfWorktree(repository: Repository, options: WorktreeIndexOptions = {}): Promise<WorktreeIndex> {
+  const { root, gitDirectory, signal, env: outer } = repository;
+  const folder = options.folder ?? (await temporaryFolder());
   const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const env = {
       ...outer,
       GIT_INDEX_FILE: path.join(folder, 'index'),
       GIT_OBJECT_DIRECTORY: path.join(folder, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(path.join(gitDirectory, 'objects')),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: [path.join(gitDirectory, 'objects'), ...(options.alternates ?? [])].map((each) => JSON.stringify(each)).join(':'),
     };
-    await mkdir(env.GIT_OBJECT_DIRECTORY);
+    await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true });
     const [own] = (await gitOutput(['rev-parse', '--path-format=absolute', '--git-path', 'index'], { cwd: root, signal, env: outer })).toString().split('\n');
     // With what git already knows of the files' times, only changed ones are read. A repository may have no index yet.
     await copyFile(own as string, env.GIT_INDEX_FILE).catch((error: unknown) =>
       (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : Promise.reject(fileError(error, folder)),
     );
-    await gitOutput(['add', '--update', '--', ':/'], { cwd: root, signal, env });
-    const untracked = (await gitOutput(['ls-files', '-z', '--others', '--exclude-standard'], { cwd: root, signal, env })).toString('latin1').split('\0');
-    // A name that ends in a slash is a repository of its own.
-    const files = untracked.filter((name) => name !== '' && !name.endsWith('/'));
-    if (files.length > 0)
-      await gitOutput(['update-index', '--add', '-z', '--stdin'], { cwd: root, signal, env, input: Buffer.from(`${files.join('\0')}\0`, 'latin1') });
-    return { env, dispose };
+    const listed = async (...args: string[]): Promise<string[]> => {
+      const names = (await gitOutput([...args, ...pathspec(options.only)], { cwd: root, signal, env })).toString('latin1').split('\0');
+      // A name that ends in a slash is a repository of its own.
+      return [...new Set(names)].filter((name) => name !== '' && !name.endsWith('/'));
+    };
+    const [touched, untracked] = await Promise.all([
+      listed('diff-files', '--name-only', '-z', '--ignore-submodules=all'),
+      listed('ls-files', '-z', '--others', '--exclude-standard'),
+    ]);
+    const large = options.whole === true ? [] : [...(await largeOf(root, touched, true)), ...(await largeOf(root, untracked, false))];
+    const left = new Set(large.map(({ path: name }) => Buffer.from(name).toString('latin1')));
+    const files = [...touched, ...untracked].filter((name) => !left.has(name));
+    if (files.length > 0) {
+      const input = Buffer.from(`${files.join('\0')}\0`, 'latin1');
+      await gitOutput(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
+    }
+    return { env, large, dispose };
   } catch (error) {
     await dispose();
     throw error;
   }
+}
+
+async function temporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(path.join(os.tmpdir(), 'slipway-index-'));
+  } catch (error) {
+    throw fileError(error, os.tmpdir());
+  }
+}
+
+function pathspec(only: string | undefined): string[] {
+  return only === undefined ? [] : ['--', `:(top,literal)${only}`];
+}
+
+/** @param names bytes of file names, one a character. */
+async function largeOf(root: string, names: readonly string[], tracked: boolean): Promise<LargeFile[]> {
+  const large: LargeFile[] = [];
+  const folder = Buffer.from(`${root}/`);
+  for (const name of names) {
+    const bytes = Buffer.from(name, 'latin1');
+    // Many at once would fill the pool of threads that everything else here needs, too.
+    const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
+    if (found?.isFile() && found.size > LARGE_BYTES) large.push({ path: bytes.toString(), stamp: `${found.size} ${found.mtimeMs} ${found.ino}`, tracked });
+  }
+  return large;
 }

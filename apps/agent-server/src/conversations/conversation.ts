@@ -170,6 +170,7 @@ export class Conversation {
     this.traceId = currentContext()?.traceId ?? this.traceId;
     if (message.run) await this.confirmation.rejectPending(ANSWERED_OTHERWISE);
     const id = message.event_id ?? randomUUID();
+    if (!this.log.events.some((event) => event.id === id)) this.deps.actionServer.markTurn(this.id);
     const event: ConversationEvent = {
       id,
       timestamp: new Date().toISOString(),

@@ -31,7 +31,6 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/conversations/{runtime_conversation_id}/bash/bash_events/'],
     ['DELETE', '/api/conversations/{runtime_conversation_id}/bash/bash_events'],
     ['POST', '/api/conversations/{runtime_conversation_id}/bash/bash_commands/{command_id}/stop'],
-    ['GET', '/api/conversations/{runtime_conversation_id}/git/diff'],
     ['GET', '/api/conversations/{conversation_id}/events/count'],
     ['GET', '/api/conversations/{conversation_id}/events/{event_id}'],
     ['GET', '/api/conversations/{conversation_id}/events'],
@@ -55,7 +54,6 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/bash/bash_events/'],
     ['DELETE', '/api/bash/bash_events'],
     ['POST', '/api/bash/bash_commands/{command_id}/stop'],
-    ['GET', '/api/git/diff'],
   ),
   ...rows(
     'same',
@@ -77,9 +75,27 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'more',
-    'With the lines that were added and deleted, and whether it is binary.',
+    'With the lines that were added and deleted, and whether it is binary; `turn` compares with the last message of a conversation, `commit` says what one commit did.',
     ['GET', '/api/conversations/{runtime_conversation_id}/git/changes'],
     ['GET', '/api/git/changes'],
+  ),
+  ...rows(
+    'more',
+    '`turn` compares with the last message of a conversation.',
+    ['GET', '/api/conversations/{runtime_conversation_id}/git/diff'],
+    ['GET', '/api/git/diff'],
+  ),
+  ...rows(
+    'more',
+    'Pages by `page_id`; `base` tells which commits came after it; with the number of files.',
+    ['GET', '/api/conversations/{runtime_conversation_id}/git/commits'],
+    ['GET', '/api/git/commits'],
+  ),
+  ...rows(
+    'more',
+    'With the lines that were added and deleted, and whether it is binary.',
+    ['GET', '/api/conversations/{runtime_conversation_id}/git/commits/{sha}/changes'],
+    ['GET', '/api/git/commits/{sha}/changes'],
   ),
   ...rows('more', 'Times end in Z; a page begins at an event, so that new events shift nothing. Fields of ours are taken out.', [
     'GET',
@@ -134,15 +150,10 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['GET', '/api/conversations/{runtime_conversation_id}/file/archive'],
     ['GET', '/api/file/archive'],
   ),
-  ...rows(
-    'not-here',
-    'Use git in the terminal, or the changes against the base.',
-    ['GET', '/api/conversations/{runtime_conversation_id}/git/commits'],
-    ['GET', '/api/conversations/{runtime_conversation_id}/git/commits/{sha}/changes'],
-    ['GET', '/api/git/repositories/search'],
-    ['GET', '/api/git/commits'],
-    ['GET', '/api/git/commits/{sha}/changes'],
-  ),
+  ...rows('not-here', 'Repositories of a git host are chosen in the app; those of the workspace are at /api/git/repositories.', [
+    'GET',
+    '/api/git/repositories/search',
+  ]),
   ...rows(
     'not-here',
     'There is no editor in this image.',

@@ -26,6 +26,8 @@ const COME_BACK_MS = 15_000;
 const LOOK_EVERY_MS = 100;
 const CONFIGURE_TIMEOUT_MS = 5_000;
 const LACKS_TIMEOUT_MS = 1_000;
+/** Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second. */
+const MARK_TIMEOUT_MS = 5_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
 const ACTION_CEILING_MS = 3_660_000;
 
@@ -41,6 +43,10 @@ export class ActionServerClient implements ToolPort {
   /** Which life of the process has been given `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
+  /** The beginning of a turn that is being remembered; never rejects. */
+  private marking: Promise<void> = Promise.resolve();
+  /** Turns whose beginning is not remembered, or not yet: what the tool process knows of them is of an earlier one. */
+  private readonly unmarked = new Set<string>();
 
   constructor(
     private readonly url: string,
@@ -69,6 +75,25 @@ export class ActionServerClient implements ToolPort {
     return ToolLacks.safeParse(answer).data?.lacks ?? {};
   }
 
+  /**
+   * Has the tool process remember what the repositories hold now, as the beginning of a turn; actions wait until it has. Best effort: what fails or takes too
+   * long leaves the turn without a beginning to compare with.
+   */
+  markTurn(turn: string): void {
+    const asked = async (): Promise<void> => {
+      const { status } = await this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), makeTraceparent());
+      if (status < 300) this.unmarked.delete(turn);
+    };
+    this.unmarked.add(turn);
+    this.marking = this.marking.then(asked).catch(() => {});
+  }
+
+  /** Waits until the beginning of the turn is remembered. @throws SlipwayError `changes.turn-unknown` when it is not. */
+  async turnMarked(turn: string): Promise<void> {
+    await this.marking;
+    if (this.unmarked.has(turn)) throw new SlipwayError('changes.turn-unknown', 'The tool process was away, or took too long, when the last message came.');
+  }
+
   /** Stops a program that an action left running in the terminal. Best effort, for at most `timeoutMs`: a tool process that is away runs nothing. */
   async interruptTerminal(timeoutMs: number): Promise<void> {
     await this.attempt('/interrupt_terminal', {}, AbortSignal.timeout(timeoutMs), makeTraceparent()).catch(() => {});
@@ -76,6 +101,7 @@ export class ActionServerClient implements ToolPort {
 
   /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
   async execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation> {
+    await orAborted(this.marking, context.signal);
     const answer = await this.post('/execute_action', { action }, context.signal, context.traceparent, ACTION_CEILING_MS);
     const parsed = ExecuteActionResponse.safeParse(answer);
     if (!parsed.success)

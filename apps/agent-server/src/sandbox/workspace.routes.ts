@@ -12,6 +12,15 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
   });
   /** What people are shown of files, as text. */
   const masked = (path: string): Route => ({ ...forward('GET', path), handle: (call) => actionServer.forward(call, path, mask.stream()) });
+  /** Against the beginning of a turn, once that is remembered. */
+  const compared = (path: string): Route => ({
+    ...masked(path),
+    handle: async (call) => {
+      const turn = call.query.get('turn');
+      if (turn !== null) await actionServer.turnMarked(turn);
+      return actionServer.forward(call, path, mask.stream());
+    },
+  });
   return [
     {
       method: 'POST',
@@ -28,9 +37,18 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
     forward('POST', '/file/unzip'),
     forward('POST', '/file/create_directory'),
     forward('GET', '/file/search_subdirs'),
-    masked('/git/changes'),
-    masked('/git/diff'),
-    masked('/git/patch'),
+    compared('/git/changes'),
+    compared('/git/diff'),
+    compared('/git/patch'),
+    masked('/git/commits'),
+    masked('/git/repositories'),
+    {
+      ...masked('/git/commits/:sha/changes'),
+      handle: (call) => {
+        call.query.set('commit', call.params['sha'] ?? '');
+        return actionServer.forward(call, '/git/commit_changes', mask.stream());
+      },
+    },
     { method: 'GET', path: '/api/file/home', access: 'session', handle: () => ok({ home: workspaceDir, favorites: [], locations: [] }) },
   ];
 }

@@ -1,0 +1,87 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { SlipwayError } from '@slipway/errors';
+import { z } from 'zod';
+import { fileError } from '../files/disk-space.js';
+import { gitOutput } from './git.js';
+import { searchRepositories } from './repositories.js';
+import { type GitWorkspace, openRepository, type Repository } from './repository.js';
+import { indexOfWorktree } from './worktree-index.js';
+
+const Mark = z.object({ tree: z.string(), large: z.record(z.string(), z.string()) });
+
+/** What a repository held when a turn began. */
+export interface TurnMark {
+  readonly tree: string;
+  /** Where what the tree holds beside the repository's own objects is kept. */
+  readonly objects: string;
+  /** Files that were too large to be read, with their stamps. */
+  readonly large: ReadonlyMap<string, string>;
+}
+
+/**
+ * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made beside the repository. Neither its branches,
+ * index, HEAD nor objects know of it, so nothing of it is pushed, shown by `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not.
+ * A new turn takes the place of the one before. Kept with this process' own state, which a sandbox that was paused does not get back: then it is not known.
+ */
+export class TurnMarks {
+  constructor(
+    private readonly workspace: GitWorkspace,
+    private readonly directory: string,
+  ) {}
+
+  /**
+   * Remembers all repositories as they are; an abort leaves the turn without a mark, never with an old one.
+   * One that cannot be read is left out. @returns how many are remembered.
+   */
+  async mark(turn: string, signal: AbortSignal): Promise<{ marked: number }> {
+    const place = path.join(this.directory, turn);
+    await rm(place, { recursive: true, force: true });
+    await mkdir(place, { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, place)));
+    let marked = 0;
+    for (const found of (await searchRepositories(this.workspace, '.', signal)).repositories) {
+      if (found.problem !== null) continue;
+      await this.markOne(place, found.path, signal).then(
+        () => {
+          marked += 1;
+        },
+        () => signal.throwIfAborted(),
+      );
+    }
+    return { marked };
+  }
+
+  /** @throws SlipwayError `changes.turn-unknown`. */
+  async of(turn: string, { root }: Repository): Promise<TurnMark> {
+    const folder = path.join(this.directory, turn, nameOf(root));
+    const text = await readFile(path.join(folder, 'mark.json'), 'utf8').catch(() => null);
+    if (text === null)
+      throw new SlipwayError(
+        'changes.turn-unknown',
+        'What this repository held when the last message came is not known: the sandbox, or the repository, is newer.',
+      );
+    const { tree, large } = Mark.parse(JSON.parse(text));
+    return { tree, objects: path.join(folder, 'objects'), large: new Map(Object.entries(large)) };
+  }
+
+  private async markOne(place: string, wanted: string, signal: AbortSignal): Promise<void> {
+    const repository = await openRepository(this.workspace, wanted, signal);
+    const draft = path.join(place, `draft-${randomUUID()}`);
+    const { env, large, dispose } = await indexOfWorktree(repository, { folder: draft });
+    try {
+      const tree = (await gitOutput(['write-tree', '--missing-ok'], { cwd: repository.root, signal, env })).toString().trim();
+      const stamps = Object.fromEntries(large.map((file) => [file.path, file.stamp]));
+      await writeFile(path.join(draft, 'mark.json'), JSON.stringify({ tree, large: stamps }));
+      await rm(path.join(draft, 'index'), { force: true });
+      await rename(draft, path.join(place, nameOf(repository.root)));
+    } catch (error) {
+      await dispose();
+      throw error;
+    }
+  }
+}
+
+function nameOf(root: string): string {
+  return createHash('sha256').update(root).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,314 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
+import { expect } from 'expect';
+import { type RunningServer, startActionServer } from '../testing/running-server.js';
+
+const TURN = '00000000-0000-4000-8000-000000000001';
+const OTHER_TURN = '00000000-0000-4000-8000-000000000002';
+
+const git = (cwd: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '-c', 'commit.gpgsign=false', '-c', 'protocol.file.allow=always', ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
+  });
+
+describe('repositories of a workspace', () => {
+  let server: RunningServer;
+  let repository: string;
+  const json = async <T>(route: string): Promise<T> => (await server.send('GET', route)).json() as Promise<T>;
+  const mark = async (turn = TURN): Promise<unknown> => (await server.send('POST', '/git/mark', JSON.stringify({ turn }))).json();
+  const since = async (turn = TURN, where = 'repository'): Promise<string[]> =>
+    (await json<GitChange[]>(`/git/changes?path=${where}&turn=${turn}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+  const write = (name: string, text: string): void => {
+    mkdirSync(path.dirname(path.join(repository, name)), { recursive: true });
+    writeFileSync(path.join(repository, name), text);
+  };
+  const commit = (subject: string): string => {
+    git(repository, 'add', '-A');
+    git(repository, 'commit', '-qm', subject, '--allow-empty');
+    return git(repository, 'rev-parse', 'HEAD').trim();
+  };
+  /** All that a person or `git push --mirror` could see of the repository but its worktree. */
+  const inside = (): unknown => [
+    git(repository, 'ls-files', '-s', '-z'),
+    git(repository, 'count-objects'),
+    git(repository, 'for-each-ref'),
+    git(repository, 'stash', 'list'),
+    readdirSync(path.join(repository, '.git')).sort(),
+  ];
+  before(async () => {
+    server = await startActionServer();
+    repository = path.join(server.workspace, 'repository');
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    for (const name of readdirSync(server.workspace)) rmSync(path.join(server.workspace, name), { recursive: true, force: true });
+    mkdirSync(repository);
+    git(repository, 'init', '-q', '-b', 'main');
+    write('.gitignore', '*.ignored\n');
+    write('a.txt', 'one\ntwo\nthree\n');
+    write('b/c.txt', 'x\n'.repeat(50));
+    commit('base');
+  });
+
+  describe('against the last turn', () => {
+    it('says what changed since it began, whatever was changed before, and leaves no trace in the repository', async () => {
+      write('a.txt', 'before the turn\n');
+      write('mine.txt', 'untracked before\n');
+      git(repository, 'add', 'a.txt');
+      const untouched = inside();
+      expect(await mark()).toEqual({ marked: 1 });
+      expect(await since()).toEqual([]);
+      expect(inside()).toEqual(untouched);
+      write('mine.txt', 'changed in the turn\n');
+      write('new.txt', 'new\n');
+      write('no.ignored', 'x');
+      rmSync(path.join(repository, 'b/c.txt'));
+      expect(await since()).toEqual(['ADDED new.txt', 'DELETED b/c.txt', 'UPDATED mine.txt']);
+      commit('all of it');
+      expect(await since()).toEqual(['ADDED new.txt', 'DELETED b/c.txt', 'UPDATED mine.txt']);
+      expect(await json(`/git/diff?path=repository/mine.txt&turn=${TURN}`)).toEqual({ original: 'untracked before\n', modified: 'changed in the turn\n' });
+      const patch = await (await server.send('GET', `/git/patch?path=repository&turn=${TURN}&file=mine.txt`)).text();
+      expect(patch).toContain('-untracked before\n+changed in the turn\n');
+      expect(patch).not.toContain('new.txt');
+      await mark();
+      expect(await since()).toEqual([]);
+    });
+
+    it('is each conversation’s own, and of each repository of the workspace', async () => {
+      const second = path.join(server.workspace, 'second');
+      mkdirSync(second);
+      git(second, 'init', '-q');
+      expect(await mark()).toEqual({ marked: 2 });
+      writeFileSync(path.join(second, 'x'), 'x');
+      await mark(OTHER_TURN);
+      write('y', 'y');
+      expect([await since(TURN, 'second'), await since(OTHER_TURN, 'second')]).toEqual([['ADDED x'], []]);
+      expect([await since(TURN), await since(OTHER_TURN)]).toEqual([['ADDED y'], ['ADDED y']]);
+    });
+
+    it('is not known of a repository that came later, nor of a conversation without one, and says so', async () => {
+      expect(await json(`/git/changes?path=repository&turn=${'9'.repeat(8)}`)).toMatchObject({ code: 'changes.turn-unknown' });
+      await mark();
+      const later = path.join(server.workspace, 'later');
+      mkdirSync(later);
+      git(later, 'init', '-q');
+      expect(await json(`/git/changes?path=later&turn=${TURN}`)).toMatchObject({ code: 'changes.turn-unknown' });
+      expect(await json(`/git/changes?path=repository&turn=${encodeURIComponent('../../x')}`)).toMatchObject({ code: 'request.invalid' });
+    });
+
+    it('is not held up by a lock on the index, an unfinished merge or a rebase', async () => {
+      git(repository, 'checkout', '-qb', 'side');
+      write('a.txt', 'side\n');
+      commit('side');
+      git(repository, 'checkout', '-q', 'main');
+      write('a.txt', 'main\n');
+      commit('main');
+      expect(() => git(repository, 'merge', 'side')).toThrow();
+      writeFileSync(path.join(repository, '.git/index.lock'), '');
+      expect(await mark()).toEqual({ marked: 1 });
+      write('a.txt', 'solved\n');
+      expect(await since()).toEqual(['UPDATED a.txt']);
+      rmSync(path.join(repository, '.git/index.lock'));
+      git(repository, 'merge', '--abort');
+      expect(() => git(repository, 'rebase', 'side')).toThrow();
+      await mark();
+      write('new.txt', 'x');
+      expect(await since()).toEqual(['ADDED new.txt']);
+    });
+
+    it('does not read a file of gigabytes, and knows whether it was touched', async () => {
+      write('huge.bin', '');
+      truncateSync(path.join(repository, 'huge.bin'), 3 * 1024 ** 3);
+      expect(await json('/git/changes?path=repository')).toEqual([{ status: 'ADDED', path: 'huge.bin', additions: 0, deletions: 0, binary: true }]);
+      await mark();
+      expect(await since()).toEqual([]);
+      utimesSync(path.join(repository, 'huge.bin'), new Date(), new Date(1_700_000_000_000));
+      expect(await since()).toEqual(['UPDATED huge.bin']);
+    });
+  });
+
+  describe('commits', () => {
+    it('are listed newest first, with the number of their files and whether the work made them', async () => {
+      const base = git(repository, 'rev-parse', 'HEAD').trim();
+      write('d.txt', 'd\n');
+      write('a.txt', 'one\n');
+      const second = commit('second: “ü”');
+      const { commits, has_more } = await json<GitCommitsPage>(`/git/commits?path=repository&base=${base}`);
+      expect(has_more).toBe(false);
+      expect(commits).toEqual([
+        {
+          sha: second,
+          short_sha: expect.any(String),
+          subject: 'second: “ü”',
+          author: 't',
+          timestamp: expect.stringMatching(/^\d{4}-.*T/),
+          files: 2,
+          since_base: true,
+        },
+        { sha: base, short_sha: base.slice(0, 7), subject: 'base', author: 't', timestamp: expect.any(String), files: 3, since_base: false },
+      ]);
+      expect((await json<GitCommitsPage>('/git/commits?path=repository')).commits.map(({ since_base }) => since_base)).toEqual([null, null]);
+    });
+
+    it('come in pages that new commits do not shift', async () => {
+      for (let index = 0; index < 6; index += 1) commit(`c${index}`);
+      const subjects = (page: GitCommitsPage): string[] => page.commits.map(({ subject }) => subject);
+      const first = await json<GitCommitsPage>('/git/commits?path=repository&limit=3');
+      expect([subjects(first), first.has_more]).toEqual([['c5', 'c4', 'c3'], true]);
+      commit('meanwhile');
+      const second = await json<GitCommitsPage>(`/git/commits?path=repository&limit=3&page_id=${first.next_page_id}`);
+      const third = await json<GitCommitsPage>(`/git/commits?path=repository&limit=3&page_id=${second.next_page_id}`);
+      expect([subjects(second), subjects(third), third.has_more, third.next_page_id]).toEqual([['c2', 'c1', 'c0'], ['base'], false, null]);
+      expect(await json('/git/commits?path=repository&page_id=HEAD.3')).toMatchObject({ code: 'request.invalid' });
+    });
+
+    it('show what each did: its files, the text of one, and a patch, also of the first commit and of a merge', async () => {
+      const base = git(repository, 'rev-parse', 'HEAD').trim();
+      git(repository, 'checkout', '-qb', 'side');
+      write('side.txt', 'side\n');
+      commit('side');
+      git(repository, 'checkout', '-q', 'main');
+      rmSync(path.join(repository, 'a.txt'));
+      const removed = commit('removed');
+      git(repository, 'merge', '-q', '--no-edit', 'side');
+      const merged = git(repository, 'rev-parse', 'HEAD').trim();
+      write('a.txt', 'in the worktree only\n');
+      const files = async (sha: string): Promise<string[]> =>
+        (await json<GitChange[]>(`/git/commit_changes?path=repository&commit=${sha}`)).map(({ status, path: name }) => `${status} ${name}`).sort();
+      expect([await files(base), await files(removed), await files(merged)]).toEqual([
+        ['ADDED .gitignore', 'ADDED a.txt', 'ADDED b/c.txt'],
+        ['DELETED a.txt'],
+        ['ADDED side.txt'],
+      ]);
+      expect(await json(`/git/diff?path=repository/a.txt&commit=${removed}`)).toEqual({ original: 'one\ntwo\nthree\n', modified: null });
+      expect(await (await server.send('GET', `/git/patch?path=repository&commit=${removed}&file=a.txt`)).text()).toContain('-three');
+      expect(await json('/git/commit_changes?path=repository&commit=deadbeef')).toMatchObject({ code: 'request.invalid' });
+      expect(await json(`/git/changes?path=repository&commit=${removed}&base=${base}`)).toMatchObject({ code: 'request.invalid' });
+      expect(await json('/git/changes?path=repository&commit=--output')).toMatchObject({ code: 'request.invalid' });
+    });
+  });
+
+  it('are all found, each with its branch and its state', async () => {
+    const w = server.workspace;
+    const origin = mkdtempSync(path.join(os.tmpdir(), 'slipway-origin-'));
+    try {
+      git(origin, 'clone', '-q', '--bare', repository, 'origin.git');
+      git(w, 'clone', '-q', path.join(origin, 'origin.git'), 'cloned');
+      git(path.join(w, 'cloned'), 'commit', '-qm', 'ahead', '--allow-empty');
+      git(repository, 'worktree', 'add', '-q', '../tree', '-b', 'in-the-worktree');
+      git(repository, 'submodule', '--quiet', 'add', path.join(origin, 'origin.git'), 'module');
+      git(w, 'init', '-q', '--bare', 'bare.git');
+      git(w, 'init', '-q', '-b', 'first', 'empty');
+      git(w, 'init', '-q', 'deep/er/still');
+      git(path.join(w, 'deep/er/still'), 'commit', '-qm', 'x', '--allow-empty');
+      git(path.join(w, 'deep/er/still'), 'checkout', '-q', '--detach');
+      mkdirSync(path.join(w, 'broken/.git'), { recursive: true });
+      writeFileSync(path.join(w, 'broken/.git/HEAD'), 'nonsense');
+      mkdirSync(path.join(w, 'repository/node_modules/dependency'), { recursive: true });
+      git(path.join(w, 'repository/node_modules/dependency'), 'init', '-q');
+      symlinkSync('/', path.join(w, 'everything'));
+      const { repositories, cut } = await json<GitRepositories>('/git/repositories?path=.');
+      const line = ({ path: where, kind, branch, upstream, ahead, operation }: GitRepositories['repositories'][number]): string =>
+        [where, kind, branch, upstream, ahead, operation].join(' ');
+      expect(cut).toBe(false);
+      expect(repositories.map(line).sort()).toEqual([
+        'bare.git bare    ',
+        'broken broken    ',
+        'cloned repository main origin/main 1 ',
+        'deep/er/still repository    ',
+        'empty repository first   ',
+        'repository repository main   ',
+        'repository/module submodule main origin/main 0 ',
+        'tree worktree in-the-worktree   ',
+      ]);
+      const problems = Object.fromEntries(repositories.map(({ path: where, problem }) => [where, problem]));
+      expect(problems).toMatchObject({
+        'bare.git': expect.stringContaining('is bare'),
+        broken: expect.stringContaining('broken'),
+        repository: null,
+        empty: null,
+      });
+      expect(await mark()).toEqual({ marked: 6 });
+      writeFileSync(path.join(w, 'tree/x'), 'x');
+      expect([await since(TURN, 'tree'), await since(TURN, 'repository'), await since(TURN, 'empty')]).toEqual([['ADDED x'], [], []]);
+      // Each is compared with where it left its remote, when nothing is named.
+      writeFileSync(path.join(w, 'cloned/y'), 'y');
+      git(path.join(w, 'cloned'), 'add', 'y');
+      git(path.join(w, 'cloned'), 'commit', '-qm', 'y');
+      expect(await json('/git/changes?path=cloned')).toMatchObject([{ path: 'y', status: 'ADDED' }]);
+      expect(await json('/git/changes?path=bare.git')).toMatchObject({ code: 'repository.not-found', detail: expect.stringContaining('bare') });
+      expect(await json<GitCommitsPage>('/git/commits?path=empty')).toEqual({ commits: [], has_more: false, next_page_id: null });
+    } finally {
+      rmSync(origin, { recursive: true, force: true });
+    }
+  });
+
+  it('start no program that their configuration names, however they are read', async () => {
+    const trap = path.join(server.workspace, 'trap.sh');
+    const sprung = path.join(server.workspace, 'sprung');
+    writeFileSync(trap, `#!/bin/sh\necho "$0 $*" >> ${sprung}\n`);
+    chmodSync(trap, 0o755);
+    const head = commit('two');
+    for (const [key, value] of [
+      ['core.fsmonitor', trap],
+      ['core.hooksPath', path.join(server.workspace, 'hooks')],
+      ['core.pager', trap],
+      ['core.editor', trap],
+      ['core.sshCommand', trap],
+      ['core.alternateRefsCommand', trap],
+      ['diff.external', trap],
+      ['diff.trap.command', trap],
+      ['diff.trap.textconv', trap],
+      ['filter.trap.clean', trap],
+      ['filter.trap.process', trap],
+      ['filter.trap.required', 'true'],
+      ['filter.odd=name.clean', trap],
+      ['gpg.program', trap],
+      ['log.showSignature', 'true'],
+      ['remote.origin.url', `ext::${trap}`],
+      ['remote.origin.promisor', 'true'],
+      ['remote.origin.uploadpack', trap],
+      ['protocol.ext.allow', 'always'],
+      ['extensions.partialClone', 'origin'],
+      ['core.repositoryFormatVersion', '1'],
+    ])
+      git(repository, 'config', key as string, value as string);
+    for (const folder of [path.join(server.workspace, 'hooks'), path.join(repository, '.git/hooks')]) {
+      mkdirSync(folder, { recursive: true });
+      for (const hook of ['post-index-change', 'post-checkout', 'pre-commit', 'reference-transaction', 'fsmonitor-watchman'])
+        symlinkSync(trap, path.join(folder, hook));
+    }
+    write('.gitattributes', '*.txt diff=trap filter=trap\n*.odd filter=odd=name\n');
+    write('a.txt', 'changed\n');
+    write('b.odd', 'x\n');
+    await mark();
+    write('a.txt', 'changed again\n');
+    // An object that is not here would be fetched.
+    const object = git(repository, 'rev-parse', `${head}:b/c.txt`).trim();
+    rmSync(path.join(repository, '.git/objects', object.slice(0, 2), object.slice(2)));
+    rmSync(path.join(repository, 'b/c.txt'));
+    for (const route of [
+      '/git/changes?path=repository',
+      `/git/changes?path=repository&turn=${TURN}`,
+      `/git/changes?path=repository&commit=${head}`,
+      '/git/patch?path=repository',
+      `/git/patch?path=repository&turn=${TURN}`,
+      `/git/diff?path=repository/a.txt&base=${head}`,
+      `/git/diff?path=repository/b/c.txt&base=${head}`,
+      '/git/commits?path=repository',
+      '/git/repositories?path=.',
+    ])
+      await (await server.send('GET', route)).text().catch(() => '');
+    expect(existsSync(sprung)).toBe(false);
+    // By names alone: the lines of what is not here cannot be counted.
+    expect(await since()).toEqual(['DELETED b/c.txt', 'UPDATED a.txt']);
+    expect(statSync(trap).mode & 0o111).toBeGreaterThan(0);
+  });
+});

@@ -28,6 +28,7 @@ import { IPython } from './ipython/ipython.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
+import { filesChannel } from './tree/files-channel.js';
 import { extractUpload } from './zip/extract-zip.js';
 import { sendZip } from './zip/send-zip.js';
 
@@ -151,7 +152,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
         return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
       },
     },
-    live: {},
+    live: { files: filesChannel({ workspace, environment, turns }) },
     close: () => {
       terminal.close();
       ipython.close();

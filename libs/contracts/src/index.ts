@@ -232,6 +232,19 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
+export {
+  FileState,
+  FilesLiveMessage,
+  FilesLiveRequest,
+  MAX_FOUND_FILES,
+  MAX_LIVE_PICTURE_BYTES,
+  MAX_LIVE_TEXT_BYTES,
+  MAX_OPEN_DIRECTORIES,
+  MAX_OPEN_FILES,
+  MAX_TREE_PAGE,
+  TreeEntry,
+  textChecksum,
+} from './live/files.js';
 export { LIVE_OPEN } from './live/live-channel.js';
 export {
   BudgetStops,

@@ -13,6 +13,7 @@ export {
   serveWaiting,
   type WaitingClaim,
 } from './fair-queue.js';
+export { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft, shownText } from './file-draft.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export {
   acceptedUnheard,

@@ -13,15 +13,23 @@ const SIGNATURES: ReadonlyArray<readonly [(head: string) => boolean, string]> = 
   [(head) => head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP', 'image/webp'],
 ];
 
+/** Bytes of a file's beginning that tell what it is a picture of. */
+export const PICTURE_HEAD_BYTES = 16;
+
+/** The media type of what begins so; `undefined` when it is no picture. */
+export function pictureType(head: Buffer): string | undefined {
+  const first = head.toString('latin1');
+  return SIGNATURES.find(([signature]) => signature(first))?.[1];
+}
+
 /** The file as a picture, by what is in it and not by its name; `undefined` for what is none. @throws SlipwayError `file.too-large`. */
 export async function readPicture(file: string): Promise<{ content: ImageContent; type: string; bytes: number } | undefined> {
   const handle = await open(file, 'r');
   try {
     const { size } = await handle.stat();
-    const first = Buffer.alloc(16);
+    const first = Buffer.alloc(PICTURE_HEAD_BYTES);
     const { bytesRead } = await handle.read(first, 0, first.length, 0);
-    const head = first.subarray(0, bytesRead).toString('latin1');
-    const type = SIGNATURES.find(([signature]) => signature(head))?.[1];
+    const type = pictureType(first.subarray(0, bytesRead));
     if (type === undefined) return undefined;
     if (size > MAX_PICTURE_BYTES)
       throw new SlipwayError(

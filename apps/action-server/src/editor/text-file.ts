@@ -136,7 +136,8 @@ function markOf(bytes: Buffer): 'utf16le' | 'utf16be' | undefined {
   return mark === 0xfffe ? 'utf16le' : mark === 0xfeff ? 'utf16be' : undefined;
 }
 
-function encoded(text: string, encoding: TextFile['encoding']): Buffer {
+/** The bytes of a file that is to hold this text. */
+export function encoded(text: string, encoding: TextFile['encoding']): Buffer {
   return encoding === 'utf16be' ? swapped(Buffer.from(text, 'utf16le')) : Buffer.from(text, encoding);
 }
 

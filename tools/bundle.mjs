@@ -24,7 +24,7 @@ await build({
   plugins: [englishOnly],
   legalComments: 'external',
   // Native or optional modules stay outside; they are resolved from node_modules at run time.
-  external: ['@lydell/node-pty', 'bufferutil', 'utf-8-validate', 'pino-pretty'],
+  external: ['@lydell/node-pty', 'playwright-core', 'bufferutil', 'utf-8-validate', 'pino-pretty'],
   define: { 'import.meta.url': '__importMetaUrl' },
   banner: { js: "const __importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
 });

@@ -1,5 +1,6 @@
-import type { SandboxAction, SandboxObservation, ToolLacks } from '@slipway/contracts';
+import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type ToolLacks } from '@slipway/contracts';
 import type { Patcher } from './apply-patch/patcher.js';
+import type { Browser } from './browser/browser.js';
 import type { FileEditor } from './editor/file-editor.js';
 import type { IPython } from './ipython/ipython.js';
 import type { Search } from './search/search.js';
@@ -11,6 +12,7 @@ export interface ActionHandlers {
   readonly patcher: Patcher;
   readonly ipython: IPython;
   readonly search: Search;
+  readonly browser: Browser;
 }
 
 /** Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
@@ -30,11 +32,19 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
       return handlers.search.grep(action, signal);
     case 'ListDirectoryAction':
       return handlers.search.list(action, signal);
+    default:
+      return handlers.browser.execute(action, signal);
   }
 }
 
 /** Which kinds of action cannot be done in this image, each with the sentence that says so. */
-export function lacksOf({ search, ipython }: ActionHandlers): ToolLacks['lacks'] {
-  const lacks = { GlobAction: search.lack, GrepAction: search.lack, IPythonRunCellAction: ipython.lack };
+export function lacksOf({ search, ipython, browser }: ActionHandlers): ToolLacks['lacks'] {
+  const noBrowser = browser.lack;
+  const lacks = {
+    GlobAction: search.lack,
+    GrepAction: search.lack,
+    IPythonRunCellAction: ipython.lack,
+    ...Object.fromEntries(BROWSER_KINDS.map((kind) => [kind, noBrowser])),
+  };
   return Object.fromEntries(Object.entries(lacks).filter((entry): entry is [string, string] => entry[1] !== null));
 }

@@ -18,6 +18,14 @@ export const ConfigSchema = z.object({
     .describe('Most that is kept of workspace and home, unpacked. Bytes; absent: the size of the volume of the workspace.'),
   STATE_DIR: z.string().startsWith('/').describe('Where the listening file and long outputs of commands are kept. Outside of the workspace.'),
   ACTION_SERVER_TOKEN: z.string().min(32).describe('What agent-server sends as `X-Session-API-Key`. Secret.'),
+  BROWSER_REFUSED_PORTS: z
+    .string()
+    .default('8000,8001')
+    .transform((list) => list.split(',').flatMap((port) => (port.trim() === '' ? [] : [Number(port)])))
+    .pipe(z.array(z.int().min(1).max(65_535)))
+    .describe(
+      'Ports of this machine that no page in the browser may reach, separated by commas: those of agent-server and this process. Its own is one of them anyway.',
+    ),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
 });

@@ -16,12 +16,14 @@ const logger = createLogger('action-server', config.LOG_LEVEL);
 process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));
 process.on('unhandledRejection', (error) => logger.error({ err: error }, 'uncaught failure'));
 
+const refusedPorts = new Set(config.BROWSER_REFUSED_PORTS);
 const { routes, live, close } = createRoutes({
   workspace: config.WORKSPACE_DIR,
   stateDirectory: config.STATE_DIR,
   env: process.env,
   home: config.HOME_DIR,
   maxArchiveBytes: config.ARCHIVE_MAX_BYTES,
+  refusedPorts: () => refusedPorts,
 });
 const server = createHttpServer(routes, live, { token: config.ACTION_SERVER_TOKEN, logger });
 
@@ -31,6 +33,7 @@ server.once('error', (error: NodeJS.ErrnoException) => {
 });
 server.listen(config.PORT, config.HOST, () => {
   const { port } = server.address() as AddressInfo;
+  refusedPorts.add(port);
   mkdirSync(config.STATE_DIR, { recursive: true });
   const file = path.join(config.STATE_DIR, 'action-server.json');
   writeFileSync(`${file}.new`, JSON.stringify({ port, pid: process.pid }));

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
+import { Browser } from './browser/browser.js';
 import { CommandRunner } from './command/command-runner.js';
 import { EditHistory } from './editor/edit-history.js';
 import { FileEditor } from './editor/file-editor.js';
@@ -71,10 +72,20 @@ export interface ActionRoutesOptions {
   readonly home?: string | undefined;
   /** Most that is kept of both. Bytes. */
   readonly maxArchiveBytes?: number | undefined;
+  /** Ports of this machine that no page in the browser may reach: those of the sandbox's own servers. */
+  readonly refusedPorts?: () => ReadonlySet<number>;
 }
 
 /** What action-server does, route by route. */
-export function createRoutes({ workspace, stateDirectory, env, quietMs, home, maxArchiveBytes }: ActionRoutesOptions): ActionRoutes {
+export function createRoutes({
+  workspace,
+  stateDirectory,
+  env,
+  quietMs,
+  home,
+  maxArchiveBytes,
+  refusedPorts = () => new Set(),
+}: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
   const environment = new ShellEnvironment(env);
   const terminal = new Terminals({
@@ -89,7 +100,8 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
   const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
-  const handlers = { terminal, editor, patcher, ipython, search };
+  const browser = new Browser({ environment, workspace, directory: path.join(stateDirectory, 'browser'), refusedPorts });
+  const handlers = { terminal, editor, patcher, ipython, search, browser };
   const repositories = { directory: workspace, environment };
   const marks = new TurnMarks(repositories, path.join(stateDirectory, 'turns'));
   const reading = { workspace: repositories, marks };
@@ -156,6 +168,7 @@ export function createRoutes({ workspace, stateDirectory, env, quietMs, home, ma
     close: () => {
       terminal.close();
       ipython.close();
+      browser.close();
       commands.close();
     },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BROWSER_ACTIONS, BrowserObservation } from './actions/browser.js';
 import { FileEditAction } from './actions/file-edit.js';
 import { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipython.js';
@@ -52,6 +53,7 @@ export const SandboxAction = z.discriminatedUnion('kind', [
   GlobAction,
   GrepAction,
   ListDirectoryAction,
+  ...BROWSER_ACTIONS,
 ]);
 export type SandboxAction = z.infer<typeof SandboxAction>;
 /** Every action of the agent: the sandbox's, and those that the agent answers itself. */
@@ -98,6 +100,7 @@ export const SandboxObservation = z.discriminatedUnion('kind', [
   GlobObservation,
   GrepObservation,
   ListDirectoryObservation,
+  BrowserObservation,
 ]);
 export type SandboxObservation = z.infer<typeof SandboxObservation>;
 export const ExecuteActionResponse = z.object({ observation: SandboxObservation });

@@ -36,6 +36,26 @@ export {
   ThinkAction,
   ToolLacks,
 } from './action-server.js';
+export {
+  BROWSER_KINDS,
+  BrowserAction,
+  BrowserClickAction,
+  BrowserCloseTabAction,
+  BrowserGetContentAction,
+  BrowserGetStateAction,
+  BrowserGetStorageAction,
+  BrowserGoBackAction,
+  BrowserListTabsAction,
+  BrowserNavigateAction,
+  BrowserObservation,
+  BrowserScrollAction,
+  BrowserSetStorageAction,
+  BrowserStorage,
+  BrowserSwitchTabAction,
+  BrowserTypeAction,
+  MAX_BROWSER_URL_LENGTH,
+  MAX_TYPED_LENGTH,
+} from './actions/browser.js';
 export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions/file-edit.js';
 export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';

@@ -187,6 +187,31 @@ export const SANDBOX_ERRORS = {
   'file.binary': { status: 415, title: 'The file is not text', retry: 'never', nextStep: 'Download it instead of viewing it.' },
   'file.too-large': { status: 413, title: 'The file is too large to show', retry: 'never', nextStep: 'Download it, or view a range of lines.' },
   'file.outside-workspace': { status: 403, title: 'The path is outside the workspace', retry: 'never', nextStep: 'Use a path inside the workspace.' },
+  'browser.element-gone': {
+    status: 409,
+    title: 'The page has no such element any more',
+    retry: 'never',
+    nextStep: 'Read the state of the browser again and use the numbers of that.',
+  },
+  'browser.refused': {
+    status: 403,
+    title: 'The browser does not open that',
+    retry: 'never',
+    nextStep: 'Use an address of http, https, or a file of the workspace.',
+  },
+  'browser.page-failed': { status: 502, title: 'The page could not be opened', retry: 'never', nextStep: 'The detail names the cause.' },
+  'browser.page-hangs': {
+    status: 504,
+    title: 'The page does not answer',
+    retry: 'never',
+    nextStep: 'Its tab was closed; go to another page, or read this one with curl in the terminal.',
+  },
+  'browser.lost': {
+    status: 503,
+    title: 'The browser ended',
+    retry: 'later',
+    nextStep: 'The next action starts a new one; open the pages again.',
+  },
   'conversation.exists': { status: 409, title: 'There is a conversation with this id', retry: 'never', nextStep: 'Leave the id out, or choose another.' },
   'feature.not-here': {
     status: 501,

@@ -1,0 +1,175 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import net, { type AddressInfo, type LookupFunction, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import tls from 'node:tls';
+import { WORKSPACE_HOST } from './address.js';
+import { type WayOut, type WayOutOptions, wayOutTo } from './way-out.js';
+import { sendWorkspacePage } from './workspace-pages.js';
+
+/** Longest wait for a connection. Milliseconds. */
+const CONNECT_MS = 15_000;
+/** Longest silence of a plain request. Milliseconds. */
+const SILENT_MS = 300_000;
+/** Headers that are about one connection. */
+const HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'trailer', 'upgrade'];
+
+export interface BrowserProxyOptions extends WayOutOptions {
+  readonly workspace: string;
+  /** Told of each connection that was refused: who asked only sees that it failed. */
+  readonly refused: (because: string) => void;
+}
+
+/**
+ * The only way out that Chromium has, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it is. Listens on loopback; whoever else connects reaches no more than a page does.
+ */
+export class BrowserProxy {
+  readonly #server = http.createServer((request, response) => void this.#forward(request, response));
+  readonly #sockets = new Set<Duplex>();
+
+  private constructor(private readonly options: BrowserProxyOptions) {
+    this.#server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(request, socket, head));
+    this.#server.on('connection', (socket: Socket) => this.#keep(socket));
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+    this.#server.unref();
+  }
+
+  static start(options: BrowserProxyOptions): Promise<BrowserProxy> {
+    const proxy = new BrowserProxy(options);
+    return new Promise((resolve, reject) => {
+      proxy.#server.once('error', reject);
+      proxy.#server.listen(0, '127.0.0.1', () => resolve(proxy));
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #keep(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** A plain request, whose address is whole. */
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => {});
+    const url = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : null;
+    if (url === null || url.protocol !== 'http:') return answer(response, 400, 'This is a proxy.');
+    if (url.hostname === WORKSPACE_HOST) {
+      request.url = `${url.pathname}${url.search}`;
+      return sendWorkspacePage(this.options.workspace, request, response);
+    }
+    const way = await wayOutTo(url.hostname, Number(url.port || 80), this.options);
+    if (way.kind === 'refused' || way.kind === 'unreachable') {
+      if (way.kind === 'refused') this.options.refused(way.because);
+      return answer(response, way.kind === 'refused' ? 403 : 502, way.because);
+    }
+    const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !HOP.includes(name)));
+    const to = { host: hostOf(url), port: Number(url.port || 80) };
+    const call =
+      way.kind === 'direct'
+        ? http.request({
+            ...to,
+            path: `${url.pathname}${url.search}`,
+            headers,
+            method: request.method,
+            createConnection: () => net.connect({ ...to, lookup: fixed(way), autoSelectFamily: true }),
+            timeout: SILENT_MS,
+          })
+        : (way.proxy.protocol === 'https:' ? https : http).request({
+            host: hostOf(way.proxy),
+            port: portOf(way.proxy),
+            path: url.href,
+            method: request.method,
+            headers: { ...headers, ...credentialOf(way.proxy) },
+            agent: false,
+            timeout: SILENT_MS,
+          });
+    call.on('timeout', () => call.destroy(new Error('no answer')));
+    call.on('socket', (socket) => this.#keep(socket));
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      if (response.headersSent) response.destroy();
+      else answer(response, 502, `${url.host} does not answer: ${error.code ?? error.message}`);
+    });
+    call.on('response', (came) => {
+      const passed = Object.fromEntries(Object.entries(came.headers).filter(([name]) => !HOP.includes(name)));
+      response.writeHead(came.statusCode ?? 502, passed);
+      came.on('error', () => response.destroy());
+      came.pipe(response);
+    });
+    response.once('close', () => call.destroy());
+    request.on('error', () => call.destroy());
+    request.pipe(call);
+  }
+
+  /** TLS and WebSockets: bytes both ways. */
+  async #tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#keep(socket);
+    const url = URL.canParse(`tcp://${request.url}`) ? new URL(`tcp://${request.url}`) : null;
+    const port = Number(url?.port);
+    if (url === null || !Number.isInteger(port) || port < 1 || url.hostname === WORKSPACE_HOST) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    const way = await wayOutTo(url.hostname, port, this.options);
+    if (way.kind === 'refused' || way.kind === 'unreachable') {
+      if (way.kind === 'refused') this.options.refused(way.because);
+      return void socket.end(`HTTP/1.1 ${way.kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway'}\r\nContent-Length: 0\r\n\r\n`);
+    }
+    const other =
+      way.kind === 'direct'
+        ? net.connect({ host: hostOf(url), port, lookup: fixed(way), autoSelectFamily: true })
+        : connectTo(way.proxy, `${url.hostname}:${port}`);
+    this.#keep(other);
+    other.setTimeout(CONNECT_MS, () => other.destroy());
+    socket.once('close', () => other.destroy());
+    other.once('close', () => socket.destroy());
+    other.once('connect', () => {
+      other.setTimeout(0);
+      // Another proxy answers the CONNECT itself, and Chromium reads it.
+      if (way.kind === 'direct') socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      if (head.length > 0) other.write(head);
+      socket.pipe(other);
+      other.pipe(socket);
+    });
+    other.once('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'));
+  }
+}
+
+function connectTo(proxy: URL, target: string): Socket {
+  const to = { host: hostOf(proxy), port: portOf(proxy) };
+  const socket = proxy.protocol === 'https:' ? tls.connect({ ...to, servername: hostOf(proxy) }) : net.connect(to);
+  const lines = Object.entries(credentialOf(proxy)).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${lines.join('')}\r\n`);
+  return socket;
+}
+
+function credentialOf({ username, password }: URL): Record<string, string> {
+  if (username === '') return {};
+  return { 'proxy-authorization': `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` };
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80));
+}
+
+/** Connects to what was checked, whatever the name says by now. */
+function fixed(way: Extract<WayOut, { kind: 'direct' }>): LookupFunction {
+  return (_host, options, callback) => {
+    const [first] = way.addresses;
+    if (options.all === true) callback(null, [...way.addresses]);
+    else callback(null, first?.address ?? '', first?.family ?? 4);
+  };
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
+}

@@ -1,0 +1,208 @@
+import path from 'node:path';
+import type { BrowserAction, BrowserObservation } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { OneAtATime } from '../editor/one-at-a-time.js';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
+import { shownAddress } from './address.js';
+import { failed, observed } from './browser-observation.js';
+import { BrowserProxy } from './browser-proxy.js';
+import { Chromium } from './chromium.js';
+import { Downloads } from './downloads.js';
+import { findChromium } from './find-chromium.js';
+import { Notes } from './notes.js';
+import { performAction } from './perform-action.js';
+import type { Tab } from './tab.js';
+import { Tabs } from './tabs.js';
+
+/** Unused for so long, and seen by nobody, it is stopped. Milliseconds. */
+const IDLE_MS = 10 * 60_000;
+/** A page that leaves a question unanswered for so long does nothing any more. Milliseconds; large pages on a busy machine need some. */
+const PATIENCE_MS = 8_000;
+
+export interface BrowserOptions {
+  readonly environment: ShellEnvironment;
+  readonly workspace: string;
+  /** Of the browser alone, outside of the workspace. */
+  readonly directory: string;
+  /** Ports of this machine that no page may reach. */
+  readonly refusedPorts: () => ReadonlySet<number>;
+  readonly idleMs?: number;
+  /** How long a page may leave a question unanswered. Milliseconds. */
+  readonly patienceMs?: number;
+  /** Most of all downloads under way together. Bytes. */
+  readonly maxDownloadBytes?: number;
+}
+
+/** What runs while the browser does. */
+export interface RunningBrowser {
+  readonly chromium: Chromium;
+  readonly tabs: Tabs;
+  readonly downloads: Downloads;
+}
+
+/**
+ * The browser of the sandbox: one Chromium, which the first action starts and which ends when nobody has used it for a while. One that died is started again by the next
+ * action, whose answer says what was lost. Actions are done one after another; each has its own bounds in time and size, and what it answers is cut and marked as the page's words.
+ */
+export class Browser {
+  readonly notes = new Notes();
+  #running: RunningBrowser | null = null;
+  #starting: Promise<RunningBrowser> | null = null;
+  #proxy: Promise<BrowserProxy> | undefined;
+  readonly #turns = new OneAtATime();
+  readonly #listeners = new Set<() => void>();
+  #holds = 0;
+  #idle: NodeJS.Timeout | undefined;
+  /** Addresses after the last action: when Chromium dies its pages are gone before it is. */
+  #open: readonly string[] = [];
+
+  constructor(readonly options: BrowserOptions) {}
+
+  /** Why there is no browser here, or `null`. */
+  get lack(): string | null {
+    const found = findChromium(this.options.environment.variables());
+    return 'lack' in found ? found.lack : null;
+  }
+
+  /** A failure is an observation with `is_error`; an abort ends the wait at once and rejects with its reason. */
+  execute(action: BrowserAction, signal: AbortSignal): Promise<BrowserObservation> {
+    return this.#turns.run(async () => {
+      signal.throwIfAborted();
+      clearTimeout(this.#idle);
+      try {
+        const { tabs, downloads } = await this.#ready(signal);
+        downloads.forgive();
+        for (const tab of tabs.list()) tab.forgive();
+        const said = await performAction({ workspace: this.options.workspace, tabs, downloads }, action, signal);
+        return await observed(this, said);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return await failed(this, error);
+      } finally {
+        this.#rest();
+      }
+    });
+  }
+
+  /** What runs, or `null`. Starts nothing. */
+  get running(): RunningBrowser | null {
+    return this.#running;
+  }
+
+  /** The tab in front, or `null` when the browser does not run or has none. Starts nothing. `onChange` says when this may be another. */
+  current(): Tab | null {
+    return this.#running?.tabs.current ?? null;
+  }
+
+  /** The tab in front of a running browser, which is started for it. @throws SlipwayError `sandbox.tool-unavailable`. */
+  async open(signal: AbortSignal): Promise<Tab> {
+    const { tabs } = await this.#ready(signal);
+    return tabs.current ?? tabs.open();
+  }
+
+  /** Told whenever the browser starts or ends, tabs come, go or change places, and a page has another address or title. @returns what ends it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Somebody looks: it is not stopped for want of use. @returns what ends that. */
+  hold(): () => void {
+    this.#holds += 1;
+    clearTimeout(this.#idle);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      this.#holds -= 1;
+      this.#rest();
+    };
+  }
+
+  /** At once, with everything that it started. */
+  close(): void {
+    clearTimeout(this.#idle);
+    this.#running?.downloads.close();
+    this.#running?.chromium.kill();
+    this.#running = null;
+    void this.#starting?.then(({ chromium }) => chromium.kill()).catch(() => {});
+    void this.#proxy?.then((proxy) => proxy.close());
+    this.#proxy = undefined;
+  }
+
+  #ready(signal: AbortSignal): Promise<RunningBrowser> {
+    if (this.#running !== null && !this.#running.chromium.ended) return Promise.resolve(this.#running);
+    this.#starting ??= this.#start(signal).finally(() => {
+      this.#starting = null;
+    });
+    return this.#starting;
+  }
+
+  async #start(signal: AbortSignal): Promise<RunningBrowser> {
+    const variables = this.options.environment.variables();
+    const found = findChromium(variables);
+    if ('lack' in found) throw new SlipwayError('sandbox.tool-unavailable', found.lack);
+    this.#proxy ??= BrowserProxy.start({
+      workspace: this.options.workspace,
+      variables: () => this.options.environment.variables(),
+      refusedPorts: this.options.refusedPorts,
+      refused: (because) => this.notes.add(because),
+    });
+    const proxyUrl = (await this.#proxy).url;
+    const chromium = await Chromium.start({ program: found.program, directory: this.options.directory, proxyUrl, variables }, signal);
+    const downloads = new Downloads({
+      workspace: this.options.workspace,
+      directory: path.join(this.options.directory, 'downloads'),
+      notes: this.notes,
+      ...(this.options.maxDownloadBytes === undefined ? {} : { maxBytes: this.options.maxDownloadBytes }),
+    });
+    const tabs = new Tabs(chromium.context, this.options.patienceMs ?? PATIENCE_MS, {
+      notes: this.notes,
+      download: (download) => downloads.take(download),
+      changed: () => this.#changed(),
+    });
+    const running = { chromium, tabs, downloads };
+    this.#running = running;
+    chromium.context.once('close', () => this.#lost(running));
+    this.#changed();
+    return running;
+  }
+
+  /** It ended without having been asked to. */
+  #lost(running: RunningBrowser): void {
+    running.downloads.close();
+    running.chromium.kill();
+    if (this.#running !== running) return;
+    this.#running = null;
+    this.notes.add(`The browser ended by itself; it is a new one from here on. ${this.#whatIsGone()}`);
+    this.#changed();
+  }
+
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.#running === null) return;
+    const pages = this.#running.tabs.list().map(({ page }) => page.url());
+    this.#open = pages.flatMap((url) => (url === 'about:blank' ? [] : [shownAddress(url, this.options.workspace).slice(0, 200)]));
+    if (this.#holds > 0) return;
+    this.#idle = setTimeout(() => void this.#turns.run(() => this.#stop()), this.options.idleMs ?? IDLE_MS).unref();
+  }
+
+  async #stop(): Promise<void> {
+    const running = this.#running;
+    if (running === null || this.#holds > 0) return;
+    this.#running = null;
+    this.notes.add(`The browser was stopped while nobody used it; it is a new one from here on. ${this.#whatIsGone()}`);
+    running.downloads.close();
+    await running.chromium.close();
+    this.#changed();
+  }
+
+  #whatIsGone(): string {
+    const open = this.#open.length === 0 ? '' : ` Open were: ${this.#open.join(', ')}`;
+    return `Open pages, what was typed into them and what sites kept for the session are gone; cookies and stored data of sites are kept.${open}`;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,141 @@
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { SlipwayError } from '@slipway/errors';
+import type { BrowserContext } from 'playwright-core';
+import { killSession } from '../process/process-table.js';
+
+/** Longest start, on a slow disk. Milliseconds. */
+const START_MS = 60_000;
+/** Longest orderly end; then it is killed. Milliseconds. */
+const CLOSE_MS = 5_000;
+
+/** What a page is shown in. CSS pixels. */
+export const VIEWPORT = { width: 1280, height: 800 } as const;
+
+/** Passed on from the shell's environment; nothing else is, so no secret of a task is in the browser's own. */
+const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+const ARGUMENTS = [
+  // What would pass by the proxy.
+  '--disable-quic',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-crash-reporter',
+  '--renderer-process-limit=8',
+  // One page's script must not take the sandbox's memory. MiB.
+  '--js-flags=--max-old-space-size=1024',
+];
+
+export interface ChromiumOptions {
+  readonly program: string;
+  /** Of the browser alone: profile, cache, downloads under way. */
+  readonly directory: string;
+  readonly proxyUrl: string;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** One running Chromium with its profile. */
+export class Chromium {
+  #ended = false;
+
+  private constructor(
+    readonly context: BrowserContext,
+    private readonly pid: number | undefined,
+  ) {
+    context.once('close', () => {
+      this.#ended = true;
+    });
+  }
+
+  /**
+   * The sandbox of Chromium's own needs rights that a pod has not: the pod is the wall, for a page as for a command of the agent.
+   * @throws SlipwayError `sandbox.tool-unavailable` with what Chromium says; the signal's reason.
+   */
+  static async start(options: ChromiumOptions, signal: AbortSignal): Promise<Chromium> {
+    signal.throwIfAborted();
+    const { chromium } = await import('playwright-core');
+    const profile = path.join(options.directory, 'profile');
+    const downloadsPath = path.join(options.directory, 'downloads');
+    // Left by one that was killed: what is there belongs to nobody, since only this process starts any.
+    await Promise.all([...['SingletonLock', 'SingletonCookie', 'SingletonSocket'].map((name) => rm(path.join(profile, name), { force: true }))]);
+    await rm(downloadsPath, { recursive: true, force: true });
+    await mkdir(profile, { recursive: true, mode: 0o700 });
+    await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
+    const launch = chromium.launchPersistentContext(profile, {
+      executablePath: options.program,
+      chromiumSandbox: false,
+      ignoreDefaultArgs: ['--disable-popup-blocking'],
+      args: ARGUMENTS,
+      env: {
+        ...Object.fromEntries(PASSED_ON.flatMap((name) => (options.variables[name] === undefined ? [] : [[name, options.variables[name]]]))),
+        HOME: options.directory,
+      },
+      proxy: { server: options.proxyUrl },
+      viewport: VIEWPORT,
+      acceptDownloads: true,
+      downloadsPath,
+      serviceWorkers: 'allow',
+      timeout: START_MS,
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
+    });
+    const context = await orGivenUp(launch, signal);
+    return new Chromium(context, await pidOf(context));
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Orderly, so that the profile is whole. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => this.kill(), CLOSE_MS);
+    await this.context.close().catch(() => {});
+    clearTimeout(timer);
+    this.kill();
+  }
+
+  /** With everything that it started. */
+  kill(): void {
+    this.#ended = true;
+    if (this.pid !== undefined) killSession(this.pid);
+  }
+}
+
+async function orGivenUp(launch: Promise<BrowserContext>, signal: AbortSignal): Promise<BrowserContext> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([launch, aborted]);
+  } catch (error) {
+    launch.then(
+      (late) => late.close(),
+      () => {},
+    );
+    signal.throwIfAborted();
+    const said = error instanceof Error ? error.message : String(error);
+    throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${reasonIn(said)}`, { cause: error });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The line that says why, of a message that has the whole command line and log in it. */
+function reasonIn(message: string): string {
+  const lines = message.split('\n').map((line) => line.replaceAll(/\[\d+m|^\s*-?\s*(?:\[pid=\d+\])?(?:\[err\])?\s*/g, '').trim());
+  const telling = lines.find((line) => /error while loading|cannot open|No such file|Permission denied|No space left|FATAL/i.test(line)) ?? lines[0] ?? '';
+  return telling.slice(0, 300);
+}
+
+async function pidOf(context: BrowserContext): Promise<number | undefined> {
+  const session = await context.browser()?.newBrowserCDPSession();
+  const { processInfo } = (await session?.send('SystemInfo.getProcessInfo')) ?? { processInfo: [] };
+  await session?.detach();
+  return processInfo.find(({ type }) => type === 'browser')?.id;
+}

@@ -1,0 +1,59 @@
+import type { BrowserClickAction } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { z } from 'zod';
+import { numbered } from './browser-state.js';
+import { goTo } from './navigate.js';
+import { CLICK_ELEMENT, DESCRIBE_ELEMENT, FIND_ELEMENT } from './page-scripts.js';
+import type { PageElement } from './page-world.js';
+import type { Tab } from './tab.js';
+import type { Tabs } from './tabs.js';
+import { within } from './within.js';
+
+export interface Described {
+  readonly tag: string;
+  readonly type: string;
+  readonly editable: boolean;
+  readonly disabled: boolean;
+  readonly readOnly: boolean;
+  /** A click on its middle gets to it. */
+  readonly reached: boolean;
+  /** What is above it otherwise. */
+  readonly cover: string;
+  /** Where it leads; empty for what is no link. */
+  readonly href: string;
+}
+
+/** The element of the last state, and how it was told of. @throws SlipwayError `browser.element-gone`. */
+export async function elementOf(tab: Tab, index: number, signal: AbortSignal): Promise<{ element: PageElement; told: string }> {
+  const known = numbered(tab, index);
+  const element = known === undefined ? null : await known.world.element(FIND_ELEMENT, known.at, signal);
+  if (known === undefined || element === null)
+    throw new SlipwayError(
+      'browser.element-gone',
+      `There is no element [${index}] on the page now. Read the state again (browser_get_state), and use the numbers of that.`,
+    );
+  return { element, told: `[${index}] ${known.told}` };
+}
+
+/** Clicks as a person would: on the middle of the element, scrolled to. What lies below something else is pressed by script. */
+export async function clickElement(
+  tabs: Tabs,
+  tab: Tab,
+  { index, new_tab: newTab }: z.output<typeof BrowserClickAction>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { element, told } = await elementOf(tab, index, signal);
+  const { x, y } = await element.middle();
+  const { disabled, reached, cover, href } = await element.ask<Described>(DESCRIBE_ELEMENT);
+  if (disabled) throw new SlipwayError('browser.refused', `Not clicked: ${told} is disabled.`);
+  if (newTab && /^https?:/.test(href)) {
+    const other = await tabs.open();
+    return `Opened the link of ${told} in tab ${other.id}. ${await goTo(other, href, signal)}`.trim();
+  }
+  if (!reached) {
+    await element.ask(CLICK_ELEMENT);
+    return `Clicked ${told}, by script: a <${cover.slice(0, 40)}> lies above it.`;
+  }
+  await within(tab.page.mouse.click(x, y), tab.patienceMs, signal, 'The page does not take the click: its script keeps it busy.');
+  return `Clicked ${told}.`;
+}

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SlipwayError } from '@slipway/errors';
+import type { Response } from 'playwright-core';
+import { line } from './page-text.js';
+import type { Tab } from './tab.js';
+import { within } from './within.js';
+
+/** Longest way to a page's first words. Milliseconds. */
+const NAVIGATE_MS = 30_000;
+/** How long its pictures and scripts are waited for after that. Milliseconds. */
+const LOAD_MS = 3_000;
+/** From a click to what it begins. Milliseconds. */
+const BEGIN_MS = 150;
+/** Longest wait for a page that an action has begun to go to. Milliseconds. */
+const FOLLOW_MS = 15_000;
+/** How often a page that is on its way is asked whether it answers. Milliseconds. */
+const LOOK_MS = 1_000;
+
+const HANGS = 'The page does not answer: its script keeps it busy.';
+
+/** Goes there. @returns what is to be told of it. @throws SlipwayError `browser.page-failed`, `browser.page-hangs`. */
+export async function goTo(tab: Tab, url: string, signal: AbortSignal): Promise<string> {
+  return travel(tab, tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS }), signal);
+}
+
+/** @returns `null` when there is no earlier page. */
+export async function goBack(tab: Tab, signal: AbortSignal): Promise<string | null> {
+  const before = tab.page.url();
+  const told = await travel(tab, tab.page.goBack({ waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS }), signal);
+  return tab.page.url() === before && told === '' ? null : told;
+}
+
+async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSignal): Promise<string> {
+  let response: Response | null;
+  try {
+    response = await whileItAnswers(tab, way, signal);
+  } catch (error) {
+    if (signal.aborted) {
+      void tab.session().then((session) => session.send('Page.stopLoading').catch(() => {}));
+      throw error;
+    }
+    const said = error instanceof Error ? error.message : '';
+    if (/Download is starting/.test(said)) return 'It is a file, which is downloaded.';
+    if (!/Timeout \d+ms exceeded/.test(said))
+      throw error instanceof SlipwayError ? error : new SlipwayError('browser.page-failed', reasonOf(said), { cause: error });
+    await answers(tab, signal);
+    return `It has not come whole within ${NAVIGATE_MS / 1000} seconds; what is there can be read.`;
+  }
+  await settled(tab, signal);
+  return response === null || response.ok() ? '' : `The server answered ${response.status()} ${line(response.statusText(), 60)}.`;
+}
+
+/** Waits until the page that an action may have begun to go to is there, and has had a moment for its scripts. @throws SlipwayError `browser.page-hangs` when it does not answer then. */
+export async function settled(tab: Tab, signal: AbortSignal): Promise<void> {
+  await delay(BEGIN_MS, undefined, { signal });
+  const end = performance.now() + FOLLOW_MS;
+  while (tab.isNavigating && performance.now() < end) await delay(25, undefined, { signal });
+  const loaded = tab.page.waitForLoadState('load', { timeout: LOAD_MS }).catch(() => {});
+  await within(loaded, LOAD_MS + 5_000, signal, HANGS);
+  if (!tab.page.isClosed()) await answers(tab, signal);
+}
+
+/** A page whose script never ends would be waited for in vain: it is asked now and then. */
+async function whileItAnswers<T>(tab: Tab, way: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  const watch = async (): Promise<never> => {
+    for (;;) {
+      await delay(LOOK_MS, undefined, { signal: over.signal });
+      await answers(tab, over.signal);
+    }
+  };
+  const hangs = watch();
+  hangs.catch(() => {});
+  try {
+    return await within(Promise.race([way, hangs]), NAVIGATE_MS + 5_000, signal, HANGS);
+  } finally {
+    over.abort();
+    way.catch(() => {});
+  }
+}
+
+/** @throws SlipwayError `browser.page-hangs`. */
+async function answers(tab: Tab, signal: AbortSignal): Promise<void> {
+  const session = await tab.session();
+  const asked = session.send('Runtime.evaluate', { expression: '1' }).catch(() => {});
+  await within(asked, tab.patienceMs, signal, HANGS);
+}
+
+const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/ERR_NAME_NOT_RESOLVED/, 'there is no such host'],
+  [/ERR_CONNECTION_REFUSED/, 'nothing listens there'],
+  [/ERR_TUNNEL_CONNECTION_FAILED/, 'the host cannot be reached from this sandbox, or not be found'],
+  [/ERR_TOO_MANY_REDIRECTS/, 'it redirects without an end'],
+  [/ERR_CERT_|ERR_SSL_/, 'its certificate or encryption is not in order'],
+  [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_(?:CLOSED|RESET)/, 'the server broke the connection off'],
+  [/crashed/i, 'the page crashed'],
+];
+
+function reasonOf(said: string): string {
+  const [first = ''] = said.split('\n');
+  const code = /net::(ERR_\w+)/.exec(said)?.[1];
+  const reason = REASONS.find(([test]) => test.test(said))?.[1];
+  return `The page could not be opened: ${reason ?? line(first.replace(/^\w+\.\w+: /, ''), 200)}${code === undefined ? '' : ` (${code})`}.`;
+}

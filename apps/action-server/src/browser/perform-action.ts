@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BrowserAction } from '@slipway/contracts';
+import { addressOf, shownAddress } from './address.js';
+import type { Said } from './browser-observation.js';
+import { titleOf } from './browser-observation.js';
+import { stateOf } from './browser-state.js';
+import { VIEWPORT } from './chromium.js';
+import { clickElement } from './click-element.js';
+import type { Downloads } from './downloads.js';
+import { goBack, goTo, settled } from './navigate.js';
+import { contentOf } from './page-content.js';
+import { line, ofPage } from './page-text.js';
+import { putStorage, storageOf } from './storage.js';
+import type { Tab } from './tab.js';
+import type { Tabs } from './tabs.js';
+import { typeInto } from './type-into.js';
+import { within } from './within.js';
+
+/** Longest wait for a file that an action has begun to download; then it is told of later. Milliseconds. */
+const DOWNLOAD_MS = 20_000;
+
+export interface BrowserHands {
+  readonly workspace: string;
+  readonly tabs: Tabs;
+  readonly downloads: Downloads;
+}
+
+/** Does one action. @returns what it says. @throws SlipwayError of `browser.*`, `file.*`; the signal's reason; what playwright says of a page that went away. */
+export async function performAction(hands: BrowserHands, action: BrowserAction, signal: AbortSignal): Promise<Said> {
+  const { tabs, workspace } = hands;
+  const inFront = async (): Promise<Tab> => tabs.current ?? tabs.open();
+  switch (action.kind) {
+    case 'BrowserNavigateAction': {
+      const url = await addressOf(action.url, workspace);
+      const tab = action.new_tab ? await tabs.open() : await inFront();
+      const told = await goTo(tab, url, signal);
+      await downloaded(hands, signal);
+      return { text: told === '' ? 'The page is there.' : told };
+    }
+    case 'BrowserClickAction': {
+      const tab = await inFront();
+      const text = await tabs.following(tab, async () => {
+        const told = await clickElement(tabs, tab, action, signal);
+        if (!tab.page.isClosed()) await settled(tab, signal);
+        return told;
+      });
+      await downloaded(hands, signal);
+      return { text };
+    }
+    case 'BrowserTypeAction': {
+      const tab = await inFront();
+      const text = await tabs.following(tab, async () => {
+        const told = await typeInto(tab, action, workspace, signal);
+        await settled(tab, signal);
+        return told;
+      });
+      await downloaded(hands, signal);
+      return { text };
+    }
+    case 'BrowserGetStateAction': {
+      const said = await stateOf(await inFront(), { picture: action.include_screenshot }, signal);
+      const others = tabs.list().length - 1;
+      return others > 0 ? { ...said, text: `${said.text} There are ${others} other tabs (browser_list_tabs).` } : said;
+    }
+    case 'BrowserGetContentAction':
+      return contentOf(await inFront(), action, signal);
+    case 'BrowserScrollAction':
+      return { text: await scroll(await inFront(), action.direction, signal) };
+    case 'BrowserGoBackAction': {
+      const told = await goBack(await inFront(), signal);
+      return { text: told === null ? 'There is no earlier page in this tab.' : told === '' ? 'The earlier page is there.' : told };
+    }
+    case 'BrowserListTabsAction':
+      return { text: `${tabs.list().length} tabs:`, ofPage: ofPage((await Promise.all(tabs.list().map((tab) => told(hands, tab)))).join('\n') || '(none)') };
+    case 'BrowserSwitchTabAction':
+      tabs.show(tabs.named(action.tab_id));
+      return { text: `Tab ${action.tab_id} is in front.` };
+    case 'BrowserCloseTabAction':
+      await tabs.close(tabs.named(action.tab_id));
+      return { text: tabs.current === null ? 'The tab was closed; there is none any more.' : 'The tab was closed.' };
+    case 'BrowserGetStorageAction':
+      return storageOf(await inFront(), signal);
+    case 'BrowserSetStorageAction':
+      return { text: await putStorage(tabs, (await inFront()).page.context(), action.storage_state, signal) };
+  }
+}
+
+async function told({ tabs, workspace }: BrowserHands, tab: Tab): Promise<string> {
+  const title = await titleOf(tab);
+  return `${tab.id}: ${line(shownAddress(tab.page.url(), workspace), 300)} ${title === '' ? '' : JSON.stringify(title)}${tab === tabs.current ? ' (in front)' : ''}`;
+}
+
+async function scroll(tab: Tab, direction: 'up' | 'down', signal: AbortSignal): Promise<string> {
+  const by = Math.round(VIEWPORT.height * 0.8) * (direction === 'up' ? -1 : 1);
+  const hangs = 'The page does not scroll: its script keeps it busy.';
+  await within(tab.page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height / 2), tab.patienceMs, signal, hangs);
+  await within(tab.page.mouse.wheel(0, by), tab.patienceMs, signal, hangs);
+  await settled(tab, signal);
+  return `Scrolled ${direction}.`;
+}
+
+/** What came of a download that the action began is told with its own answer, when it does not take long. */
+async function downloaded({ downloads }: BrowserHands, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + DOWNLOAD_MS;
+  while (downloads.areUnderWay && performance.now() < end) await delay(25, undefined, { signal });
+}

@@ -1,0 +1,116 @@
+import type { CDPSession, ConsoleMessage, Dialog, Download, Page, Request } from 'playwright-core';
+import type { Notes } from './notes.js';
+import { line } from './page-text.js';
+
+/** Most dialogs of a page between two answers; a page with more is closed. */
+const MAX_DIALOGS = 20;
+/** Errors of a page's scripts that are kept, the last ones. */
+const MAX_ERRORS = 10;
+/** Longest of them. UTF-16 code units. */
+const ERROR_LENGTH = 300;
+
+export interface TabListener {
+  readonly notes: Notes;
+  download(download: Download): void;
+  /** The page is to go: it crashed, or does nothing but get in the way. */
+  unusable(tab: Tab, why: string): void;
+  /** Address, title or anything else that a person sees of it. */
+  changed(): void;
+}
+
+/** One page of the browser. Dialogs are answered at once, since nothing else goes on in a page that waits for one; a chooser of files is told of. */
+export class Tab {
+  #dialogs = 0;
+  #errors: string[] = [];
+  #moreErrors = 0;
+  #navigations = 0;
+  #session: Promise<CDPSession> | undefined;
+
+  constructor(
+    /** Four characters. */
+    readonly id: string,
+    readonly page: Page,
+    /** How long a page may leave a question of ours unanswered. Milliseconds. */
+    readonly patienceMs: number,
+    private readonly listener: TabListener,
+  ) {
+    page.on('dialog', (dialog) => void this.#answer(dialog));
+    page.on('console', (message) => this.#complain(message));
+    page.on('pageerror', (error) => this.#error(error instanceof Error ? error.message : String(error)));
+    page.on('crash', () => listener.unusable(this, 'its page crashed'));
+    page.on('download', (download) => listener.download(download));
+    page.on('filechooser', () => listener.notes.add('The page asked for a file: type the path of one in the workspace into its file field.'));
+    page.on('request', (request) => this.#begins(request));
+    page.on('framenavigated', (frame) => {
+      if (frame !== page.mainFrame()) return;
+      this.#navigations = 0;
+      listener.changed();
+    });
+    page.on('requestfailed', (request) => {
+      if (this.#isNavigation(request)) this.#navigations = 0;
+    });
+    page.on('load', () => listener.changed());
+  }
+
+  /** Chrome's own protocol with this page. One for all that this process asks; whoever needs events of their own makes another from `page.context()`. */
+  session(): Promise<CDPSession> {
+    this.#session ??= this.page.context().newCDPSession(this.page);
+    return this.#session;
+  }
+
+  /** The page is on its way to another address. */
+  get isNavigating(): boolean {
+    return this.#navigations > 0;
+  }
+
+  /** A new action begins: the page may ask again. */
+  forgive(): void {
+    this.#dialogs = 0;
+    this.#navigations = 0;
+  }
+
+  /** Errors since the last call. */
+  takeErrors(): string[] {
+    const errors = this.#moreErrors > 0 ? [`(${this.#moreErrors} earlier ones)`, ...this.#errors] : this.#errors;
+    this.#errors = [];
+    this.#moreErrors = 0;
+    return errors;
+  }
+
+  async #answer(dialog: Dialog): Promise<void> {
+    this.#dialogs += 1;
+    if (this.#dialogs > MAX_DIALOGS) {
+      this.listener.unusable(this, 'its page shows one dialog after the other');
+      return;
+    }
+    const kind = dialog.type();
+    const said = line(dialog.message(), 200);
+    if (kind !== 'beforeunload')
+      this.listener.notes.add(`The page showed ${kind === 'alert' ? 'an alert' : `a ${kind}`}, which was answered with OK: ${JSON.stringify(said)}`);
+    await (kind === 'prompt' ? dialog.accept(dialog.defaultValue()) : dialog.accept()).catch(() => {});
+  }
+
+  #complain(message: ConsoleMessage): void {
+    if (message.type() === 'error') this.#error(message.text());
+  }
+
+  #error(text: string): void {
+    this.#errors.push(line(text, ERROR_LENGTH));
+    if (this.#errors.length <= MAX_ERRORS) return;
+    this.#errors.shift();
+    this.#moreErrors += 1;
+  }
+
+  #begins(request: Request): void {
+    if (this.#isNavigation(request)) this.#navigations += 1;
+  }
+
+  #isNavigation(request: Request): boolean {
+    try {
+      return request.isNavigationRequest() && request.frame() === this.page.mainFrame();
+    } catch {
+      // Of a page that is only just beginning.
+      return false;
+    }
+  }
+}

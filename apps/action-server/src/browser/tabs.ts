@@ -1,0 +1,159 @@
+import { randomInt } from 'node:crypto';
+import { SlipwayError } from '@slipway/errors';
+import type { BrowserContext, Download, Page } from 'playwright-core';
+import type { Notes } from './notes.js';
+import { Tab } from './tab.js';
+
+/** Most pages at once; one that opens beyond is closed. */
+export const MAX_TABS = 10;
+/** Longest that the end of a page is waited for. Milliseconds. */
+const CLOSE_MS = 5_000;
+
+export interface TabsListener {
+  readonly notes: Notes;
+  download(download: Download): void;
+  /** Which tab is in front, which there are, or where one is. */
+  changed(): void;
+}
+
+/** The pages of one Chromium, of which one is in front. */
+export class Tabs {
+  readonly #tabs = new Map<string, Tab>();
+  /** Newest last. */
+  readonly #order: Tab[] = [];
+  #current: Tab | null = null;
+  #asked = 0;
+  /** The tab whose first popup comes to the front: the agent pressed something in it. */
+  #followed: Tab | null = null;
+
+  constructor(
+    private readonly context: BrowserContext,
+    private readonly patienceMs: number,
+    private readonly listener: TabsListener,
+  ) {
+    for (const page of context.pages()) this.#adopt(page);
+    context.on('page', (page) => this.#arrived(page));
+  }
+
+  get current(): Tab | null {
+    return this.#current;
+  }
+
+  list(): readonly Tab[] {
+    return [...this.#order];
+  }
+
+  /** @throws SlipwayError `browser.element-gone`. */
+  named(id: string): Tab {
+    const tab = this.#tabs.get(id);
+    if (tab === undefined)
+      throw new SlipwayError(
+        'browser.element-gone',
+        `There is no tab ${JSON.stringify(id.slice(0, 40))}. The tabs are: ${[...this.#tabs.keys()].join(', ') || 'none'}.`,
+      );
+    return tab;
+  }
+
+  /** A new empty tab, in front. @throws SlipwayError `browser.refused` when there are too many. */
+  async open(): Promise<Tab> {
+    if (this.#tabs.size >= MAX_TABS) throw new SlipwayError('browser.refused', `There are ${MAX_TABS} tabs; close one first.`);
+    this.#asked += 1;
+    try {
+      const tab = this.#adopt(await this.context.newPage());
+      this.show(tab);
+      return tab;
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
+  /** Work in a page that is no tab. */
+  async hidden<T>(work: (page: Page) => Promise<T>): Promise<T> {
+    this.#asked += 1;
+    const page = await this.context.newPage().finally(() => {
+      this.#asked -= 1;
+    });
+    try {
+      return await work(page);
+    } finally {
+      await page.close().catch(() => {});
+    }
+  }
+
+  show(tab: Tab): void {
+    this.#current = tab;
+    void tab.page.bringToFront().catch(() => {});
+    this.listener.changed();
+  }
+
+  /** While the work goes on, the first tab that this one's page opens comes to the front. */
+  async following<T>(tab: Tab, work: () => Promise<T>): Promise<T> {
+    this.#followed = tab;
+    try {
+      return await work();
+    } finally {
+      this.#followed = null;
+    }
+  }
+
+  /** Ends a page, also one that does not answer. The last one that was opened comes to the front. */
+  async close(tab: Tab): Promise<void> {
+    this.#forget(tab);
+    const timer = setTimeout(() => void crash(tab), CLOSE_MS);
+    await tab.page.close().catch(() => {});
+    clearTimeout(timer);
+  }
+
+  #arrived(page: Page): void {
+    if (this.#asked > 0 || this.#order.some((tab) => tab.page === page)) return;
+    if (this.#tabs.size >= MAX_TABS) {
+      this.listener.notes.add(`A page opened another tab, which was closed: there are ${MAX_TABS} already.`);
+      void page.close().catch(() => {});
+      return;
+    }
+    const tab = this.#adopt(page);
+    const inFront = this.#followed !== null && this.#followed === this.#current;
+    this.listener.notes.add(`A page opened tab ${tab.id}${inFront ? ', which is in front now' : ''}.`);
+    if (inFront) this.show(tab);
+    this.#followed = null;
+  }
+
+  #adopt(page: Page): Tab {
+    const tab = new Tab(this.#freeId(), page, this.patienceMs, {
+      notes: this.listener.notes,
+      download: (download) => this.listener.download(download),
+      changed: () => this.listener.changed(),
+      unusable: (which, why) => {
+        if (!this.#tabs.has(which.id)) return;
+        this.listener.notes.add(`Tab ${which.id} was closed: ${why}.`);
+        void this.close(which);
+      },
+    });
+    this.#tabs.set(tab.id, tab);
+    this.#order.push(tab);
+    this.#current ??= tab;
+    page.once('close', () => this.#forget(tab));
+    this.listener.changed();
+    return tab;
+  }
+
+  #forget(tab: Tab): void {
+    if (!this.#tabs.delete(tab.id)) return;
+    this.#order.splice(this.#order.indexOf(tab), 1);
+    if (this.#current === tab) this.#current = this.#order.at(-1) ?? null;
+    this.listener.changed();
+  }
+
+  #freeId(): string {
+    for (;;) {
+      const id = randomInt(36 ** 3, 36 ** 4).toString(36);
+      if (!this.#tabs.has(id)) return id;
+    }
+  }
+}
+
+/** The renderer is ended from outside. */
+async function crash(tab: Tab): Promise<void> {
+  const session = await tab.session().catch(() => null);
+  await session?.send('Page.crash').catch(() => {});
+}

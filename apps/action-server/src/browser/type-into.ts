@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises';
+import type { BrowserTypeAction } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { z } from 'zod';
+import { fileError } from '../files/disk-space.js';
+import { insideWorkspace } from '../files/workspace-path.js';
+import { type Described, elementOf } from './click-element.js';
+import { CHOOSE_OPTION, DESCRIBE_ELEMENT, FOCUS_FIELD, SET_VALUE } from './page-scripts.js';
+import type { PageElement } from './page-world.js';
+import type { Tab } from './tab.js';
+import { within } from './within.js';
+
+/** Up to this length each key is pressed, for pages that listen to keys; a longer text comes at once. UTF-16 code units. */
+const KEYS_LENGTH = 200;
+/** Fields that take a value and no keys. */
+const VALUES = /^(?:date|datetime-local|month|week|time|color|range)$/;
+/** Fields that take text. */
+const TEXTS = /^(?:text|search|url|tel|email|password|number|)$/;
+
+/** Puts the text in place of what the field holds. @returns what was done, without the text: it may be a password. */
+export async function typeInto(tab: Tab, { index, text }: z.output<typeof BrowserTypeAction>, workspace: string, signal: AbortSignal): Promise<string> {
+  const { element, told } = await elementOf(tab, index, signal);
+  const { tag, type, editable, disabled, readOnly } = await element.ask<Described>(DESCRIBE_ELEMENT);
+  if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${told} is ${disabled ? 'disabled' : 'read-only'}.`);
+  if (tag === 'select') return choose(element, told, text);
+  if (type === 'file') return giveFile(element, told, text, workspace);
+  if (tag === 'input' && VALUES.test(type)) {
+    const value = await element.ask<string>(SET_VALUE, text);
+    if (value === '' && text !== '')
+      throw new SlipwayError('browser.refused', `Not typed: ${told} takes no such value. Write it as HTML does, for example 2030-12-31 or 13:45.`);
+    return `${told} has the value ${JSON.stringify(value.slice(0, 100))}.`;
+  }
+  if (!(tag === 'textarea' || editable || (tag === 'input' && TEXTS.test(type))))
+    throw new SlipwayError('browser.refused', `Not typed: ${told} is no field for text. Click it.`);
+  await element.middle().catch(() => {});
+  if (!(await element.ask<boolean>(FOCUS_FIELD))) throw new SlipwayError('browser.refused', `Not typed: ${told} does not take the focus. Click it first.`);
+  await within(press(tab, text, editable), 5 * tab.patienceMs, signal, 'The page does not take the text: its script keeps it busy.');
+  return `Typed ${text.length} characters into ${told}.`;
+}
+
+async function press({ page }: Tab, text: string, editable: boolean): Promise<void> {
+  const enter = text.endsWith('\n');
+  const body = enter ? text.slice(0, -1) : text;
+  if (body === '' && !enter) await page.keyboard.press('Delete');
+  for (const [at, part] of (editable ? body.split('\n') : [body]).entries()) {
+    if (at > 0) await page.keyboard.press('Shift+Enter');
+    if (part === '') continue;
+    if (part.length <= KEYS_LENGTH && !part.includes('\n')) await page.keyboard.type(part);
+    else await page.keyboard.insertText(part);
+  }
+  if (enter) await page.keyboard.press('Enter');
+}
+
+async function choose(element: PageElement, told: string, text: string): Promise<string> {
+  const { chosen, options } = await element.ask<{ chosen: string | null; options: string[] }>(CHOOSE_OPTION, text.trim());
+  if (chosen === null)
+    throw new SlipwayError(
+      'browser.refused',
+      `${told} has no such option. It has: ${options
+        .map((option) => JSON.stringify(option))
+        .join(', ')
+        .slice(0, 2_000)}`,
+    );
+  return `${told} has ${JSON.stringify(chosen)} chosen.`;
+}
+
+async function giveFile(element: PageElement, told: string, text: string, workspace: string): Promise<string> {
+  const wanted = text.trim();
+  const file = await insideWorkspace(workspace, wanted);
+  const found = await stat(file).catch((error: unknown) => {
+    throw fileError(error, wanted);
+  });
+  if (!found.isFile()) throw new SlipwayError('request.invalid', `${wanted} is no file.`);
+  await element.setFile(file);
+  return `${told} has the file ${wanted} (${found.size} bytes).`;
+}

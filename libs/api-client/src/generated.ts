@@ -55,12 +55,6 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** A payload that was too large for its event. */
     readBlob: (request: { org: string; conversation: string; sha256: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/blobs/{sha256}', { org: request.org, conversation: request.conversation, sha256: request.sha256 }, undefined), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
-    /** Files that the agent changed. Fails with `conversation.no-workspace`, `sandbox.unreachable` besides the common codes. */
-    getChanges: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/changes', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getChanges'>>,
-    /** All changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `file.too-large` besides the common codes. */
-    downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
     /** The whole log as one JSON array. */
     downloadTrajectory: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
@@ -253,6 +247,18 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Say how often the agent of a conversation asks before it acts, from its next step on. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `sandbox.unreachable` besides the common codes. */
     setConfirmationMode: (request: { org: string; conversation: string; body: OperationBody<'setConfirmationMode'> } & CallOptions) =>
       call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation-mode', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'setConfirmationMode'>>,
+    /** Files that the agent changed: since the work began, since the last message, or with one commit. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown` besides the common codes. */
+    getChanges: (request: { org: string; conversation: string; query?: OperationQuery<'getChanges'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/changes', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getChanges'>>,
+    /** The same changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown`, `file.too-large` besides the common codes. */
+    downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
+    /** Repositories of the workspace, each with its branch and state. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found` besides the common codes. */
+    listRepositories: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/repositories', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listRepositories'>>,
+    /** Commits of a repository of the workspace, newest first. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found` besides the common codes. */
+    listCommits: (request: { org: string; conversation: string; query?: OperationQuery<'listCommits'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/commits', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listCommits'>>,
     /** Change how far the agent of a conversation goes by itself, and whether it plans or works. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `sandbox.unreachable` besides the common codes. */
     updateConversationTerms: (request: { org: string; conversation: string; body: OperationBody<'updateConversationTerms'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/terms', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'updateConversationTerms'>>,
@@ -408,8 +414,8 @@ export type Operations = ReturnType<typeof operationsOf>;
 /** Addresses of downloads, for a link that the browser follows by itself. */
 export const downloadUrls = {
   readBlob: (request: { org: string; conversation: string; sha256: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/blobs/{sha256}', { org: request.org, conversation: request.conversation, sha256: request.sha256 }, undefined),
-  downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query),
   downloadTrajectory: (request: { org: string; conversation: string }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/trajectory', { org: request.org, conversation: request.conversation }, undefined),
+  downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query),
   exportAudit: (request: { org: string; query?: OperationQuery<'exportAudit'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/audit/export', { org: request.org }, request.query),
   exportPrompts: (request: { org: string; query?: OperationQuery<'exportPrompts'> }, baseUrl = ''): string => urlOf(baseUrl, '/api/v1/orgs/{org}/prompt-log/export', { org: request.org }, request.query),
 };

@@ -72,13 +72,13 @@ export const StartConversationRequest = z.looseObject({
       /** Go on running after the history is read: the sandbox before this one was lost while it worked. */
       resumeRun: z.boolean(),
       systemMessageSuffix: z.string().optional(),
+      /** No change of `max_iterations` goes beyond it. */
+      iterationCeiling: z.int().positive().optional(),
       /** What an agent that has worked before must know before it goes on, such as that its files are gone. Told once an epoch, as a message that its person reads too. */
       notice: z.string().min(1).max(2_000).optional(),
     })
     .optional(),
 });
-      /** No change of `max_iterations` goes beyond it. */
-      iterationCeiling: z.int().positive().optional(),
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
 
 /**

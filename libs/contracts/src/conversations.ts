@@ -156,16 +156,3 @@ export const EventsQuery = z.object({
   /** With `before`, the page ends below this `seq` and is still in ascending order: for scrolling up. */
   before: z.coerce.number().int().min(1).optional(),
 });
-
-export const FileChange = z.object({
-  path: z.string(),
-  status: z.enum(['ADDED', 'DELETED', 'UPDATED', 'MOVED']),
-  additions: z.int().nonnegative(),
-  deletions: z.int().nonnegative(),
-  /** No text diff: the file is binary, or larger than the limit. */
-  binary: z.boolean(),
-});
-export type FileChange = z.infer<typeof FileChange>;
-/** `base` is the commit that the work began from. `live: false` says the sandbox is away and this is what was last seen. */
-export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
-export type Changes = z.infer<typeof Changes>;

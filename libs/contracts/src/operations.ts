@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { EventPage } from './conversation-event.js';
 import {
-  Changes,
   Conversation,
   ConversationSummary,
   CreateConversation,
@@ -16,6 +15,7 @@ import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
+import { changesOperations } from './operations/changes.js';
 import { confirmationOperations } from './operations/confirmation.js';
 import { conversationControlOperations } from './operations/conversation-control.js';
 import { conversationModelOperations } from './operations/conversation-model.js';
@@ -304,29 +304,6 @@ export const operations = {
     idempotency: 'idempotent',
     errors: [],
   },
-  getChanges: {
-    id: 'conversations.changes.get',
-    method: 'GET',
-    path: `${CONVERSATION}/changes`,
-    summary: 'Files that the agent changed',
-    permission: 'conversation:read',
-    status: 200,
-    response: Changes,
-    idempotency: 'idempotent',
-    errors: ['conversation.no-workspace', 'sandbox.unreachable'],
-  },
-  downloadDiff: {
-    id: 'conversations.diff.get',
-    method: 'GET',
-    path: `${CONVERSATION}/diff`,
-    summary: 'All changes as a patch for `git apply`; `?path=` for one file',
-    permission: 'conversation:read',
-    status: 200,
-    query: z.object({ path: z.string().max(4096).optional() }),
-    produces: 'text/x-diff',
-    idempotency: 'idempotent',
-    errors: ['conversation.no-workspace', 'sandbox.unreachable', 'file.too-large'],
-  },
   downloadTrajectory: {
     id: 'conversations.trajectory.get',
     method: 'GET',
@@ -348,6 +325,7 @@ export const operations = {
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,
+  ...changesOperations,
   ...conversationControlOperations,
   ...conversationModelOperations,
   ...securityOperations,

@@ -177,6 +177,12 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Compare with the base; from the next message on it is known.',
   },
+  'changes.commit-unknown': {
+    status: 404,
+    title: 'There is no such commit',
+    retry: 'never',
+    nextStep: 'Choose one of the list of commits; a rebase may have taken it away.',
+  },
   'changes.not-kept': {
     status: 409,
     title: 'Only the changes against the base were kept',

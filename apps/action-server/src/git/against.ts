@@ -23,7 +23,7 @@ export interface Before {
   readonly large: ReadonlyMap<string, string>;
 }
 
-/** @throws SlipwayError `request.invalid` when two are named or a commit is not there, `changes.turn-unknown`. */
+/** @throws SlipwayError `request.invalid` when two are named or `base` is not there, `changes.commit-unknown`, `changes.turn-unknown`. */
 export async function against({ marks }: GitReading, repository: Repository, { base, turn, commit }: Against): Promise<Before> {
   if ([base, turn, commit].filter((each) => each !== undefined).length > 1)
     throw new SlipwayError('request.invalid', 'Name one of base (or ref), turn and commit, not more.');

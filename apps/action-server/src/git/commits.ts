@@ -52,7 +52,7 @@ export async function listCommits(workspace: GitWorkspace, { path, limit, pageId
   return { commits: commits.slice(0, limit), has_more: more, next_page_id: more ? `${start}.${skip + limit}` : null };
 }
 
-/** Files that a commit changed against its first parent. @throws SlipwayError `request.invalid` when there is no such commit. */
+/** Files that a commit changed against its first parent. @throws SlipwayError `changes.commit-unknown`. */
 export async function changesOfCommit(workspace: GitWorkspace, path: string, wanted: string, signal: AbortSignal): Promise<GitChange[]> {
   const repository = await openRepository(workspace, path, signal);
   const commit = await existingCommit(repository, wanted);

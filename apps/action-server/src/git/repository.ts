@@ -64,7 +64,11 @@ async function withoutFilters(options: { cwd: string; signal: AbortSignal; env: 
  * repository without one. @throws SlipwayError `request.invalid` when there is no such `base`.
  */
 export async function resolveBase(repository: Repository, base: string | undefined): Promise<string> {
-  if (base !== undefined) return existingCommit(repository, base);
+  if (base !== undefined) {
+    const commit = await commitOf(repository, base);
+    if (commit === null) throw new SlipwayError('request.invalid', `The repository has no commit ${base}.`);
+    return commit;
+  }
   const { root: cwd, signal, env } = repository;
   for (const upstream of ['@{upstream}', 'refs/remotes/origin/HEAD']) {
     const { exitCode, stdout } = await git(['merge-base', 'HEAD', upstream], { cwd, signal, env });
@@ -79,10 +83,10 @@ export async function commitOf({ root, signal, env }: Repository, name: string):
   return exitCode === 0 ? stdout.toString().trim() : null;
 }
 
-/** @throws SlipwayError `request.invalid`. */
+/** @throws SlipwayError `changes.commit-unknown`. */
 export async function existingCommit(repository: Repository, wanted: string): Promise<string> {
   const commit = await commitOf(repository, wanted);
-  if (commit === null) throw new SlipwayError('request.invalid', `The repository has no commit ${wanted}.`);
+  if (commit === null) throw new SlipwayError('changes.commit-unknown', `The repository has no commit ${wanted}.`);
   return commit;
 }
 

@@ -189,7 +189,7 @@ describe('repositories of a workspace', () => {
       ]);
       expect(await json(`/git/diff?path=repository/a.txt&commit=${removed}`)).toEqual({ original: 'one\ntwo\nthree\n', modified: null });
       expect(await (await server.send('GET', `/git/patch?path=repository&commit=${removed}&file=a.txt`)).text()).toContain('-three');
-      expect(await json('/git/commit_changes?path=repository&commit=deadbeef')).toMatchObject({ code: 'request.invalid' });
+      expect(await json('/git/commit_changes?path=repository&commit=deadbeef')).toMatchObject({ code: 'changes.commit-unknown' });
       expect(await json(`/git/changes?path=repository&commit=${removed}&base=${base}`)).toMatchObject({ code: 'request.invalid' });
       expect(await json('/git/changes?path=repository&commit=--output')).toMatchObject({ code: 'request.invalid' });
     });

@@ -1,14 +1,19 @@
 import { Controller, Header, Inject, Param, Req, Res, StreamableFile } from '@nestjs/common';
 import {
   type Changes,
+  type ChangesQuery,
   type Conversation,
   type CreateConversation,
+  type DiffQuery,
   type ListConversationsQuery,
   operations,
   type Principal,
   type QueuedMessage,
   type SendMessage,
   type SwitchModel,
+  type WorkspaceCommits,
+  type WorkspaceCommitsQuery,
+  type WorkspaceRepositories,
 } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
@@ -103,18 +108,28 @@ export class ConversationsController {
   }
 
   @Serves(operations.getChanges)
-  changes(@Caller() caller: Principal, @Param('conversation') id: string): Promise<Changes> {
-    return this.workspace.changes(caller, conversationId(id));
+  changes(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: ChangesQuery): Promise<Changes> {
+    return this.workspace.changes(caller, conversationId(id), query);
+  }
+
+  @Serves(operations.listRepositories)
+  repositories(@Caller() caller: Principal, @Param('conversation') id: string): Promise<WorkspaceRepositories> {
+    return this.workspace.repositories(caller, conversationId(id));
+  }
+
+  @Serves(operations.listCommits)
+  commits(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
+    return this.workspace.commits(caller, conversationId(id), query);
   }
 
   @Serves(operations.downloadDiff)
   async diff(
     @Caller() caller: Principal,
     @Param('conversation') id: string,
-    @Query() query: { path?: string },
+    @Query() query: DiffQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const patch = await this.workspace.patch(caller, conversationId(id), query.path);
+    const patch = await this.workspace.patch(caller, conversationId(id), query);
     void reply.header('content-disposition', `attachment; filename="${conversationId(id)}.patch"`).type('text/x-diff; charset=utf-8');
     return patch;
   }

@@ -4,6 +4,18 @@ import { stopwatch } from '@slipway/testing';
 import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, startSandbox, thought } from '../testing/conversation-app.js';
 
+const repositoryAt = (path: string) => ({
+  path,
+  kind: 'repository',
+  branch: 'main',
+  head: 'abcd1234',
+  upstream: null,
+  ahead: null,
+  behind: null,
+  operation: null,
+  problem: null,
+});
+
 describe('stop, pause and resume', () => {
   let app: ConversationApp;
   let person: Person;
@@ -159,6 +171,68 @@ describe('stop, pause and resume', () => {
       expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([200, patch, 'text/x-diff; charset=utf-8']);
       expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fa%20b', 'GET /api/git/patch?path=%2Fworkspace%2Fa%20b&file=a.txt']);
       await sandbox.close();
+    });
+
+    it('are those since the last message, of one commit, or of another repository, as they are asked for', async () => {
+      const sandbox = await startSandbox((request) => {
+        const url = new URL(request.url ?? '', 'http://sandbox');
+        if (url.pathname === '/api/git/repositories')
+          return { status: 200, body: JSON.stringify({ repositories: [repositoryAt('other'), repositoryAt('project')], cut: false }) };
+        if (url.pathname === '/api/git/commits')
+          return {
+            status: 200,
+            body: JSON.stringify({
+              commits: [{ sha: 'abcd1234', short_sha: 'abcd', subject: 's', author: 'a', timestamp: '2026-11-22T10:00:00+01:00', files: 2, since_base: null }],
+              has_more: true,
+              next_page_id: 'abcd1234.1',
+            }),
+          };
+        if (url.searchParams.get('turn') !== null && url.pathname === '/api/git/patch')
+          return { status: 409, body: '{"code":"changes.turn-unknown","detail":"It is newer."}' };
+        return { status: 200, body: '[]' };
+      });
+      const { id } = await app.conversation(person);
+      await app.started(id, 1, { ...sandbox, workingDir: '/workspace/project' });
+      const get = async (route: string): Promise<unknown> => (await app.http(person, 'GET', app.path(person, id, route))).body;
+      const empty = { files: [], base: null, live: true };
+      expect(await get('/changes?against=turn')).toEqual(empty);
+      expect(await get('/changes?against=abcd1234&repository=other')).toEqual(empty);
+      expect(await get('/changes?repository=project')).toEqual(empty);
+      expect(await get('/repositories')).toEqual({
+        data: [
+          { ...repositoryAt('project'), own: true },
+          { ...repositoryAt('other'), own: false },
+        ],
+        cut: false,
+      });
+      expect(await get('/commits?limit=1&cursor=ffff0000.1')).toEqual({
+        data: [{ hash: 'abcd1234', subject: 's', author: 'a', at: '2026-11-22T10:00:00+01:00', files: 2, ofThisWork: null }],
+        page: { nextCursor: 'abcd1234.1' },
+      });
+      expect(sandbox.asked).toEqual([
+        `GET /api/git/changes?path=%2Fworkspace%2Fproject&turn=${id}`,
+        'GET /api/git/changes?path=other&commit=abcd1234',
+        'GET /api/git/changes?path=%2Fworkspace%2Fproject',
+        'GET /api/git/repositories?path=.',
+        'GET /api/git/commits?path=%2Fworkspace%2Fproject&limit=1&page_id=ffff0000.1',
+      ]);
+      expect(await app.http(person, 'GET', app.path(person, id, '/diff?against=turn'))).toMatchObject({ status: 409, body: { code: 'changes.turn-unknown' } });
+      expect(await app.http(person, 'GET', app.path(person, id, '/changes?against=yesterday'))).toMatchObject({
+        status: 400,
+        body: { code: 'request.invalid' },
+      });
+      await sandbox.close();
+    });
+
+    it('say that only those against the base were kept, when the sandbox is away', async () => {
+      const { id } = await app.conversation(person);
+      for (const route of ['/repositories', '/commits'])
+        expect(await app.http(person, 'GET', app.path(person, id, route))).toMatchObject({ status: 409, body: { code: 'conversation.no-workspace' } });
+      await app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'k'.repeat(20), workingDir: '/workspace/project' });
+      expect(await app.http(person, 'GET', app.path(person, id, '/commits'))).toMatchObject({ status: 502, body: { code: 'sandbox.unreachable' } });
+      await app.owner.query(`UPDATE app.conversation SET sandbox_status = 'PAUSED' WHERE id = $1`, [id]);
+      for (const route of ['/repositories', '/commits', '/changes?against=turn', '/diff?against=abcd1234', '/changes?repository=other'])
+        expect(await app.http(person, 'GET', app.path(person, id, route))).toMatchObject({ status: 409, body: { code: 'changes.not-kept' } });
     });
 
     it('are what was last seen when it does not, within six seconds', async () => {

@@ -1,5 +1,13 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
-import { type AgentTerms, type ConfirmationSettings, GitChange, type RespondToConfirmationRequest, type RevokeConfirmationRule } from '@slipway/contracts';
+import {
+  type AgentTerms,
+  type ConfirmationSettings,
+  GitChange,
+  GitCommitsPage,
+  GitRepositories,
+  type RespondToConfirmationRequest,
+  type RevokeConfirmationRule,
+} from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -15,6 +23,18 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Past the forward proxy that this process may have: a sandbox is at an address of the cluster's own, which no list of names could except. */
 const agent = new Agent();
 const JSON_BODY = { 'content-type': 'application/json' };
+
+/** Files of a repository, and what they are compared with: one of the three at most. None: where the repository's branch began. */
+export interface WorkspaceSide {
+  /** Absolute, or from the workspace. */
+  readonly directory: string;
+  /** A commit. */
+  readonly base: string | null;
+  /** Whose last message. */
+  readonly turn: string | null;
+  /** What this commit did. */
+  readonly commit: string | null;
+}
 
 export interface SandboxAddress {
   readonly url: string;
@@ -74,23 +94,36 @@ export class SandboxClient {
     }
   }
 
-  /** Against the commit `base`, or the last one when the work has none. */
-  async changes(directory: string, base: string | null): Promise<GitChange[]> {
-    const text = await this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, READ_TIMEOUT_MS);
-    try {
-      return z.array(GitChange).parse(JSON.parse(text));
-    } catch (error) {
-      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer that is no list of changes.', { cause: error });
-    }
+  /** @throws SlipwayError `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`. */
+  changes(side: WorkspaceSide): Promise<GitChange[]> {
+    return this.read(`changes?${sideQuery(side)}`, z.array(GitChange));
   }
 
-  /** For `git apply`; of one file when it is named. */
-  patch(directory: string, base: string | null, file: string | undefined): Promise<string> {
-    return this.call(
-      'GET',
-      `/api/git/patch?${workspaceQuery(directory, base)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`,
-      READ_TIMEOUT_MS,
-    );
+  /** For `git apply`; of one file when it is named. @throws as `changes`. */
+  patch(side: WorkspaceSide, file: string | undefined): Promise<string> {
+    return this.call('GET', `/api/git/patch?${sideQuery(side)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`, READ_TIMEOUT_MS);
+  }
+
+  repositories(): Promise<GitRepositories> {
+    return this.read('repositories?path=.', GitRepositories);
+  }
+
+  /** @throws SlipwayError `repository.not-found`. */
+  commits(
+    { directory, base }: Pick<WorkspaceSide, 'directory' | 'base'>,
+    page: { readonly cursor: string | undefined; readonly limit: number },
+  ): Promise<GitCommitsPage> {
+    const cursor = page.cursor === undefined ? '' : `&page_id=${encodeURIComponent(page.cursor)}`;
+    return this.read(`commits?${sideQuery({ directory, base, turn: null, commit: null })}&limit=${page.limit}${cursor}`, GitCommitsPage);
+  }
+
+  private async read<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {
+    const text = await this.call('GET', `/api/git/${path}`, READ_TIMEOUT_MS);
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (error) {
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its repositories that cannot be read.', { cause: error });
+    }
   }
 
   private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = [], body?: object): Promise<string> {
@@ -124,6 +157,9 @@ const PASSED_ON = z.object({
     'model.rate-limited',
     'model.timeout',
     'model.context-exceeded',
+    'changes.turn-unknown',
+    'changes.commit-unknown',
+    'repository.not-found',
   ]),
   detail: z.string().max(2_000).optional(),
 });
@@ -160,8 +196,9 @@ function problemOf(text: string): unknown {
   }
 }
 
-function workspaceQuery(directory: string, base: string | null): string {
-  return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
+function sideQuery({ directory, ...against }: WorkspaceSide): string {
+  const named = Object.entries(against).flatMap(([name, value]) => (value === null ? [] : [`&${name}=${encodeURIComponent(value)}`]));
+  return `path=${encodeURIComponent(directory)}${named.join('')}`;
 }
 
 function answerOf(url: string, options: RequestOptions, body: string): Promise<IncomingMessage> {

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { GitCommit, GitRepository } from './git.js';
+
+/** What an agent did to the files of its workspace, as the app tells it. */
+
+export const FileChange = z.object({
+  path: z.string(),
+  status: z.enum(['ADDED', 'DELETED', 'UPDATED', 'MOVED']),
+  additions: z.int().nonnegative(),
+  deletions: z.int().nonnegative(),
+  /** No text diff: the file is binary, or larger than the limit. */
+  binary: z.boolean(),
+});
+export type FileChange = z.infer<typeof FileChange>;
+/** `base` is the commit that the work began from; of another repository than the conversation's own it is `null`. `live: false` says the sandbox is away and this is what was last seen. */
+export const Changes = z.object({ files: z.array(FileChange), base: z.string().nullable(), live: z.boolean() });
+export type Changes = z.infer<typeof Changes>;
+
+/** `base`: where the work began. `turn`: when the last message came. A hash: what that commit did. */
+export const ChangesAgainst = z.string().regex(/^(base|turn|[0-9a-f]{4,64})$/, 'base, turn, or the hash of a commit');
+
+export const ChangesQuery = z.object({
+  against: ChangesAgainst.default('base'),
+  /** Another repository of the workspace than the conversation's own, as `GET …/repositories` names it. */
+  repository: z.string().min(1).max(4096).optional(),
+});
+export type ChangesQuery = z.output<typeof ChangesQuery>;
+export const DiffQuery = ChangesQuery.extend({ path: z.string().max(4096).optional() });
+export type DiffQuery = z.output<typeof DiffQuery>;
+
+export const WorkspaceRepository = GitRepository.extend({
+  /** The one that the conversation began with. */
+  own: z.boolean(),
+});
+export type WorkspaceRepository = z.infer<typeof WorkspaceRepository>;
+/** The conversation's own first. `cut`: there may be more. */
+export const WorkspaceRepositories = z.object({ data: z.array(WorkspaceRepository), cut: z.boolean() });
+export type WorkspaceRepositories = z.infer<typeof WorkspaceRepositories>;
+
+export const WorkspaceCommit = z.object({
+  hash: GitCommit.shape.sha,
+  subject: z.string(),
+  author: z.string(),
+  /** When it was written. */
+  at: z.iso.datetime({ offset: true }),
+  files: z.int().nonnegative(),
+  /** Made after the work of the conversation began; `null` where that is not known. */
+  ofThisWork: z.boolean().nullable(),
+});
+export type WorkspaceCommit = z.infer<typeof WorkspaceCommit>;
+export const WorkspaceCommitsQuery = z.object({
+  repository: ChangesQuery.shape.repository,
+  cursor: z.string().max(100).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(30),
+});
+export type WorkspaceCommitsQuery = z.output<typeof WorkspaceCommitsQuery>;
+export const WorkspaceCommits = z.object({ data: z.array(WorkspaceCommit), page: z.object({ nextCursor: z.string().nullable() }) });
+export type WorkspaceCommits = z.infer<typeof WorkspaceCommits>;

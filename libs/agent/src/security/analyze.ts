@@ -1,4 +1,5 @@
 import type { AgentAction, SecurityAnalyzer, SecurityRisk } from '@slipway/contracts';
+import { browserRisksOf } from './browser-rules.js';
 import { HIGH_PATTERNS, MEDIUM_PATHS, MEDIUM_PATTERNS, type Pattern } from './patterns.js';
 import { railsOf } from './rails.js';
 import { commandOf, pathsOf } from './subject.js';
@@ -59,13 +60,15 @@ function worstOf(assessments: readonly Assessment[], propagateUnknown: boolean):
 function byPatterns(action: AgentAction, high: readonly Pattern[], medium: readonly Pattern[]): Assessment {
   const text = commandOf(action);
   const paths = pathsOf(action);
+  const browser = browserRisksOf(action);
   for (const [risk, patterns] of [
     ['HIGH', high],
     ['MEDIUM', medium],
   ] as const) {
     const found = text === null ? [] : patterns.filter(({ test }) => test.test(text));
     const touched = risk === 'HIGH' ? [] : MEDIUM_PATHS.filter(({ test }) => paths.some((path) => test.test(path)));
-    if (found.length + touched.length > 0) return { risk, reasons: [...found, ...touched].map(({ says }) => says) };
+    const reasons = [...[...found, ...touched].map(({ says }) => says), ...(risk === 'HIGH' ? browser.high : browser.medium)];
+    if (reasons.length > 0) return { risk, reasons };
   }
   return UNKNOWN;
 }

@@ -1,4 +1,5 @@
 import { APPLY_PATCH } from './apply-patch.js';
+import { BROWSER_TOOLS } from './browser.js';
 import { EDIT_FILE } from './file-edit.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { FINISH } from './finish.js';
@@ -10,7 +11,19 @@ import { THINK } from './think.js';
 import type { Tool } from './tool.js';
 
 /** What every agent can do unless its start says otherwise, or the image of the sandbox lacks what it needs, in the order in which the model reads it. */
-export const STANDARD_TOOLS: readonly Tool[] = [TERMINAL, FILE_EDITOR, APPLY_PATCH, IPYTHON, GLOB, GREP, LIST_DIRECTORY, TASK_TRACKER, THINK, FINISH];
+export const STANDARD_TOOLS: readonly Tool[] = [
+  TERMINAL,
+  FILE_EDITOR,
+  APPLY_PATCH,
+  IPYTHON,
+  GLOB,
+  GREP,
+  LIST_DIRECTORY,
+  ...BROWSER_TOOLS,
+  TASK_TRACKER,
+  THINK,
+  FINISH,
+];
 
 /** What an agent can do besides, when its start names it. */
 export const OPTIONAL_TOOLS: readonly Tool[] = [EDIT_FILE];

@@ -1,0 +1,61 @@
+import type { AgentAction } from '@slipway/contracts';
+
+/** Longest text that is looked at. UTF-16 code units. */
+const MAX_LENGTH = 20_000;
+/** What an address carries beyond its path is data that is sent, from this length on. UTF-16 code units. */
+const MUCH = 500;
+
+/** What a secret looks like: keys of well-known services, private keys, signed tokens. */
+const SECRET =
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+/;
+
+/** An address of a network that is not everybody's: another machine beside the sandbox. Loopback is the agent's own. */
+const INTERNAL =
+  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|169\.254\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|\[f[cde])|\.(?:internal|intranet|corp|lan|local)$/i;
+
+export interface BrowserRisks {
+  readonly high: readonly string[];
+  readonly medium: readonly string[];
+}
+
+const NONE: BrowserRisks = { high: [], medium: [] };
+
+/** What is risky about an action of the browser, as sentences for the person who is asked. Reading a page is not; what a click does nobody can tell from its number. */
+export function browserRisksOf(action: AgentAction): BrowserRisks {
+  switch (action.kind) {
+    case 'BrowserNavigateAction':
+      return ofAddress(action.url.slice(0, MAX_LENGTH));
+    case 'BrowserTypeAction':
+      return SECRET.test(action.text.slice(0, MAX_LENGTH)) ? { ...NONE, high: ['It types what looks like a secret into a page.'] } : NONE;
+    case 'BrowserGetStorageAction':
+      return { ...NONE, medium: ['It reads the cookies of the browser, which are proofs of who is signed in.'] };
+    case 'BrowserSetStorageAction':
+      return { ...NONE, medium: ['It changes what the browser is signed in as.'] };
+    default:
+      return NONE;
+  }
+}
+
+function ofAddress(address: string): BrowserRisks {
+  const named = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(address) ? address : `https://${address}`;
+  const url = URL.canParse(named) ? new URL(named) : null;
+  if (url === null) return NONE;
+  const carried = `${url.search}${url.hash}`;
+  const rules: ReadonlyArray<readonly [boolean, string]> = [
+    [url.password !== '', 'The address has a password in it.'],
+    [carried.length > MUCH, 'The address carries much data to another machine.'],
+    [INTERNAL.test(url.hostname), 'It opens a page of an internal network.'],
+  ];
+  return {
+    high: SECRET.test(decoded(`${url.pathname}${carried}`)) ? ['The address carries what looks like a secret.'] : [],
+    medium: rules.flatMap(([holds, says]) => (holds ? [says] : [])),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,4 +1,8 @@
+import { placeOf } from '../editor/find-sequence.js';
 import type { Chunk } from './parse-patch.js';
+
+/** Longest time for the chunks of one file: thousands of them in millions of lines would keep everything else waiting. Milliseconds. */
+const MAX_MS = 5_000;
 
 /** How alike two lines must be, from as they are to as a person reads them; the place in the list is what it adds to the fuzz. */
 const ALIKE: ReadonlyArray<{ readonly fuzz: number; readonly form: (line: string) => string }> = [
@@ -25,7 +29,7 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
   const textIn = (form: number): string[] => (made[form] ??= lines.map(forms[form] as (line: string) => string));
   const find = (wanted: readonly string[], from: number, atEnd: boolean): { at: number; fuzz: number } | undefined => {
     for (const [index, { fuzz, form }] of ALIKE.entries()) {
-      const at = placeOf(textIn(index), wanted.map(form), from, atEnd);
+      const at = atEnd ? placeAtEnd(textIn(index), wanted.map(form), from) : placeOf(textIn(index), wanted.map(form), from);
       if (at >= 0) return { at, fuzz };
     }
     // The end of the file was meant, but the lines are elsewhere.
@@ -33,11 +37,17 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
     return elsewhere === undefined ? undefined : { at: elsewhere.at, fuzz: elsewhere.fuzz + 10_000 };
   };
   const result: string[] = [];
+  const keep = (to: number): void => {
+    for (let at = taken; at < to; at++) result.push(lines[at] as string);
+  };
+  const started = performance.now();
   let taken = 0;
   let from = 0;
   let fuzz = 0;
   for (const [index, { anchors, lines: given, atEnd }] of chunks.entries()) {
     const name = `Change ${index + 1} of ${chunks.length}`;
+    if (performance.now() - started > MAX_MS)
+      return { ok: false, why: `${name} was not looked for: the file is too long for so many changes. Make smaller patches.` };
     for (const anchor of anchors) {
       const found = find([anchor], from, false);
       if (found === undefined) return { ok: false, why: `${name}: there is no line "${anchor.slice(0, 200)}" after line ${from}.` };
@@ -48,7 +58,7 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
     const found = before.length === 0 ? { at: anchors.length > 0 && !atEnd ? from : lines.length, fuzz: 0 } : find(before, from, atEnd);
     if (found === undefined) return { ok: false, why: `${name}: these lines do not stand together after line ${from}:\n${quoted(before)}` };
     fuzz += found.fuzz;
-    result.push(...lines.slice(taken, found.at));
+    keep(found.at);
     let line = found.at;
     for (const { sign, text: own } of given) {
       if (sign === '+') result.push(own + carriage);
@@ -60,20 +70,16 @@ export function applyChunks(text: string, chunks: readonly Chunk[]): Patched {
     taken = line;
     from = line;
   }
-  result.push(...lines.slice(taken));
+  keep(lines.length);
   // A text without a last line feed keeps none, unless lines were put after what was its last.
   const grown = taken === lines.length && chunks.at(-1)?.lines.at(-1)?.sign === '+';
   return { ok: true, text: result.length === 0 ? '' : result.join('\n') + (ended || grown ? '\n' : ''), fuzz };
 }
 
-function placeOf(lines: readonly string[], wanted: readonly string[], from: number, atEnd: boolean): number {
-  const last = lines.length - wanted.length;
-  for (let at = atEnd ? Math.max(last, from) : from; at <= last; at++) {
-    let same = 0;
-    while (same < wanted.length && lines[at + same] === wanted[same]) same += 1;
-    if (same === wanted.length) return at;
-  }
-  return -1;
+/** Where it would be the end of the lines, if it stands there; -1 if not. */
+function placeAtEnd(lines: readonly string[], wanted: readonly string[], from: number): number {
+  const at = lines.length - wanted.length;
+  return at >= from && wanted.every((line, index) => lines[at + index] === line) ? at : -1;
 }
 
 /** Typographic dashes, quotes and spaces as a keyboard has them. */

@@ -139,7 +139,7 @@ async function carryOut(changes: readonly Change[]): Promise<void> {
     for (const next of staged) await next.commit();
     for (const { file, moveTo, after } of changes) {
       if (after !== null && moveTo === null) continue;
-      const aside = path.join(path.dirname(file), `.${path.basename(file).slice(0, 200)}.${randomBytes(4).toString('hex')}`);
+      const aside = path.join(path.dirname(file), `.${path.basename(file).slice(0, 50)}.${randomBytes(4).toString('hex')}`);
       await rename(file, aside).catch((error: unknown) => Promise.reject(fileError(error, file)));
       undo.unshift(() => rename(aside, file));
       finish.push(() => rm(aside, { force: true }));

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -28,12 +29,7 @@ export class CommandRunner {
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory()) throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
     signal.throwIfAborted();
     const started = performance.now();
-    const child = spawn('bash', ['-c', request.command], {
-      cwd,
-      env: { ...this.environment.variables(), ...request.env },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = startBash(request.command, cwd, { ...this.environment.variables(), ...request.env });
     const stdout = new OutputTail();
     const stderr = new OutputTail();
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
@@ -80,6 +76,22 @@ export class CommandRunner {
     this.#forgetEmptyGroups();
     for (const group of this.#groups) signalGroup(group, 'SIGKILL');
     this.#groups.clear();
+  }
+}
+
+/** In a process group of its own. @throws SlipwayError `request.invalid` for what no program can be given. */
+function startBash(command: string, cwd: string, env: Record<string, string>): ChildProcessByStdio<null, Readable, Readable> {
+  if ([command, ...Object.keys(env), ...Object.values(env)].some((text) => text.includes('\0')))
+    throw new SlipwayError('request.invalid', 'Not run: the command or its environment holds a NUL character, which no program can be given.');
+  try {
+    return spawn('bash', ['-c', command], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'E2BIG') throw error;
+    throw new SlipwayError(
+      'request.invalid',
+      `Not run: the command (${command.length} characters) or its environment is longer than the system gives to a program. Write it to a file and run that.`,
+      { cause: error },
+    );
   }
 }
 

@@ -6,9 +6,10 @@ import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';
 import { viewDirectory } from './directory-view.js';
 import { EditHistory } from './edit-history.js';
+import { offsetsOf } from './find-sequence.js';
 import { OneAtATime } from './one-at-a-time.js';
 import { readPicture } from './picture.js';
-import { clipped, lineAt, linesOf, nearMiss, numbered, snippet } from './snippets.js';
+import { clipped, lineAt, lineCount, nearMiss, numbered, numberedFile, offsetAfter, snippet } from './snippets.js';
 import { MAX_TEXT_BYTES, readLines, readTextFile, type TextFile, tooLarge, writeTextFile } from './text-file.js';
 
 type Action = z.output<typeof FileEditorAction>;
@@ -16,6 +17,8 @@ type Observation = z.output<typeof FileEditorObservation>;
 
 /** Contents longer than this are not repeated in the observation. UTF-16 code units. */
 const MAX_CONTENT = 200_000;
+/** Most places of a text that is not unique that are named. */
+const MAX_NAMED = 100;
 const REVIEW = 'Review the changes and make sure they are as expected. Edit the file again if necessary.';
 
 interface Result {
@@ -94,10 +97,11 @@ export class FileEditor {
     if (wanted === '') throw refused('Parameter `old_str` is empty. Use `insert` to add text.');
     if (wanted === (replacement ?? '')) throw refused('No replacement was performed: `new_str` and `old_str` must be different.');
     const before = await readTextFile(file);
-    const at = before.text.indexOf(wanted);
-    if (at < 0)
+    const places = offsetsOf(before.text, wanted, MAX_NAMED);
+    const [at] = places;
+    if (at === undefined)
       throw refused(`No replacement was performed, old_str \`${quoted(wanted)}\` did not appear verbatim in ${file}.${nearMiss(before.text, wanted)}`);
-    const lines = occurrences(before.text, wanted).map((offset) => lineAt(before.text, offset));
+    const lines = places.map((offset) => lineAt(before.text, offset));
     if (lines.length > 1)
       throw refused(
         `No replacement was performed. Multiple occurrences of old_str \`${quoted(wanted)}\` in lines [${lines.join(', ')}]. Please ensure it is unique.`,
@@ -110,12 +114,12 @@ export class FileEditor {
     if (typeof after !== 'number') throw refused('Parameter `insert_line` is required for command: insert.');
     if (typeof inserted !== 'string') throw refused('Parameter `new_str` is required for command: insert.');
     const before = await readTextFile(file);
-    const count = linesOf(before.text).length;
+    const count = lineCount(before.text);
     if (after > count) throw refused(`Invalid \`insert_line\` parameter: ${after}. The file has ${count} lines: it should be within [0, ${count}].`);
-    const text = before.text
-      .split('\n')
-      .toSpliced(after, 0, ...inserted.replace(/\n$/, '').split('\n'))
-      .join('\n');
+    const at = offsetAfter(before.text, after);
+    const [head, tail] = [before.text.slice(0, at), before.text.slice(at)];
+    // A last line without its end gets one, and what is put after it then has none either.
+    const text = head === '' || head.endsWith('\n') ? `${head}${inserted.replace(/\n$/, '')}\n${tail}` : `${head}\n${inserted.replace(/\n$/, '')}`;
     return this.#write(file, before, text, after + 1, inserted.split('\n').length);
   }
 
@@ -127,9 +131,7 @@ export class FileEditor {
     else await writeTextFile(file, last);
     this.history.forget(file);
     const shown =
-      last === null
-        ? 'The file was created by that edit and is gone now.'
-        : `Here's the result of running \`cat -n\` on ${file}:\n${numbered(linesOf(last.text), 1)}`;
+      last === null ? 'The file was created by that edit and is gone now.' : `Here's the result of running \`cat -n\` on ${file}:\n${numberedFile(last.text)}`;
     return {
       text: `Last edit to ${file} undone successfully. ${shown}`,
       existed: now !== undefined,
@@ -157,7 +159,7 @@ async function view({ path: file, view_range: range }: Action): Promise<Result> 
   const picture = await readPicture(file).catch((error: unknown) => Promise.reject(fileError(error, file)));
   if (picture !== undefined) return { text: `${file} is a picture (${picture.type}, ${picture.bytes} bytes).`, picture: picture.content, existed: true };
   const title = `Here's the result of running \`cat -n\` on ${file}:\n`;
-  if (!range) return { text: title + numbered(linesOf((await readTextFile(file)).text), 1), existed: true };
+  if (!range) return { text: title + numberedFile((await readTextFile(file)).text), existed: true };
   const [first, last] = range;
   if (first < 1) throw refused(`Invalid \`view_range\`: [${first}, ${last}]. Lines begin at 1.`);
   if (last !== -1 && last < first)
@@ -170,13 +172,6 @@ async function view({ path: file, view_range: range }: Action): Promise<Result> 
 
 function refused(detail: string): SlipwayError {
   return new SlipwayError('request.invalid', detail);
-}
-
-/** Offsets, at most 100, of a text that may overlap itself. */
-function occurrences(text: string, wanted: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(wanted); at >= 0 && found.length < 100; at = text.indexOf(wanted, at + 1)) found.push(at);
-  return found;
 }
 
 function quoted(text: string): string {

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { type ImageContent, MAX_IMAGES_LENGTH } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { NEVER_WAITING } from './text-file.js';
 
 /** Largest picture that is shown: as a data URL it must fit into an observation. Bytes. */
 const MAX_PICTURE_BYTES = Math.floor(((MAX_IMAGES_LENGTH - 100) * 3) / 4);
@@ -24,7 +25,7 @@ export function pictureType(head: Buffer): string | undefined {
 
 /** The file as a picture, by what is in it and not by its name; `undefined` for what is none. @throws SlipwayError `file.too-large`. */
 export async function readPicture(file: string): Promise<{ content: ImageContent; type: string; bytes: number } | undefined> {
-  const handle = await open(file, 'r');
+  const handle = await open(file, NEVER_WAITING);
   try {
     const { size } = await handle.stat();
     const first = Buffer.alloc(PICTURE_HEAD_BYTES);

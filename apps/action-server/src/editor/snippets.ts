@@ -1,4 +1,5 @@
 import { MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { placeOf } from './find-sequence.js';
 
 /** Lines shown around an edit. */
 const AROUND = 4;
@@ -9,6 +10,24 @@ export function linesOf(text: string): string[] {
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n');
 }
 
+/** How many of them a text has, without making them. */
+export function lineCount(text: string): number {
+  let count = text === '' || text.endsWith('\n') ? 0 : 1;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+/** Where the line after the first `count` begins: the end of the text when there is none. */
+export function offsetAfter(text: string, count: number): number {
+  let at = 0;
+  for (let line = 0; line < count; line += 1) {
+    const end = text.indexOf('\n', at);
+    if (end === -1) return text.length;
+    at = end + 1;
+  }
+  return at;
+}
+
 /** As `cat -n` prints it. */
 export function numbered(lines: readonly string[], first: number): string {
   return lines.map((line, index) => `${String(first + index).padStart(6)}\t${line}`).join('\n');
@@ -16,10 +35,23 @@ export function numbered(lines: readonly string[], first: number): string {
 
 /** The lines around an edit that begins at line `from` and now takes `count` lines. */
 export function snippet(text: string, from: number, count: number): string {
-  const lines = linesOf(text);
   const first = Math.max(1, from - AROUND);
-  const last = Math.min(lines.length, from + Math.min(count, 200) - 1 + AROUND);
-  return numbered(lines.slice(first - 1, last), first);
+  const begin = offsetAfter(text, first - 1);
+  const rest = text.slice(begin);
+  return numbered(linesOf(rest.slice(0, offsetAfter(rest, from - first + Math.min(count, 200) + AROUND))), first);
+}
+
+/** A longer text is not numbered as a whole: of millions of lines only a few thousand are shown. UTF-16 code units. */
+const MAX_NUMBERED = 1024 * 1024;
+/** Of such a one from both ends. UTF-16 code units. */
+const SHOWN = MAX_OBSERVATION_LENGTH / 2 - 1_000;
+
+/** A whole file as `cat -n` prints it, with the middle left out where that is long. */
+export function numberedFile(text: string): string {
+  if (text.length <= MAX_NUMBERED) return numbered(linesOf(text), 1);
+  const begin = text.length - SHOWN;
+  const end = numbered(linesOf(text.slice(begin)), lineAt(text, begin)).slice(-SHOWN);
+  return `${numbered(linesOf(text.slice(0, SHOWN)), 1).slice(0, SHOWN)}\n<response clipped: the file has ${text.length} characters; view a range of lines to see them>\n${end}`;
 }
 
 /** Number of the line, from 1, in which this offset lies. */
@@ -44,7 +76,7 @@ export function nearMiss(text: string, wanted: string): string {
   while (sought.length > 1 && sought[0] === '') sought.shift();
   while (sought.length > 1 && sought.at(-1) === '') sought.pop();
   if (sought.every((line) => line === '')) return '';
-  const whole = lines.findIndex((_, index) => sought.every((line, offset) => lines[index + offset] === line));
+  const whole = placeOf(lines, sought, 0);
   if (whole >= 0) return ` It differs only in white space from the text at line ${whole + 1}: view that range and copy it exactly.`;
   const begins = lines.indexOf(sought.find((line) => line !== '') ?? '');
   return begins >= 0

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
@@ -9,6 +9,8 @@ import { fileError } from '../files/disk-space.js';
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
 /** Looked at to tell text from binary. Bytes. */
 const SAMPLE_BYTES = 8 * 1024;
+/** Neither opening a pipe nor reading what the kernel has yet to say (`/proc/kmsg`) waits for somebody to write. */
+export const NEVER_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
 
 export interface TextFile {
   readonly text: string;
@@ -19,8 +21,7 @@ export interface TextFile {
 /** A whole text file. @throws SlipwayError `file.not-found`, `file.binary`, `file.too-large` (decided before it is read). */
 export async function readTextFile(file: string): Promise<TextFile> {
   try {
-    // Opening a pipe must not wait for somebody to write into it.
-    const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const handle = await open(file, NEVER_WAITING);
     try {
       const found = await handle.stat();
       if (!found.isFile() && !found.isDirectory()) throw new SlipwayError('request.invalid', `${file} is neither a file nor a directory.`);
@@ -50,7 +51,7 @@ export async function readLines(file: string, first: number, last: number, maxLe
   let length = 0;
   let number = 1;
   let rest = '';
-  const stream = createReadStream(file, { encoding: 'utf8', highWaterMark: 256 * 1024 });
+  const stream = (await open(file, NEVER_WAITING)).createReadStream({ encoding: 'utf8', highWaterMark: 256 * 1024 });
   for await (const chunk of stream as AsyncIterable<string>) {
     if (number === 1 && chunk.slice(0, SAMPLE_BYTES).includes('\0')) throw binary(file);
     const parts = chunk.split('\n');
@@ -91,12 +92,12 @@ export async function stageTextFile(
     throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
   const target = await realpath(file).catch(() => file);
   const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode;
-  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 200)}.${randomBytes(4).toString('hex')}`);
+  const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 50)}.${randomBytes(4).toString('hex')}`);
   const guarded = async (work: Promise<void>): Promise<void> => {
     try {
       await work;
     } catch (error) {
-      await rm(temporary, { force: true });
+      await rm(temporary, { force: true }).catch(() => undefined);
       throw fileError(error, file);
     }
   };

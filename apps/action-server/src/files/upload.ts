@@ -34,7 +34,7 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
     await rename(temporary, file);
     return { path: file, sizeBytes };
   } catch (error) {
-    await rm(temporary, { force: true });
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw fileError(error, wanted);
   }
 }

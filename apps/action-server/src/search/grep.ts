@@ -8,6 +8,8 @@ import { type FoundFiles, notADirectory, searchPlace } from './search-place.js';
 /** Lines that are gathered before they are put in order; those of one file. */
 const MAX_GATHERED = 10_000;
 const MAX_OF_A_FILE = MAX_SEARCH_RESULTS;
+/** Most memory for what a pattern is compiled to; one that needs more is refused at once. */
+const MAX_EXPRESSION = '10M';
 /** Longest part of a line that is shown. UTF-16 code units. */
 const MAX_SHOWN = 400;
 
@@ -38,6 +40,7 @@ export async function grep(
     `--max-columns=${MAX_SHOWN * 4}`,
     '--max-columns-preview',
     `--max-count=${MAX_OF_A_FILE}`,
+    `--regex-size-limit=${MAX_EXPRESSION}`,
   ];
   const { ended, failure } = await ripgrep([...args, `--regexp=${action.pattern}`, '--', found.isDirectory() ? './' : path.basename(place)], {
     program: options.program,

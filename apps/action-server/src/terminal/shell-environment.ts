@@ -14,14 +14,45 @@ const UNATTENDED = {
   TERM: 'dumb',
 } as const;
 
+/** `PS1` is that of an image without a `~/.bashrc`. */
+const ATTENDED = { TERM: 'xterm-256color', COLORTERM: 'truecolor', PS1: String.raw`\[\e[36m\]\w\[\e[0m\] \$ ` } as const;
+
+/** Longest variable with its name, as Linux has it, and most of what is configured: half of what a program is given as a rule. Bytes. */
+const MAX_BYTES = 128 * 1024;
+const MAX_ALL_BYTES = 1024 * 1024;
+
 /** The environment of every command: a short list of this process' own, what activation configured, and what keeps programs from asking. */
 export class ShellEnvironment {
   #configured: Readonly<Record<string, string>> = {};
 
   constructor(private readonly own: Readonly<Record<string, string | undefined>>) {}
 
+  /** What no program can be given is left out, since with it none could be started: `SLIPWAY_LEFT_OUT` then says which. */
   configure(env: Readonly<Record<string, string>>): void {
-    this.#configured = { ...env };
+    const given: Record<string, string> = {};
+    const leftOut: string[] = [];
+    let room = MAX_ALL_BYTES;
+    for (const [name, value] of Object.entries(env)) {
+      const bytes = Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
+      const fits = /^[^=\0]+$/.test(name) && !value.includes('\0') && bytes <= MAX_BYTES && bytes <= room;
+      if (fits) {
+        given[name] = value;
+        room -= bytes;
+      } else leftOut.push(name.replaceAll(/[^\w]/g, '?').slice(0, 100));
+    }
+    this.#configured = leftOut.length === 0 ? given : { ...given, SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) };
+  }
+
+  /** What activation and the conversation gave, secrets too. */
+  given(): Readonly<Record<string, string>> {
+    return this.#configured;
+  }
+
+  /** As `variables`, without what is the conversation's own: for a program that is given no secret but by name. */
+  unattended(): Record<string, string> {
+    const all = Object.entries({ ...this.own, ...this.#configured });
+    const passed = all.filter((entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined);
+    return { LANG: 'C.UTF-8', ...Object.fromEntries(passed), ...UNATTENDED };
   }
 
   variables(): Record<string, string> {

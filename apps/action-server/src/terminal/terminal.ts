@@ -315,9 +315,13 @@ function changeWithin(run: Run, ms: number, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** The directory, or the other when it has been deleted. */
+/** The directory, or the other when it has been deleted, may not be looked at or can be none. */
 function existing(directory: string, otherwise: string): string {
-  return statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true ? directory : otherwise;
+  try {
+    return statSync(directory).isDirectory() ? directory : otherwise;
+  } catch {
+    return otherwise;
+  }
 }
 
 /** A container may run under a number that has no name. */

@@ -5,7 +5,7 @@ export const FileEditorAction = z.looseObject({
   kind: z.literal('FileEditorAction'),
   command: z.enum(['view', 'create', 'str_replace', 'insert', 'undo_edit']),
   /** Absolute. */
-  path: z.string().min(1),
+  path: z.string().min(1).max(4_096),
   file_text: z.string().nullish(),
   old_str: z.string().nullish(),
   new_str: z.string().nullish(),

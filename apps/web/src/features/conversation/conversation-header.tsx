@@ -1,12 +1,13 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts';
-import { Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
+import { Badge, Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
 import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
 import { money, number, shortNumber } from '../../browser/format.ts';
 import { AskingChoices } from '../approval/asking-choices.tsx';
+import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { STATUS_LABELS } from '../conversations/status-label.ts';
 import { useSession } from '../session/me.ts';
@@ -28,6 +29,8 @@ export function ConversationHeader() {
   }, [title]);
   const active = status === 'working' || status === 'starting';
   const { stopping, pausing } = useHalting(status, stop, pause);
+  const agent = useAgentMenu();
+  const plans = useView((view) => view.terms.agentType === 'plan');
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
@@ -40,6 +43,7 @@ export function ConversationHeader() {
           ) : (
             <StatusChip state={status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} />
           )}
+          {plans ? <Badge>plans only</Badge> : null}
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
@@ -87,9 +91,11 @@ export function ConversationHeader() {
               <Download aria-hidden /> Download the trajectory
             </a>
           </MenuItem>
+          {agent.items}
           <ModelChoices />
           <AskingChoices />
         </Menu>
+        {agent.dialog}
       </div>
     </header>
   );
@@ -130,11 +136,15 @@ function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: 
 /** Cost and tokens so far, live. */
 function Spent() {
   const cost = useView((view) => view.costUsd);
+  const budget = useView((view) => view.terms.maxBudgetUsd);
   const prompt = useView((view) => view.promptTokens);
   const completion = useView((view) => view.completionTokens);
   return (
     <span className="flex shrink-0 gap-3 tabular-nums">
-      <span title={`$${cost}`}>{money(cost)}</span>
+      <span title={`$${cost}`}>
+        {money(cost)}
+        {budget === null ? null : ` of ${money(Number(budget))}`}
+      </span>
       <span className="max-sm:hidden" title={`${number(prompt)} tokens read, ${number(completion)} written`}>
         {shortNumber(prompt + completion)} tokens
       </span>

@@ -7,6 +7,8 @@ import { useMedia, WIDE } from '../../browser/media.ts';
 import { ApprovalCard } from '../approval/approval-card.tsx';
 import { SidePanel } from '../changes/side-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { LimitCard } from '../terms/limit-card.tsx';
+import { PlanCard } from '../terms/plan-card.tsx';
 import { Announcer } from './announcer.tsx';
 import { ConversationContext } from './conversation-context.ts';
 import { ConversationHeader } from './conversation-header.tsx';
@@ -49,6 +51,8 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
               <TimelineList history={history} />
             </RowRenderer>
             <ApprovalCard />
+            <LimitCard />
+            <PlanCard />
             <MessageComposer />
           </section>
           {wide ? (

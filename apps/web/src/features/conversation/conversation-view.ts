@@ -3,6 +3,7 @@ import {
   ConversationEvent,
   ConversationStats,
   type ConversationStatus,
+  ConversationTerms,
   type EventOf,
   type LoggedEvent,
   StartStep,
@@ -26,6 +27,8 @@ export interface ConversationView {
   readonly title: string;
   /** What it thinks with from its next step on: a model, or `profile/<name>`. */
   readonly model: string;
+  /** How far it goes by itself. */
+  readonly terms: ConversationTerms;
   /** US dollars. */
   readonly costUsd: number;
   readonly promptTokens: number;
@@ -50,6 +53,7 @@ export function openView(conversation: Conversation): ConversationView {
     status: conversationStatus(state),
     title: conversation.title,
     model: conversation.model,
+    terms: { agentType: conversation.agentType, maxIterations: conversation.maxIterations, maxBudgetUsd: conversation.maxBudgetUsd },
     costUsd: Number(conversation.costUsd),
     promptTokens: conversation.promptTokens,
     completionTokens: conversation.completionTokens,
@@ -111,7 +115,7 @@ function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: Event
 
 type Rest = Pick<
   ConversationView,
-  'state' | 'title' | 'model' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'analysis' | 'filesTouchedAt'
+  'state' | 'title' | 'model' | 'terms' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'analysis' | 'filesTouchedAt'
 >;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
@@ -122,6 +126,10 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (event.kind !== 'ConversationStateUpdateEvent') return next;
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
   if (event.key === 'model' && typeof event.value === 'string') return { ...next, model: event.value };
+  if (event.key === 'terms') {
+    const terms = ConversationTerms.safeParse(event.value);
+    if (terms.success) return { ...next, terms: terms.data };
+  }
   if (event.key === 'stats') {
     const stats = ConversationStats.safeParse(event.value);
     if (stats.success)

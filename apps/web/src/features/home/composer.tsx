@@ -13,6 +13,7 @@ import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
 import { EXAMPLES } from './examples.ts';
+import { HowFar } from './how-far.tsx';
 
 /** The request that a draft means; empty fields are left to the server. */
 function requestOf(draft: Draft): unknown {
@@ -21,6 +22,9 @@ function requestOf(draft: Draft): unknown {
     ...(draft.repository.trim() ? { repository: draft.repository.trim() } : {}),
     ...(draft.branch.trim() ? { branch: draft.branch.trim() } : {}),
     ...(draft.model ? { model: draft.model } : {}),
+    ...(draft.agentType === 'default' ? {} : { agentType: draft.agentType }),
+    ...(draft.maxIterations.trim() ? { maxIterations: Number(draft.maxIterations) } : {}),
+    ...(draft.maxBudgetUsd.trim() ? { maxBudgetUsd: draft.maxBudgetUsd.trim().replace(/^\$\s*/, '') } : {}),
   };
 }
 
@@ -130,6 +134,7 @@ export function Composer() {
             {(control) => <Select {...control} options={options} value={chosen} onChange={(model) => change({ model })} disabled={options.length === 0} />}
           </Field>
         </div>
+        <HowFar draft={draft} change={change} errors={errors} />
         <div className="flex items-center justify-between gap-3 border-t border-line px-4 py-2.5">
           <div className="min-w-0">
             <p className="text-xs text-ink-muted">The agent works in a sandbox of its own. Your draft is kept in this browser.</p>

@@ -7,9 +7,14 @@ describe('readDraft', () => {
     for (const stored of ['', '{', 'null', '[]', '{"prompt":1}']) expect(readDraft(stored)).toEqual(EMPTY_DRAFT);
   });
 
+  it('takes what an older page kept, which knew fewer fields', () => {
+    const kept = { prompt: 'Fix it', repository: '', branch: '', model: '' };
+    expect(readDraft(JSON.stringify(kept))).toEqual({ ...EMPTY_DRAFT, prompt: 'Fix it' });
+  });
+
   it('gives back what was kept, and after sending keeps the repository for the next task', () => {
-    const draft = { prompt: 'Fix it', repository: 'https://git.example/a', branch: 'main', model: 'm' };
+    const draft = { ...EMPTY_DRAFT, prompt: 'Fix it', repository: 'https://git.example/a', branch: 'main', agentType: 'plan' as const, maxIterations: '20' };
     expect(readDraft(JSON.stringify(draft))).toEqual(draft);
-    expect(afterSend(draft)).toEqual({ ...draft, prompt: '' });
+    expect(afterSend(draft)).toEqual({ ...draft, prompt: '', agentType: 'default' });
   });
 });

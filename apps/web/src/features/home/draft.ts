@@ -1,9 +1,17 @@
 import { z } from 'zod';
 
 /** What is typed into the composer and not sent yet; kept a browser and an organization. */
-export const Draft = z.object({ prompt: z.string(), repository: z.string(), branch: z.string(), model: z.string() });
+export const Draft = z.object({
+  prompt: z.string(),
+  repository: z.string(),
+  branch: z.string(),
+  model: z.string(),
+  agentType: z.enum(['default', 'plan']).default('default'),
+  maxIterations: z.string().default(''),
+  maxBudgetUsd: z.string().default(''),
+});
 export type Draft = z.infer<typeof Draft>;
-export const EMPTY_DRAFT: Draft = { prompt: '', repository: '', branch: '', model: '' };
+export const EMPTY_DRAFT: Draft = { prompt: '', repository: '', branch: '', model: '', agentType: 'default', maxIterations: '', maxBudgetUsd: '' };
 
 /** Anything that is not a draft counts as none: a broken store must never keep the page from opening. */
 export function readDraft(stored: string): Draft {
@@ -15,9 +23,9 @@ export function readDraft(stored: string): Draft {
   }
 }
 
-/** After a task is sent, the next one is likely for the same repository. */
+/** After a task is sent, the next one is likely for the same repository, and one to be done. */
 export function afterSend(draft: Draft): Draft {
-  return { ...draft, prompt: '' };
+  return { ...draft, prompt: '', agentType: 'default' };
 }
 
 /** Where this browser keeps the draft of an organization. */

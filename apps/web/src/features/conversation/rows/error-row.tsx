@@ -1,13 +1,28 @@
 'use client';
 import { Button } from '@slipway/ui';
-import { CircleAlert } from 'lucide-react';
+import { CircleAlert, Gauge } from 'lucide-react';
 import { failureOfCode } from '../../../api/failure.ts';
+import { causeOf, LIMIT_CODES } from '../../terms/limit.ts';
 import { useView } from '../conversation-context.ts';
 import type { RowOf } from '../timeline-row.ts';
 import { useLifecycle } from '../use-lifecycle.ts';
 
 /** Why the run ended: code, cause and what to do. Another try is offered on the last word only. */
 export function ErrorRow({ row }: { row: RowOf<'error'> }) {
+  return LIMIT_CODES.has(row.code) ? <HaltRow row={row} /> : <FailureRow row={row} />;
+}
+
+/** Nothing is broken: a limit was reached, and who may go beyond it is asked above the composer. */
+function HaltRow({ row }: { row: RowOf<'error'> }) {
+  return (
+    <p className="flex gap-2 py-2 text-sm text-ink-muted">
+      <Gauge aria-hidden className="mt-0.5 size-4 shrink-0 text-warn" />
+      <span className="min-w-0 break-words">{causeOf(row) || failureOfCode(row.code).title}</span>
+    </p>
+  );
+}
+
+function FailureRow({ row }: { row: RowOf<'error'> }) {
   const failure = failureOfCode(row.code, row.detail);
   const last = useView((view) => view.status === 'failed' && view.timeline.rows.findLast((candidate) => candidate.kind === 'error')?.key === row.key);
   const { resume } = useLifecycle();

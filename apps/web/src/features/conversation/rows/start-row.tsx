@@ -137,7 +137,16 @@ function ChangeTask() {
   const [, setDraft] = useStored(draftKey(org.id), '');
   const change = () => {
     const prompt = store.queue.get()[0]?.text ?? store.view.get().timeline.rows.find((row) => row.kind === 'message')?.text ?? '';
-    const draft: Draft = { prompt, repository: conversation.repository ?? '', branch: conversation.branch ?? '', model: conversation.model };
+    const { agentType, maxIterations, maxBudgetUsd } = store.view.get().terms;
+    const draft: Draft = {
+      prompt,
+      repository: conversation.repository ?? '',
+      branch: conversation.branch ?? '',
+      model: conversation.model,
+      agentType,
+      maxIterations: maxIterations === null ? '' : String(maxIterations),
+      maxBudgetUsd: maxBudgetUsd ?? '',
+    };
     setDraft(JSON.stringify(draft));
     router.push(`/${org.slug}`);
   };

@@ -1,0 +1,61 @@
+'use client';
+import { MenuItem, MenuSeparator } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { Gauge, ListCollapse, MessageCircleQuestion, ShieldCheck } from 'lucide-react';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { useSession } from '../session/me.ts';
+import { LimitsDialog } from '../terms/limits-dialog.tsx';
+import { tellFailure } from '../terms/use-terms.ts';
+import { AskDialog } from './ask-dialog.tsx';
+import { RulesDialog } from './rules-dialog.tsx';
+
+type Open = 'ask' | 'limits' | 'rules';
+
+/** What can be asked of the agent beside its task: entries of a menu, and what they open, which outlives the menu. */
+export function useAgentMenu(): { items: React.ReactNode; dialog: React.ReactNode } {
+  const { conversation, orgId } = useConversation();
+  const { org } = useSession();
+  const [open, setOpen] = useState<Open | null>(null);
+  const hadWorkspace = useView((view) => view.hadWorkspace);
+  const condense = useMutation({
+    mutationFn: () => api.condenseConversation({ org: orgId, conversation: conversation.id }),
+    onMutate: () => void toast('Earlier steps are summarized for the agent…'),
+    onError: tellFailure,
+  });
+  const close = () => setOpen(null);
+  const mayWrite = org.permissions.includes('conversation:write');
+  return {
+    items: (
+      <>
+        <MenuSeparator />
+        {mayWrite ? (
+          <>
+            <MenuItem disabled={!hadWorkspace} onSelect={() => setOpen('ask')}>
+              <MessageCircleQuestion aria-hidden /> Ask beside the task…
+            </MenuItem>
+            <MenuItem disabled={!hadWorkspace || condense.isPending} onSelect={() => condense.mutate()}>
+              <ListCollapse aria-hidden /> Summarize earlier steps now
+            </MenuItem>
+            <MenuItem onSelect={() => setOpen('limits')}>
+              <Gauge aria-hidden /> Steps and budget…
+            </MenuItem>
+          </>
+        ) : null}
+        <MenuItem onSelect={() => setOpen('rules')}>
+          <ShieldCheck aria-hidden /> Allowed without asking…
+        </MenuItem>
+      </>
+    ),
+    dialog:
+      open === 'ask' ? (
+        <AskDialog onClose={close} />
+      ) : open === 'limits' ? (
+        <LimitsDialog onClose={close} />
+      ) : open === 'rules' ? (
+        <RulesDialog onClose={close} />
+      ) : null,
+  };
+}

@@ -1,0 +1,66 @@
+'use client';
+import { UpdateConversationTerms } from '@slipway/contracts';
+import { Button, Dialog, Field, Input } from '@slipway/ui';
+import { api } from '../../api/client.ts';
+import { money } from '../../browser/format.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { formOfTerms, termsOfForm } from './limit.ts';
+
+/** How far this conversation's agent goes before it pauses and asks. */
+export function LimitsDialog({ onClose }: { onClose: () => void }) {
+  const { conversation, orgId } = useConversation();
+  const terms = useView((view) => view.terms);
+  const spent = useView((view) => view.costUsd);
+  const form = useForm({
+    initial: formOfTerms(terms),
+    schema: UpdateConversationTerms,
+    requestOf: termsOfForm,
+    send: (body) => api.updateConversationTerms({ org: orgId, conversation: conversation.id, body }),
+    onDone: onClose,
+  });
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title="Limits of this conversation"
+      description="At a limit the agent pauses and asks; nothing is lost."
+    >
+      <form {...form.props} className="flex flex-col gap-4 p-4">
+        <Field label="Steps for one message" hint="Empty: as many as the organization allows." error={form.error('maxIterations')}>
+          {(control) => (
+            <Input
+              {...control}
+              data-autofocus
+              inputMode="numeric"
+              placeholder="no limit of its own"
+              value={form.values.maxIterations}
+              onChange={(event) => form.set('maxIterations', event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label="It may cost, in USD" hint={`${money(spent)} so far. Empty: the budgets of the organization alone.`} error={form.error('maxBudgetUsd')}>
+          {(control) => (
+            <Input
+              {...control}
+              inputMode="decimal"
+              placeholder="no limit of its own"
+              value={form.values.maxBudgetUsd}
+              onChange={(event) => form.set('maxBudgetUsd', event.target.value)}
+            />
+          )}
+        </Field>
+        <FormFailure failure={form.failure} />
+        <div className="flex justify-end gap-2">
+          <Button tone="quiet" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" tone="primary" busy={form.busy}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,6 +1,6 @@
 import type { EventOf, SandboxAction } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import type { Completion, ToolCall } from '@slipway/llm';
+import { type Completion, CUT_OFF, type ToolCall } from '@slipway/llm';
 import { judge } from './confirmation/needs.js';
 import { type EventBody, stamp, statusUpdate } from './events.js';
 import { afterTool, beforeTool } from './hooks/moments.js';
@@ -12,6 +12,8 @@ import type { ParsedCall } from './tools/toolbox.js';
 const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command may or may not have had its effect';
 /** Calls of one answer that are under way together. */
 const AT_ONCE = 4;
+/** Said of the call in which an answer ended that was too long. */
+const WAS_CUT = 'The answer was cut off there because it was too long: send less at once, such as a large file in several parts.';
 /** Said of a confirmed action whose tool is gone. */
 const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
 
@@ -26,7 +28,11 @@ type ReadCall = Extract<ParsedCall, { ok: true }>;
  * @throws the signal's reason when stopped; the action under way then has its answer in the log already.
  */
 export async function runToolCalls(ports: AgentPorts, settings: RunSettings, completion: Completion, signal: AbortSignal): Promise<StepEnd> {
-  const calls = completion.toolCalls.map((call) => ({ call, parsed: ports.toolbox.parse(call) }));
+  const calls = completion.toolCalls.map((call, at) => {
+    const parsed = ports.toolbox.parse(call);
+    const isCut = !parsed.ok && completion.finishReason === CUT_OFF && at === completion.toolCalls.length - 1;
+    return { call, parsed: isCut ? { ok: false as const, error: `${parsed.error} ${WAS_CUT}` } : parsed };
+  });
   let said = { thought: completion.content, reasoning: completion.reasoning };
   if (said.thought !== '' && calls[0]?.parsed.ok === false) {
     // No action comes first that could carry the text.

@@ -3,8 +3,11 @@ import type { Completion, CompletionDelta, CompletionUsage, ToolCall } from './c
 
 const NO_USAGE: CompletionUsage = { promptTokens: 0, completionTokens: 0, cacheReadTokens: 0, reasoningTokens: 0, costUsd: null };
 
-/** Most text or arguments of one response. UTF-16 code units; beyond it the response is refused rather than kept in memory. */
+/** Most text and arguments of one response, about. UTF-16 code units; there it is broken off, as at a limit of the model's own. */
 const MAX_RESPONSE_LENGTH = 4 * 1024 * 1024;
+
+/** Why an answer ended that was too long. */
+export const CUT_OFF = 'length';
 
 /** Most tool calls of one response: an index beyond it is refused, not made room for. */
 const MAX_CALLS = 1_000;
@@ -18,6 +21,7 @@ export class CompletionAssembler {
   private finishReason: string | null = null;
   private usage = NO_USAGE;
   private size = 0;
+  private full = false;
   private readonly calls: Array<{ id: string; name: string; arguments: string }> = [];
 
   constructor(
@@ -25,7 +29,12 @@ export class CompletionAssembler {
     private readonly onDelta: (delta: CompletionDelta) => void,
   ) {}
 
-  /** @throws SlipwayError when the chunk is an error of the provider (`errorOf` names it) or the response is too long. */
+  /** The response is as long as one may be: nothing that follows is taken in. */
+  get isFull(): boolean {
+    return this.full;
+  }
+
+  /** @throws SlipwayError when the chunk is an error of the provider (`errorOf` names it). */
   add(chunk: unknown, errorOf: (error: Record<string, unknown>) => SlipwayError): void {
     const body = asRecord(chunk);
     if (body === null) throw new SlipwayError('model.bad-response', 'The model sent a chunk that is not an object.');
@@ -36,7 +45,7 @@ export class CompletionAssembler {
     const usage = asRecord(body['usage']);
     if (usage !== null) this.usage = usageOf(usage);
     const choice = Array.isArray(body['choices']) ? asRecord(body['choices'][0]) : null;
-    if (choice === null) return;
+    if (choice === null || this.full) return;
     if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason'];
     const delta = asRecord(choice['delta']) ?? asRecord(choice['message']);
     if (delta === null) return;
@@ -89,7 +98,9 @@ export class CompletionAssembler {
 
   private grow(by: number): void {
     this.size += by;
-    if (this.size > MAX_RESPONSE_LENGTH) throw new SlipwayError('model.bad-response', 'The answer of the model is longer than 4 MB.');
+    if (this.size <= MAX_RESPONSE_LENGTH) return;
+    this.full = true;
+    this.finishReason = CUT_OFF;
   }
 }
 

@@ -10,6 +10,7 @@ export {
   type ToolDefinition,
   toWire,
 } from './chat.js';
+export { CUT_OFF } from './completion-assembler.js';
 export { LLM, type LlmConfig, preloadLlm } from './llm.js';
 export { modelErrorOf, retryAfterSeconds } from './model-errors.js';
 export { type CountedTokens, costUsd, factsOf, priceOf, pricesFor } from './pricing.js';

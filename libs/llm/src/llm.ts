@@ -160,6 +160,7 @@ async function assemble(body: AsyncIterable<Uint8Array>, contentType: string, op
       break;
     }
     assembler.add(parse(data), inStream);
+    if (assembler.isFull) break;
   }
   return assembler.finish(ended);
 }

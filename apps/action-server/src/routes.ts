@@ -26,6 +26,8 @@ import { jsonBody } from './http/body.js';
 import type { LiveChannels } from './http/live.js';
 import type { Routes } from './http/server.js';
 import { IPython } from './ipython/ipython.js';
+import { mcpRoutes } from './mcp/mcp.routes.js';
+import { McpSets, mcpOutputDirectory } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
@@ -95,6 +97,7 @@ export function createRoutes({
     ...(quietMs === undefined ? {} : { quietMs }),
   });
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
+  const mcp = new McpSets({ environment, outputDirectory: mcpOutputDirectory(stateDirectory) });
   const [history, turns] = [new EditHistory(), new OneAtATime()];
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
@@ -118,6 +121,7 @@ export function createRoutes({
         const { env, working_dir: directory } = await jsonBody(request, ConfigureRequest);
         environment.configure(env);
         terminal.renew(directory);
+        mcp.environmentChanged();
         return { success: true };
       },
       'GET /lacks': async () => ({ lacks: lacksOf(handlers) }),
@@ -130,6 +134,7 @@ export function createRoutes({
         return { observation: await executeAction(handlers, action, signal) };
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
+      ...mcpRoutes(mcp, workspace),
       'GET /git/changes': ({ query, signal }) => {
         const { path: place, to } = queryOf(GitQuery, query);
         return listChanges(reading, place, to, signal);
@@ -168,6 +173,7 @@ export function createRoutes({
     close: () => {
       terminal.close();
       ipython.close();
+      mcp.close();
       browser.close();
       commands.close();
     },

@@ -3,6 +3,7 @@ import { BROWSER_ACTIONS, BrowserObservation } from './actions/browser.js';
 import { FileEditAction } from './actions/file-edit.js';
 import { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 import { IPythonRunCellAction, IPythonRunCellObservation } from './actions/ipython.js';
+import { MCPToolAction } from './actions/mcp.js';
 import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
@@ -66,6 +67,7 @@ export const AgentAction = z.discriminatedUnion('kind', [
   TaskAction,
   InvokeSkillAction,
   PlanningFileEditorAction,
+  MCPToolAction,
 ]);
 export type AgentAction = z.infer<typeof AgentAction>;
 

@@ -4,6 +4,7 @@ import { AgentDefinition } from './actions/sub-agents.js';
 import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 import { HookConfig } from './hooks.js';
+import { McpConfig } from './mcp.js';
 
 /** agent-server's own surface, on OpenHands' wire (`/api`, header `X-Session-API-Key`). Requests are open: real clients send much more than is read here. */
 
@@ -34,6 +35,10 @@ export const StartConversationRequest = z.looseObject({
     system_prompt: z.string().nullish(),
     /** Skills that the client brings, and what it adds to the system prompt. */
     agent_context: z.looseObject({ skills: z.array(GivenSkill).max(200).nullish(), system_message_suffix: z.string().nullish() }).nullish(),
+    /** Tool servers, by name. */
+    mcp_config: McpConfig.nullish(),
+    /** Of the tools, only those whose name it matches from its beginning on; thinking and finishing always. */
+    filter_tools_regex: z.string().max(2_000).nullish(),
     /** When the model's view is shortened by itself [near the model's limit]; `NoOpCondenser`: only when it must. `llm` makes the summaries [the agent's]. */
     condenser: z
       .looseObject({

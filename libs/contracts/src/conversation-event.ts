@@ -100,7 +100,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus, where the failure was the model's. */
     runtime_status: z.string().optional(),
   }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `sub_agent` (value: `SubAgentEvent`), `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value: `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer) or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** A command that was asked at a certain moment, and what it said. */
   base.extend({

@@ -59,6 +59,7 @@ export {
 export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions/file-edit.js';
 export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
 export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
+export { MCPToolAction, MCPToolObservation } from './actions/mcp.js';
 export { MAX_IMAGES_LENGTH } from './actions/observation.js';
 export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
 export {
@@ -303,6 +304,25 @@ export {
 } from './llm-gateway.js';
 export { CreateLlmProfile, LlmProfile, LlmProfileList, MAX_LLM_PROFILES, PROFILE_PREFIX, profileNameOf, UpdateLlmProfile } from './llm-profiles.js';
 export { MIN_MASKED_LENGTH } from './masking.js';
+export {
+  MAX_CONVERSATION_MCP_SERVERS,
+  MAX_MCP_DESCRIPTION,
+  MAX_MCP_SCHEMA,
+  MAX_MCP_TOOLS,
+  MAX_TOOL_NAME,
+  McpAuth,
+  McpCallRequest,
+  McpCallResponse,
+  McpConfig,
+  McpServerConfig,
+  McpServerState,
+  McpServersRequest,
+  McpServersUpdate,
+  McpTestRequest,
+  McpTestResponse,
+  McpTool,
+  McpToolsResponse,
+} from './mcp.js';
 export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';

@@ -1,0 +1,151 @@
+import path from 'node:path';
+import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import { CellOutput } from '../ipython/cell-output.js';
+import { type Connection, connect } from './connection.js';
+import { failureWords, kindOfFailure } from './failure-words.js';
+import { McpServer, type McpServerDeps } from './mcp-server.js';
+import { type ServerSpec, specOf } from './server-spec.js';
+import { cleanTools, nameTools } from './tool-list.js';
+import { observationOf } from './tool-result.js';
+
+/** How long a question for changes is kept open. Milliseconds. */
+const WAIT_MS = 25_000;
+/** Conversations with servers at once. */
+const MAX_SETS = 50;
+const MAX_DROPPED = 20;
+
+interface McpSet {
+  readonly servers: readonly McpServer[];
+  revision: number;
+  readonly waiting: Set<() => void>;
+}
+
+/** The tool servers of every conversation in this sandbox, each conversation's by itself. Nothing is loaded before there is one. */
+export class McpSets {
+  readonly #sets = new Map<string, McpSet>();
+  /** No revision is ever another set's too: who asks with one of before is answered at once. */
+  #revisions = 0;
+
+  constructor(private readonly deps: Omit<McpServerDeps, 'changed' | 'directory'>) {}
+
+  /** Answers before any server is reached. Those of before end. @throws SlipwayError `request.invalid` */
+  use(name: string, { servers, cwd }: McpServersRequest): void {
+    this.end(name);
+    const wanted = Object.entries(servers).filter(([, { enabled }]) => enabled);
+    if (wanted.length === 0) return;
+    if (this.#sets.size >= MAX_SETS) throw new SlipwayError('request.invalid', `${MAX_SETS} conversations in this sandbox have MCP servers already.`);
+    const changed = (): void => {
+      this.#revisions += 1;
+      set.revision = this.#revisions;
+      for (const wake of set.waiting) wake();
+    };
+    const deps = { ...this.deps, directory: cwd, changed };
+    this.#revisions += 1;
+    const set: McpSet = { servers: wanted.map(([server, config]) => new McpServer(server, config, deps)), revision: this.#revisions, waiting: new Set() };
+    this.#sets.set(name, set);
+    for (const server of set.servers) server.start();
+  }
+
+  /** When there is something new since `after`, or after a while. @throws SlipwayError `resource.not-found` for a conversation without servers: this process may be a new one. */
+  async tools(name: string, after: number, signal: AbortSignal): Promise<McpToolsResponse> {
+    const set = this.#set(name);
+    if (set.revision === after) await newsOf(set, signal);
+    const { tools, left } = nameTools(set.servers);
+    return {
+      revision: set.revision,
+      tools,
+      servers: set.servers.map((server) => ({
+        name: server.name,
+        state: server.state,
+        tools: tools.filter((tool) => tool.server === server.name).length,
+        dropped: [...server.dropped, ...(left.get(server.name) ?? [])].slice(0, MAX_DROPPED),
+        ...(server.reason === undefined ? {} : { reason: server.reason }),
+        ...(server.nextStep === undefined ? {} : { nextStep: server.nextStep }),
+      })),
+    };
+  }
+
+  /** @throws SlipwayError `resource.not-found`, or the signal's reason. */
+  async call(name: string, request: McpCallRequest, signal: AbortSignal): Promise<McpCallResponse> {
+    const server = this.#set(name).servers.find((each) => each.name === request.server);
+    if (server === undefined) throw new SlipwayError('resource.not-found', `This conversation has no MCP server ${request.server}.`);
+    return { observation: await server.call(request, signal) };
+  }
+
+  /** Reaches a server once, for somebody who wants to know whether its settings are right. Never rejects for what the server does. */
+  async test({ server, timeout, tool_call: wish }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
+    const { environment, outputDirectory } = this.deps;
+    const { type, transport, ...config } = server;
+    const limit = AbortSignal.timeout(timeout * 1000);
+    const both = AbortSignal.any([signal, limit]);
+    let spec: ServerSpec | null = null;
+    let connection: Connection | undefined;
+    try {
+      spec = specOf({ ...config, transport: type ?? transport }, { variables: environment.given(), base: environment.unattended(), directory });
+      connection = await connect(spec, { broken: () => {}, toolsChanged: () => {} }, both);
+      const { tools } = cleanTools((await orEnded(connection.listTools(), both)).tools);
+      const names = tools.map(({ tool }) => tool);
+      if (wish == null) return { ok: true, tools: names, tool_result: null };
+      const answer = await connection.call(wish.name, wish.arguments, both);
+      const { is_error, content } = observationOf(wish.name, answer, new CellOutput(outputDirectory, 'mcp-test'));
+      return { ok: true, tools: names, tool_result: { is_error, text: content.map((part) => (part.type === 'text' ? part.text : '')).join('') } };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (limit.aborted) return { ok: false, error: `It did not answer within ${timeout} s.`, error_kind: 'timeout' };
+      const { reason, nextStep } = failureWords(error, spec);
+      return { ok: false, error: `${reason} ${nextStep}`, error_kind: kindOfFailure(error) };
+    } finally {
+      connection?.close();
+    }
+  }
+
+  /** What servers name in their settings may be there now. */
+  environmentChanged(): void {
+    for (const { servers } of this.#sets.values()) for (const server of servers) server.reconsider();
+  }
+
+  end(name: string): void {
+    const set = this.#sets.get(name);
+    this.#sets.delete(name);
+    for (const server of set?.servers ?? []) server.close();
+    for (const wake of set?.waiting ?? []) wake();
+  }
+
+  close(): void {
+    for (const name of [...this.#sets.keys()]) this.end(name);
+  }
+
+  #set(name: string): McpSet {
+    const set = this.#sets.get(name);
+    if (set === undefined) throw new SlipwayError('resource.not-found', 'This conversation has no MCP servers here.');
+    return set;
+  }
+}
+
+export const mcpOutputDirectory = (stateDirectory: string): string => path.join(stateDirectory, 'mcp-output');
+
+function newsOf(set: McpSet, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      set.waiting.delete(done);
+      signal.removeEventListener('abort', abort);
+      resolve();
+    };
+    const abort = (): void => {
+      done();
+      reject(signal.reason);
+    };
+    const timer = setTimeout(done, WAIT_MS);
+    set.waiting.add(done);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function orEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}

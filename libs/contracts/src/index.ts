@@ -396,6 +396,8 @@ export {
 export {
   CLOSED_SANDBOX_PORTS,
   ENTER_PATH,
+  Confirm,
+  ConfirmAnswer,
   GrantSandboxAccess,
   MAX_LISTED_SANDBOX_ACCESS,
   MIN_SANDBOX_PORT,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AnswerConfirmation } from './confirmation.js';
 import { LoggedEvent, StreamingDelta } from './conversation-event.js';
 import { QueuedMessage } from './conversations.js';
 
@@ -15,6 +16,15 @@ export type SubscribeAnswer = z.infer<typeof SubscribeAnswer>;
 
 /** Client → server, event `unsubscribe`. */
 export const Unsubscribe = z.object({ conversationId: z.uuid() });
+
+/**
+ * Client → server, event `confirm`, answered by acknowledgement with `ConfirmAnswer`: what `POST …/confirmation` does. Of several answers, wherever they come from, the
+ * first counts; the others are told `conversation.nothing-to-confirm`.
+ */
+export const Confirm = z.object({ orgId: z.string(), conversationId: z.uuid(), ...AnswerConfirmation.shape });
+export type Confirm = z.infer<typeof Confirm>;
+export const ConfirmAnswer = z.union([z.object({ ok: z.literal(true) }), z.object({ ok: z.literal(false), code: z.string(), detail: z.string() })]);
+export type ConfirmAnswer = z.infer<typeof ConfirmAnswer>;
 
 /** Server → client, event `events`: consecutive lines, ascending. A client applies only `last + 1` and subscribes again on a gap. */
 export const EventsFrame = z.object({ conversationId: z.uuid(), events: z.array(LoggedEvent) });

@@ -3,5 +3,5 @@ import { ConversationsModule } from '../conversations/conversations.module.js';
 import { ConfirmationController } from './confirmation.controller.js';
 import { ConfirmationService } from './confirmation.service.js';
 
-@Module({ imports: [ConversationsModule], controllers: [ConfirmationController], providers: [ConfirmationService] })
+@Module({ imports: [ConversationsModule], controllers: [ConfirmationController], providers: [ConfirmationService], exports: [ConfirmationService] })
 export class ConfirmationModule {}

@@ -1,7 +1,7 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bearerOf, type PrincipalService, type Proven } from '@slipway/auth';
-import { type ResumeFrame, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
+import { Confirm, type ConfirmAnswer, type Principal, type ResumeFrame, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { PACE_LEAVE_MS } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
@@ -9,6 +9,7 @@ import type { Logger } from '@slipway/telemetry';
 import { Counter, Gauge, type Registry } from '@slipway/telemetry/http';
 import { Server, type Socket } from 'socket.io';
 import { Decoder } from 'socket.io-parser';
+import type { ConfirmationService } from '../confirmation/confirmation.service.js';
 import { listQueued } from '../conversations/inbox.queries.js';
 import { type AccessWatch, watchedProof } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
@@ -32,6 +33,7 @@ const LAST_MS = 2_000;
 const UNTOLD_PART = 0.5;
 const TELLING_PART = 0.25;
 
+const TOO_OFTEN = { code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` };
 const NOT_PROVED = 'You are not signed in, your session has ended, or the API key is not valid.';
 
 interface Subscription {
@@ -55,6 +57,7 @@ export class RealtimeGateway {
     private readonly pool: SqlPool,
     private readonly logger: Logger,
     metrics: Registry,
+    private readonly confirmations: ConfirmationService,
   ) {
     this.io = new Server(server, {
       path: '/socket.io',
@@ -171,9 +174,13 @@ export class RealtimeGateway {
     };
     socket.on('subscribe', (body: unknown, acknowledge: unknown) => {
       const answer = typeof acknowledge === 'function' ? (acknowledge as (value: SubscribeAnswer) => void) : () => {};
-      if (tooOften())
-        return answer({ ok: false, code: 'rate.limited', detail: `One connection asks at most ${MAX_ASKED} times in ${ASKING_MS / 1_000} seconds.` });
+      if (tooOften()) return answer({ ok: false, ...TOO_OFTEN });
       this.subscribe(socket, body, answer).catch((error: unknown) => this.logger.error({ err: error }, 'a subscription broke'));
+    });
+    socket.on('confirm', (body: unknown, acknowledge: unknown) => {
+      const answer = typeof acknowledge === 'function' ? (acknowledge as (value: ConfirmAnswer) => void) : () => {};
+      if (tooOften()) return answer({ ok: false, ...TOO_OFTEN });
+      this.confirm(socket, body).then(answer, (error: unknown) => this.logger.error({ err: error }, 'an answer to an agent broke'));
     });
     socket.on('unsubscribe', (body: unknown) => {
       const parsed = Unsubscribe.safeParse(body);
@@ -195,7 +202,7 @@ export class RealtimeGateway {
       const proven = await this.prove(socket);
       if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
       this.principals.assertGatesPassed(proven);
-      const orgId = await this.orgOf(proven, asked.orgId);
+      const { orgId } = await this.principalIn(proven, asked.orgId);
       const mine = this.subscriptions.get(socket);
       if (mine === undefined) return;
       // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
@@ -228,10 +235,30 @@ export class RealtimeGateway {
     } catch (error) {
       const mine = this.subscriptions.get(socket);
       if (conversationId !== undefined && mine?.get(conversationId) === subscription) mine.delete(conversationId);
-      const problem = toProblem(storeUnavailable(error) ?? error, { docsUrl: '' });
-      if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'a subscription failed');
-      answer({ ok: false, code: problem.body.code, detail: problem.body.detail });
+      answer(this.refusal(error));
     }
+  }
+
+  /** A person's word on what an agent asks for; the same rules as for a request. */
+  private async confirm(socket: Socket, body: unknown): Promise<ConfirmAnswer> {
+    try {
+      const { orgId, conversationId, ...word } = parseOrThrow(Confirm, body);
+      const proven = await this.prove(socket);
+      if (proven === null) throw new SlipwayError('auth.missing', NOT_PROVED);
+      this.principals.assertGatesPassed(proven);
+      const principal = await this.principalIn(proven, orgId);
+      if (!principal.permissions.has('conversation:write')) throw new SlipwayError('permission.denied', 'This needs the permission conversation:write.');
+      await this.confirmations.answer(principal, conversationId.toLowerCase(), word);
+      return { ok: true };
+    } catch (error) {
+      return this.refusal(error);
+    }
+  }
+
+  private refusal(error: unknown): { ok: false; code: string; detail: string } {
+    const problem = toProblem(storeUnavailable(error) ?? error, { docsUrl: '' });
+    if (problem.status >= 500) this.logger.error({ err: problem.error, cause: problem.error.more.cause }, 'what a socket asked for failed');
+    return { ok: false, code: problem.body.code, detail: problem.body.detail };
   }
 
   /** By the API key of the handshake, as `auth: {token}` or in `Authorization`, or else by the cookie: as a request is proved. */
@@ -242,10 +269,11 @@ export class RealtimeGateway {
     return this.principals.authenticate({ authorization: `Bearer ${typeof token === 'string' ? (bearerOf(token) ?? token) : ''}` });
   }
 
-  private async orgOf(proven: Proven, org: string): Promise<string> {
+  /** Who it is in an organization whose conversations they may read; any other is not there. */
+  private async principalIn(proven: Proven, org: string): Promise<Principal> {
     const principal = this.principals.principalOf(await this.principals.upToDate(proven, org), org);
     if (!principal.permissions.has('conversation:read')) throw notFound();
-    return principal.orgId;
+    return principal;
   }
 
   /** The room of a hub, as long as somebody is in it. Each member holds the hub once. */

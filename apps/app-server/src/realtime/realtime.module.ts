@@ -5,12 +5,14 @@ import { PrincipalService } from '@slipway/auth';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
+import { ConfirmationModule } from '../confirmation/confirmation.module.js';
+import { ConfirmationService } from '../confirmation/confirmation.service.js';
 import { AccessWatch } from '../events/access-watch.js';
 import { Hubs } from '../events/hubs.js';
 import { LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 
-@Module({})
+@Module({ imports: [ConfirmationModule] })
 export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
   private gateway: RealtimeGateway | undefined;
 
@@ -22,6 +24,7 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Registry,
+    private readonly confirmations: ConfirmationService,
   ) {}
 
   onModuleInit(): void {
@@ -33,6 +36,7 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
       this.pool,
       this.logger,
       this.metrics,
+      this.confirmations,
     );
   }
 

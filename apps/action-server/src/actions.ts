@@ -1,6 +1,7 @@
 import { BROWSER_KINDS, type SandboxAction, type SandboxObservation, type ToolLacks } from '@slipway/contracts';
 import type { Patcher } from './apply-patch/patcher.js';
 import type { Browser } from './browser/browser.js';
+import type { BrowserView } from './browser-view/browser-view.js';
 import type { FileEditor } from './editor/file-editor.js';
 import type { IPython } from './ipython/ipython.js';
 import type { Search } from './search/search.js';
@@ -13,6 +14,8 @@ export interface ActionHandlers {
   readonly ipython: IPython;
   readonly search: Search;
   readonly browser: Browser;
+  /** The way of the agent's actions to the browser: a person may have it. */
+  readonly browserView: BrowserView;
 }
 
 /** Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
@@ -33,7 +36,7 @@ export function executeAction(handlers: ActionHandlers, action: SandboxAction, s
     case 'ListDirectoryAction':
       return handlers.search.list(action, signal);
     default:
-      return handlers.browser.execute(action, signal);
+      return handlers.browserView.execute(action, signal);
   }
 }
 

@@ -9,6 +9,7 @@ import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { Browser } from './browser/browser.js';
+import { BrowserView } from './browser-view/browser-view.js';
 import { CommandRunner } from './command/command-runner.js';
 import { EditHistory } from './editor/edit-history.js';
 import { FileEditor } from './editor/file-editor.js';
@@ -104,7 +105,8 @@ export function createRoutes({
   const search = new Search({ environment, directory: () => terminal.directory });
   const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
   const browser = new Browser({ environment, workspace, directory: path.join(stateDirectory, 'browser'), refusedPorts });
-  const handlers = { terminal, editor, patcher, ipython, search, browser };
+  const browserView = new BrowserView(browser);
+  const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };
   const repositories = { directory: workspace, environment };
   const marks = new TurnMarks(repositories, path.join(stateDirectory, 'turns'));
   const reading = { workspace: repositories, marks };
@@ -169,11 +171,12 @@ export function createRoutes({
         return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
       },
     },
-    live: { files: filesChannel({ workspace, environment, turns }) },
+    live: { files: filesChannel({ workspace, environment, turns }), browser: browserView.channel },
     close: () => {
       terminal.close();
       ipython.close();
       mcp.close();
+      browserView.close();
       browser.close();
       commands.close();
     },

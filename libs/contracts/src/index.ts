@@ -264,6 +264,23 @@ export {
   SentInvitation,
 } from './invitations.js';
 export {
+  BROWSER_AWAY_MS,
+  BROWSER_FRAMES_UNSEEN,
+  type BrowserFrame,
+  BrowserLiveMessage,
+  BrowserLiveRequest,
+  BrowserPageError,
+  BrowserState,
+  BrowserTab,
+  decodeBrowserFrame,
+  encodeBrowserFrame,
+  MAX_BROWSER_ADDRESS,
+  MAX_BROWSER_ERRORS,
+  MAX_BROWSER_NOTE,
+  MAX_BROWSER_PASTE,
+  MAX_BROWSER_TEXT,
+} from './live/browser.js';
+export {
   FileState,
   FilesLiveMessage,
   FilesLiveRequest,

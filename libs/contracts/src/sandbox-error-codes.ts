@@ -225,4 +225,10 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'The detail says what takes its place; docs/compatibility.md lists every route.',
   },
+  'browser.taken': {
+    status: 409,
+    title: 'A person has the browser',
+    retry: 'later',
+    nextStep: 'Go on with what needs no browser, or say that you wait for it.',
+  },
 } as const satisfies Record<string, ErrorRow>;

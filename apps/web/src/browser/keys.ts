@@ -1,6 +1,7 @@
 import type { KeyboardEvent } from 'react';
 
-const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform);
+/** ⌘ is this machine’s command key. */
+export const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The send key as this machine writes it. */
 export const SEND_KEY = isMac ? '⌘↵' : 'Ctrl ↵';

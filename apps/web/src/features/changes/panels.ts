@@ -4,6 +4,8 @@ import { Ports } from '../ports/ports.tsx';
 import { Changes, ChangesLabel } from './changes.tsx';
 import { Details } from './details.tsx';
 
+const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
+
 /** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
 interface Panel {
   /** In the address, as `tab`. */
@@ -17,6 +19,7 @@ interface Panel {
 /** In the order of the tabs; the first is shown when the address names none. */
 export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'changes', label: ChangesLabel, needs: null, Body: Changes },
+  { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
   { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
   { value: 'details', label: 'Details', needs: null, Body: Details },
 ];

@@ -1,0 +1,165 @@
+import type { SandboxObservation } from '@slipway/contracts';
+import { BROWSER_AWAY_MS } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+
+/** How long an action of the agent waits for the browser to be handed back, before it is refused. Milliseconds. */
+const WAIT_MS = 60_000;
+/** A person who does nothing with the browser for this long has it no more: a forgotten window must not keep the agent out for ever. Milliseconds. */
+const IDLE_MS = 10 * 60_000;
+
+export interface HandOverTimes {
+  readonly awayMs?: number | undefined;
+  readonly waitMs?: number | undefined;
+  readonly idleMs?: number | undefined;
+}
+
+interface Holder {
+  readonly name: string;
+  readonly hold: string;
+  readonly since: Date;
+  /** `null` while the person's connection is gone. */
+  by: object | null;
+  /** Ends the hold of who is away or does nothing. */
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Who has the browser: the agent, or one person.
+ *
+ * While a person has it, an action of the agent waits for a minute and is then refused. It does not wait for longer, because a tool call that lasts as long as
+ * somebody's lunch can neither be told from a hung one nor leave the agent to other work. It is not refused at once either: a model asks again at once, and a person
+ * who only presses one button would find an agent that has given up. What the agent had decided by a page that it has not seen since is not done at all (`looks`).
+ */
+export class HandOver {
+  private current: Holder | null = null;
+  /** What the agent is told with its next action; `null` when it knows. */
+  private untold: string | null = null;
+  /** Aborts what the agent does at the moment when a person takes the browser. */
+  private taken = new AbortController();
+  private readonly waiting = new Set<() => void>();
+  private readonly times: { awayMs: number; waitMs: number; idleMs: number };
+
+  /** @param changed called after each change of who has it. */
+  constructor(
+    private readonly changed: () => void,
+    { awayMs = BROWSER_AWAY_MS, waitMs = WAIT_MS, idleMs = IDLE_MS }: HandOverTimes = {},
+  ) {
+    this.times = { awayMs, waitMs, idleMs };
+  }
+
+  get holder(): { name: string; away: boolean; since: Date } | null {
+    return this.current === null ? null : { name: this.current.name, away: this.current.by === null, since: this.current.since };
+  }
+
+  has(by: object): boolean {
+    return this.current?.by === by;
+  }
+
+  /** Gives the browser to a person, or back to the one who was cut off. @returns why not, in a sentence, or `null`. */
+  take(by: object, { name, hold }: { name: string; hold: string }): string | null {
+    const { current } = this;
+    if (current !== null && current.hold !== hold) return `${current.name} has the browser${current.by === null ? ', and is away for the moment' : ''}.`;
+    clearTimeout(current?.timer);
+    this.current = { name: oneLine(name), hold, since: current?.since ?? new Date(), by, timer: this.endAfter(this.times.idleMs) };
+    if (current === null) this.taken.abort();
+    this.changed();
+    return null;
+  }
+
+  /** The person does something: the hold begins to age anew. */
+  used(): void {
+    this.current?.timer.refresh();
+  }
+
+  /** This connection is over. Its person has the browser for a while yet. */
+  gone(by: object): void {
+    if (this.current?.by !== by) return;
+    clearTimeout(this.current.timer);
+    this.current.by = null;
+    this.current.timer = this.endAfter(this.times.awayMs);
+    this.changed();
+  }
+
+  handBack(note: string | undefined): void {
+    if (this.current === null) return;
+    clearTimeout(this.current.timer);
+    const { name } = this.current;
+    const said = note?.trim() ? `, with this note:\n${note.trim()}\n` : '. ';
+    // A second person may have had it before the agent looked: it is told of both.
+    this.untold = `${this.untold === null ? '' : `${this.untold}\n`}${name} had the browser and has handed it back${said}The page may be another one than you saw last.`;
+    this.current = null;
+    this.taken = new AbortController();
+    for (const wake of this.waiting) wake();
+    this.changed();
+  }
+
+  /**
+   * One action of the agent. Its observation begins with what the agent has to know of the hand-over.
+   *
+   * @param looks whether the action finds out by itself what the page is like; what does not is refused once after each hand-over.
+   * @throws SlipwayError `browser.taken`: a person has the browser, has taken it meanwhile, or had it.
+   */
+  async agentActs<T extends SandboxObservation>(looks: boolean, signal: AbortSignal, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    while (this.current !== null) await this.handedBack(signal);
+    const told = this.untold;
+    this.untold = null;
+    if (told !== null && !looks) throw new SlipwayError('browser.taken', `${told} This was not done: look at the page first.`);
+    const { signal: taken } = this.taken;
+    try {
+      const observation = await untilAborted(act(AbortSignal.any([signal, taken])), taken);
+      return told === null ? observation : { ...observation, content: [{ type: 'text', text: told }, ...observation.content] };
+    } catch (error) {
+      if (told !== null) this.untold = this.untold === null ? told : `${told}\n${this.untold}`;
+      if (!taken.aborted || signal.aborted) throw error;
+      throw new SlipwayError(
+        'browser.taken',
+        `${this.holder?.name ?? 'A person'} has taken the browser while this was done; it may be done, half done, or not. Look at the page once you have the browser again.`,
+      );
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.current?.timer);
+  }
+
+  /** Resolves when nobody has the browser. */
+  private handedBack(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (result: () => void): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', aborted);
+        this.waiting.delete(free);
+        result();
+      };
+      const free = (): void => end(resolve);
+      const aborted = (): void => end(() => reject(signal.reason));
+      const timer = setTimeout(() => end(() => reject(new SlipwayError('browser.taken', this.stillTaken()))), this.times.waitMs);
+      this.waiting.add(free);
+      signal.addEventListener('abort', aborted, { once: true });
+      if (signal.aborted) aborted();
+    });
+  }
+
+  private stillTaken(): string {
+    return `A person has the browser: ${this.current?.name}. Nothing was done. Go on with what needs no browser; if there is nothing, say that you wait for it, and finish.`;
+  }
+
+  private endAfter(milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => this.handBack(undefined), milliseconds).unref();
+  }
+}
+
+/** A name is one line wherever it is read. */
+function oneLine(name: string): string {
+  return name.replaceAll(/\s+/gu, ' ').trim();
+}
+
+/** The result of `work`, or its end as soon as the signal aborts, whether or not it looks at it. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let aborted: () => void = () => {};
+  const cut = new Promise<never>((_, reject) => {
+    aborted = () => reject(signal.reason);
+    signal.addEventListener('abort', aborted);
+  });
+  return Promise.race([work, cut]).finally(() => signal.removeEventListener('abort', aborted));
+}

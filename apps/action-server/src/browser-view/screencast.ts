@@ -1,0 +1,125 @@
+import { encodeBrowserFrame } from '@slipway/contracts';
+import type { CDPSession } from 'playwright-core';
+import type { Frame } from './watcher.js';
+
+/** Frames that Chromium sends before one is acknowledged. What is painted while so many are on their way is never sent. */
+const CHROMIUM_FRAMES = 3;
+/** Least time between two acknowledgements: thirty frames a second, which is what a page under work is worth of a sandbox's processor. Milliseconds. */
+const ACK_EVERY_MS = 33;
+/** Without a further frame for this long the last one stands, and has to be the last that was painted. Milliseconds. */
+const QUIET_MS = 150;
+/** JPEG, of 100. Text stays readable; half the bytes of 80 and more. */
+const QUALITY = 70;
+/** Largest picture. Pixels. */
+const MAX_WIDTH = 1_280;
+const MAX_HEIGHT = 1_280;
+
+interface CdpFrame {
+  readonly data: string;
+  readonly sessionId: number;
+  readonly metadata: { readonly deviceWidth: number; readonly deviceHeight: number; readonly timestamp?: number };
+}
+
+/**
+ * Pictures of one page, as long as somebody can take one. Acknowledging is the pace: as long as no watcher is ready Chromium is told nothing, and paints for nobody
+ * after three frames.
+ */
+export class Screencast {
+  /** Frames that Chromium was not told of yet, oldest first. */
+  private owed: number[] = [];
+  /** Frames that count for Chromium as on their way. */
+  private inFlight = 0;
+  /** Whether something may have been painted after the last frame that came. */
+  private maybeMissed = false;
+  private paused = false;
+  private over = false;
+  private lastAck = 0;
+  private ackTimer: NodeJS.Timeout | undefined;
+  private quietTimer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param nextNumber of the frame after those of screencasts before this one.
+   * @param show gives a frame to the watchers. @returns whether one of them can take a further one.
+   */
+  constructor(
+    private readonly session: CDPSession,
+    private readonly nextNumber: () => number,
+    private readonly show: (frame: Frame) => boolean,
+  ) {
+    session.on('Page.screencastFrame', this.take);
+  }
+
+  async start(): Promise<void> {
+    await this.session.send('Page.startScreencast', { format: 'jpeg', quality: QUALITY, maxWidth: MAX_WIDTH, maxHeight: MAX_HEIGHT });
+  }
+
+  async stop(): Promise<void> {
+    this.over = true;
+    clearTimeout(this.ackTimer);
+    clearTimeout(this.quietTimer);
+    this.session.off('Page.screencastFrame', this.take);
+    // A page that is closed has ended it by itself.
+    await this.session.send('Page.stopScreencast').catch(() => undefined);
+  }
+
+  /** A watcher can take a frame again. */
+  goOn(): void {
+    this.paused = false;
+    this.acknowledgeInTime();
+  }
+
+  private readonly take = ({ data, sessionId, metadata }: CdpFrame): void => {
+    clearTimeout(this.quietTimer);
+    this.owed.push(sessionId);
+    this.inFlight += 1;
+    this.maybeMissed = this.inFlight >= CHROMIUM_FRAMES;
+    const number = this.nextNumber();
+    const bytes = encodeBrowserFrame({
+      number,
+      width: Math.round(metadata.deviceWidth),
+      height: Math.round(metadata.deviceHeight),
+      paintedAt: (metadata.timestamp ?? 0) * 1_000,
+      jpeg: Buffer.from(data, 'base64'),
+    });
+    this.paused = !this.show({ number, bytes });
+    this.acknowledgeInTime();
+  };
+
+  private acknowledgeInTime(): void {
+    if (this.over || this.paused || this.owed.length === 0 || this.ackTimer !== undefined) return;
+    const wait = this.lastAck + ACK_EVERY_MS - performance.now();
+    if (wait <= 0) return void this.acknowledge();
+    this.ackTimer = setTimeout(() => {
+      this.ackTimer = undefined;
+      if (!this.paused) void this.acknowledge();
+    }, wait).unref();
+  }
+
+  private async acknowledge(): Promise<void> {
+    const sessionId = this.owed.shift();
+    if (sessionId === undefined) return;
+    this.lastAck = performance.now();
+    this.acknowledgeInTime();
+    try {
+      await this.session.send('Page.screencastFrameAck', { sessionId });
+    } catch {
+      // The page is gone, and with it the screencast.
+      return;
+    }
+    this.inFlight -= 1;
+    if (this.over || this.inFlight > 0 || !this.maybeMissed) return;
+    clearTimeout(this.quietTimer);
+    this.quietTimer = setTimeout(() => void this.paintAgain(), QUIET_MS).unref();
+  }
+
+  /** Starting it anew gives the page as it is now. */
+  private async paintAgain(): Promise<void> {
+    this.maybeMissed = false;
+    try {
+      await this.session.send('Page.stopScreencast');
+      if (!this.over) await this.start();
+    } catch {
+      // The page is gone, and with it the screencast.
+    }
+  }
+}

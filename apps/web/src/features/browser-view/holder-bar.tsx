@@ -1,0 +1,74 @@
+'use client';
+import { type BrowserState, MAX_BROWSER_NOTE } from '@slipway/contracts';
+import { Button, Input } from '@slipway/ui';
+import { Hand } from 'lucide-react';
+import { type FormEvent, type RefObject, useState } from 'react';
+import { useView } from '../conversation/conversation-context.ts';
+import { useNoteMessage } from './use-note-message.ts';
+
+/** Who has the browser, and how that changes. */
+export function HolderBar({
+  state,
+  old,
+  take,
+  handBack,
+  button,
+}: {
+  state: BrowserState;
+  /** What is shown may not be so any more. */
+  old: boolean;
+  take: () => void;
+  handBack: (note: string) => void;
+  button: RefObject<HTMLButtonElement | null>;
+}) {
+  const { holder, yours } = state;
+  return (
+    <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-3 py-2 text-sm">
+      <p role="status" className="min-w-0 flex-1 basis-40 break-words">
+        {yours
+          ? 'You have the browser; the agent keeps off it.'
+          : holder === null
+            ? 'The agent has the browser.'
+            : holder.away
+              ? `${holder.name} has the browser and was cut off. Within a minute the agent has it again.`
+              : `${holder.name} has the browser.`}
+      </p>
+      {yours ? (
+        <HandBack off={old} handBack={handBack} button={button} />
+      ) : holder === null ? (
+        <Button onClick={take} disabled={old}>
+          <Hand aria-hidden /> Take over
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** The note reaches an agent at work with what it sees next of the browser; one that rests is sent it as a message, or nobody would read it. */
+function HandBack({ off, handBack, button }: { off: boolean; handBack: (note: string) => void; button: RefObject<HTMLButtonElement | null> }) {
+  const [note, setNote] = useState('');
+  const working = useView((view) => view.status === 'working');
+  const message = useNoteMessage();
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (off) return;
+    if (!working && note.trim() !== '') message.mutate(note.trim());
+    handBack(working ? note : '');
+  };
+  return (
+    <form onSubmit={submit} aria-label="Hand the browser back" className="flex w-full items-center gap-2">
+      <Input
+        value={note}
+        maxLength={MAX_BROWSER_NOTE}
+        autoComplete="off"
+        aria-label="Note for the agent, if you like"
+        placeholder={working ? 'Note for the agent, if you like' : 'Note: sent as a message, the agent rests'}
+        onChange={(event) => setNote(event.target.value)}
+        className="min-w-0 flex-1"
+      />
+      <Button ref={button} type="submit" tone="primary" disabled={off}>
+        Hand back
+      </Button>
+    </form>
+  );
+}

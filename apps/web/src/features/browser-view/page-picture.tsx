@@ -1,0 +1,76 @@
+'use client';
+import type { BrowserLiveRequest, BrowserState } from '@slipway/contracts';
+import { cn } from '@slipway/ui';
+import { useCallback, useId, useRef } from 'react';
+import { usePageKeyboard } from './use-page-keyboard.ts';
+import { usePagePointer } from './use-page-pointer.ts';
+
+/**
+ * The picture of the page. For who has the browser it is the page: mouse, wheel and fingers where they are, keys while it has the focus. A text field without looks
+ * lies over it, so that input methods, the clipboard and a phone's keyboard work as in any field.
+ */
+export function PagePicture(props: {
+  state: BrowserState;
+  attach: (canvas: HTMLCanvasElement | null) => void;
+  /** Real size, to be scrolled, instead of as large as fits. */
+  full: boolean;
+  /** The picture is from before the connection was lost. */
+  old: boolean;
+  send: (request: BrowserLiveRequest) => void;
+  /** The person wants to be out of the page. */
+  leave: () => void;
+}) {
+  const { state, attach, full, old, send, leave } = props;
+  const { viewport } = state;
+  const on = state.yours && !old;
+  const picture = useRef<HTMLCanvasElement | null>(null);
+  const keyboard = useRef<HTMLTextAreaElement>(null);
+  const hint = useId();
+  const join = useCallback(
+    (canvas: HTMLCanvasElement | null) => {
+      picture.current = canvas;
+      attach(canvas);
+    },
+    [attach],
+  );
+  const pointer = usePagePointer({ picture, viewport, on, fingers: !full, send, pressed: () => keyboard.current?.focus({ preventScroll: true }) });
+  const keys = usePageKeyboard(send, leave);
+  return (
+    <div
+      className={cn(
+        'relative min-h-0 flex-1 bg-raised focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-accent',
+        full ? 'overflow-auto' : 'flex items-center justify-center overflow-hidden',
+      )}
+    >
+      <canvas
+        ref={join}
+        role="img"
+        aria-label={`Picture of the page ${state.title || state.address}`}
+        style={full ? { width: viewport.width } : undefined}
+        className={cn(
+          'block bg-white',
+          full ? 'max-w-none' : 'max-h-full max-w-full',
+          old && 'opacity-50',
+          on ? 'cursor-default' : 'cursor-not-allowed',
+          on && !full && 'touch-none',
+        )}
+        {...pointer}
+      />
+      {on ? (
+        <textarea
+          ref={keyboard}
+          aria-label="Keyboard of the page"
+          aria-describedby={hint}
+          autoCapitalize="off"
+          autoComplete="off"
+          spellCheck={false}
+          className="pointer-events-none absolute top-0 left-0 size-px resize-none opacity-0"
+          {...keys}
+        />
+      ) : null}
+      <p id={hint} className="sr-only">
+        Keys go to the page. Press Escape twice to leave it.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,33 @@
+'use client';
+import type { BrowserLiveRequest, BrowserTab } from '@slipway/contracts';
+import { cn, IconButton } from '@slipway/ui';
+import { X } from 'lucide-react';
+
+/** The pages that are open, where there is more than one. */
+export function PageTabs({ tabs, off, send }: { tabs: readonly BrowserTab[]; off: boolean; send: (request: BrowserLiveRequest) => void }) {
+  if (tabs.length < 2) return null;
+  return (
+    <ul aria-label="Tabs of the browser" className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-2 py-1">
+      {tabs.map((tab) => {
+        const name = tab.title || tab.address || 'Empty page';
+        return (
+          <li key={tab.id} className={cn('flex max-w-52 min-w-24 shrink-0 items-center rounded-md pl-2', tab.shown ? 'bg-raised text-ink' : 'text-ink-muted')}>
+            <button
+              type="button"
+              disabled={off}
+              aria-current={tab.shown ? 'page' : undefined}
+              title={name}
+              onClick={() => send({ type: 'tab', id: tab.id, act: 'show' })}
+              className={cn('min-h-7 min-w-0 flex-1 truncate text-left text-xs touch:min-h-11', tab.shown && 'font-medium')}
+            >
+              {name}
+            </button>
+            <IconButton label={`Close ${name}`} size="icon-small" disabled={off} onClick={() => send({ type: 'tab', id: tab.id, act: 'close' })}>
+              <X aria-hidden />
+            </IconButton>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

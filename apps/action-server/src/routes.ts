@@ -27,6 +27,7 @@ import { jsonBody } from './http/body.js';
 import type { LiveChannels } from './http/live.js';
 import type { Routes } from './http/server.js';
 import { IPython } from './ipython/ipython.js';
+import { LiveTerminals } from './live-terminal/live-terminals.js';
 import { mcpRoutes } from './mcp/mcp.routes.js';
 import { McpSets, mcpOutputDirectory } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
@@ -91,12 +92,11 @@ export function createRoutes({
 }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
   const environment = new ShellEnvironment(env);
-  const terminal = new Terminals({
-    workspace,
-    outputDirectory: path.join(stateDirectory, 'terminal-output'),
-    environment,
-    ...(quietMs === undefined ? {} : { quietMs }),
-  });
+  const shells: LiveTerminals = new LiveTerminals({ environment, directory: () => terminal.home });
+  const terminal = new Terminals(
+    { workspace, outputDirectory: path.join(stateDirectory, 'terminal-output'), environment, ...(quietMs === undefined ? {} : { quietMs }) },
+    shells.watch,
+  );
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
   const mcp = new McpSets({ environment, outputDirectory: mcpOutputDirectory(stateDirectory) });
   const [history, turns] = [new EditHistory(), new OneAtATime()];
@@ -171,9 +171,10 @@ export function createRoutes({
         return searchSubdirectories(workspace, { path: directory, pageId, limit, includeHidden });
       },
     },
-    live: { files: filesChannel({ workspace, environment, turns }), browser: browserView.channel },
+    live: { terminal: shells.channel, files: filesChannel({ workspace, environment, turns }), browser: browserView.channel },
     close: () => {
       terminal.close();
+      shells.close();
       ipython.close();
       mcp.close();
       browserView.close();

@@ -295,6 +295,17 @@ export {
 } from './live/files.js';
 export { LIVE_OPEN } from './live/live-channel.js';
 export {
+  LiveShell,
+  MAX_SHELL_INPUT_BYTES,
+  MAX_SHELLS,
+  SHELL_SCROLLBACK_BYTES,
+  SHELL_WINDOW_BYTES,
+  ShellLiveMessage,
+  ShellLiveRequest,
+  TerminalLiveMessage,
+  TerminalLiveRequest,
+} from './live/terminal.js';
+export {
   BudgetStops,
   DeleteKeys,
   DeleteTeams,

@@ -21,6 +21,8 @@ export const tooLong = (length: number, limit: number): string =>
   `Not run: the command has ${length} characters and the limit is ${limit}. Write a file with the file editor and run that.`;
 export const tooManySessions = (limit: number, names: readonly string[]): string =>
   `Not run: there are ${limit} terminals, and no more can be opened. Use one of them (${names.join(', ')}), or end the shell of one with \`exit\`.`;
+export const NO_SHELL =
+  'No shell can be started: the sandbox has no room for another process. Set reset=true, which ends what the terminals have started, or wait until some of it has ended.';
 export const RESET_DONE = 'A new shell was started; variables, functions and running programs of the old one are gone.';
 
 function shortened(command: string): string {

@@ -56,7 +56,16 @@ export class ShellEnvironment {
   }
 
   variables(): Record<string, string> {
+    return { ...this.#inherited(), ...UNATTENDED, ...this.#configured };
+  }
+
+  /** For a shell that a person sits at: programs may page, ask and draw. */
+  forPeople(): Record<string, string> {
+    return { ...this.#inherited(), ...ATTENDED, ...this.#configured };
+  }
+
+  #inherited(): Record<string, string> {
     const inherited = Object.entries(this.own).filter((entry): entry is [string, string] => PASSED_ON.test(entry[0]) && entry[1] !== undefined);
-    return { LANG: 'C.UTF-8', ...Object.fromEntries(inherited), ...UNATTENDED, ...this.#configured };
+    return { LANG: 'C.UTF-8', ...Object.fromEntries(inherited) };
   }
 }

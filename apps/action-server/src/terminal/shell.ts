@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type IPty, spawn } from '@lydell/node-pty';
+import { SlipwayError } from '@slipway/errors';
 import { killSession, processRow, signalGroup } from '../process/process-table.js';
 import { type EndOfCommand, MarkerScanner } from './marker-scanner.js';
+import { NO_SHELL } from './messages.js';
 
 /** Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted form. UTF-16 code units. */
 const PIECE = 700;
@@ -36,14 +38,7 @@ export class Shell {
   ) {
     const nonce = randomBytes(12).toString('hex');
     this.#scanner = new MarkerScanner(nonce);
-    this.#pty = spawn('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
-      name: 'dumb',
-      cols: 160,
-      rows: 50,
-      cwd: options.cwd,
-      env: { ...options.env, PS1: '', PS2: '' },
-      encoding: null,
-    });
+    this.#pty = started(options);
     // With `encoding: null` the package gives buffers, though its types say strings.
     this.#pty.onData((data) => this.#read(data as unknown as Buffer));
     this.#pty.onExit(({ exitCode, signal }) => {
@@ -99,6 +94,22 @@ export class Shell {
       } else if (this.#sequence === 0 || this.#started) this.listener.output(this.#sequence, scanned.bytes);
       // Before the start mark come only the terminal's echo and bash's own trace of the frame.
     }
+  }
+}
+
+/** @throws SlipwayError `sandbox.tool-unavailable` when the system has no room for another process. */
+function started(options: { cwd: string; env: Readonly<Record<string, string>> }): IPty {
+  try {
+    return spawn('bash', ['--noprofile', '--norc', '--noediting', '-i'], {
+      name: 'dumb',
+      cols: 160,
+      rows: 50,
+      cwd: options.cwd,
+      env: { ...options.env, PS1: '', PS2: '' },
+      encoding: null,
+    });
+  } catch (error) {
+    throw new SlipwayError('sandbox.tool-unavailable', NO_SHELL, { cause: error });
   }
 }
 

@@ -11,6 +11,7 @@ import { OutputRecorder, type RecordedOutput } from './output-recorder.js';
 import { pythonIn } from './python-path.js';
 import { Shell } from './shell.js';
 import type { ShellEnvironment } from './shell-environment.js';
+import type { TerminalWatch } from './terminal-watch.js';
 
 type Action = z.output<typeof TerminalAction>;
 type Observation = z.output<typeof TerminalObservation>;
@@ -47,6 +48,8 @@ export interface TerminalOptions {
   readonly environment: ShellEnvironment;
   /** How long a command without a timeout may print nothing before the action answers. Milliseconds. */
   readonly quietMs?: number;
+  /** Sees what happens in it. */
+  readonly watch?: TerminalWatch | undefined;
 }
 
 /**
@@ -127,7 +130,10 @@ export class Terminal {
     const running = this.#run !== undefined && !hasEnded(this.#run);
     if (isInput) {
       if (!running) return this.#run === undefined ? this.refusal(action, messages.NOTHING_RUNS) : this.#answer(action, 'ended', true);
-      if (command !== '') this.#shell?.type(keysOf(command));
+      if (command !== '') {
+        this.options.watch?.typed(command);
+        this.#shell?.type(keysOf(command));
+      }
       return this.#answer(action, await this.#wait(action, signal), true);
     }
     if (command.trim() === '') {
@@ -150,6 +156,7 @@ export class Terminal {
       lastOutputAt: performance.now(),
       wake: () => {},
     };
+    this.options.watch?.command(command);
     this.#shell.run(this.#sequence, command);
   }
 
@@ -159,6 +166,7 @@ export class Terminal {
       {
         output: (sequence, bytes) => {
           if (this.#shell !== shell) return;
+          this.options.watch?.output(bytes);
           const run = this.#run;
           if (run === undefined || run.sequence !== sequence) return this.#background.push(bytes);
           run.recorder.push(bytes);
@@ -171,6 +179,7 @@ export class Terminal {
           this.#backgroundPid = end.backgroundPid;
           if (this.#run?.sequence !== end.sequence) return;
           this.#run.end = end;
+          this.options.watch?.ended(end.exitCode);
           this.#run.wake();
         },
         exit: (exitCode) => {
@@ -178,6 +187,7 @@ export class Terminal {
           this.#shell = undefined;
           if (this.#run === undefined || hasEnded(this.#run)) return;
           this.#run.shellExitCode = exitCode;
+          this.options.watch?.ended(exitCode);
           this.#run.wake();
         },
       },

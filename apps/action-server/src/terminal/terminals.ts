@@ -3,6 +3,7 @@ import { MAIN_SESSION, type TerminalAction, type TerminalObservation } from '@sl
 import type { z } from 'zod';
 import { tooManySessions } from './messages.js';
 import { Terminal, type TerminalOptions } from './terminal.js';
+import type { TerminalWatch } from './terminal-watch.js';
 
 type Action = z.output<typeof TerminalAction>;
 type Observation = z.output<typeof TerminalObservation>;
@@ -20,7 +21,11 @@ export class Terminals {
   #home: string | undefined;
   #lastUsed: Terminal;
 
-  constructor(private readonly options: TerminalOptions) {
+  /** @param watch who sees what happens in a terminal, by its name. */
+  constructor(
+    private readonly options: TerminalOptions,
+    private readonly watch?: (session: string) => TerminalWatch,
+  ) {
     this.#lastUsed = this.#open(MAIN_SESSION);
   }
 
@@ -60,7 +65,7 @@ export class Terminals {
   }
 
   #open(name: string): Terminal {
-    const terminal = new Terminal({ ...this.options, outputDirectory: path.join(this.options.outputDirectory, name) });
+    const terminal = new Terminal({ ...this.options, outputDirectory: path.join(this.options.outputDirectory, name), watch: this.watch?.(name) });
     if (this.#home !== undefined) terminal.renew(this.#home);
     this.#sessions.set(name, terminal);
     return terminal;

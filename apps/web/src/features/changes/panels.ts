@@ -1,10 +1,13 @@
 import type { Permission } from '@slipway/contracts';
+import dynamic from 'next/dynamic';
 import type { ComponentType } from 'react';
 import { Ports } from '../ports/ports.tsx';
 import { Changes, ChangesLabel } from './changes.tsx';
 import { Details } from './details.tsx';
 
 const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
+
+const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
 
 /** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
 interface Panel {
@@ -20,6 +23,7 @@ interface Panel {
 export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'changes', label: ChangesLabel, needs: null, Body: Changes },
   { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
+  { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
   { value: 'details', label: 'Details', needs: null, Body: Details },
 ];

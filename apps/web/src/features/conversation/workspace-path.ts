@@ -11,7 +11,7 @@ export interface WorkspacePaths {
  * A place that does not look so is shown whole.
  */
 export function workspacePaths(repository: string | null): WorkspacePaths {
-  const folder = `/workspace/${folderOf(repository)}`;
+  const folder = `/workspace/${repositoryFolder(repository)}`;
   const end = `${escaped(folder)}(?![\\w.-])`;
   const whole = new RegExp(`^/(?:.*?/)??${end.slice(1)}/*`);
   // In quotes a path may hold blanks; outside it ends at what a shell reads as an end.
@@ -35,7 +35,7 @@ export function workspacePaths(repository: string | null): WorkspacePaths {
 }
 
 /** As the start of a conversation names it: the last part of the address, with harmless letters only. */
-function folderOf(repository: string | null): string {
+export function repositoryFolder(repository: string | null): string {
   if (repository === null) return 'project';
   const last = repository.split(/[?#]/, 1)[0]?.split('/').filter(Boolean).at(-1) ?? '';
   return (

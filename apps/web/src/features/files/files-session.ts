@@ -1,0 +1,36 @@
+import type { FilesLiveMessage } from '@slipway/contracts';
+import { FileStore } from './file-store.ts';
+import { KeptDrafts } from './kept-drafts.ts';
+import { LiveRequests } from './live-requests.ts';
+import { TreeStore } from './tree-store.ts';
+
+/** What one conversation page knows of the sandbox's files, outside React: it outlives the panel, the connection and the width of the window. */
+export class FilesSession {
+  readonly requests = new LiveRequests((message) => this.told(message));
+  readonly tree = new TreeStore(this.requests);
+  readonly files: FileStore;
+
+  constructor(conversation: string) {
+    this.files = new FileStore(this.requests, new KeptDrafts(conversation));
+  }
+
+  opened(): void {
+    this.requests.lost();
+    this.tree.opened();
+    this.files.opened();
+  }
+
+  private told(message: FilesLiveMessage): void {
+    if (message.type === 'directory-changed') this.tree.changed(message.path, message.generation);
+    else if (message.type === 'file') this.files.told(message.path, message.file);
+  }
+}
+
+const sessions = new WeakMap<object, FilesSession>();
+
+/** One for each page of a conversation. @param page what lives as long as the page. */
+export function filesSession(page: object, conversation: string): FilesSession {
+  const session = sessions.get(page) ?? new FilesSession(conversation);
+  sessions.set(page, session);
+  return session;
+}

@@ -13,7 +13,9 @@ const CLOSE_MS = 5_000;
 export const VIEWPORT = { width: 1280, height: 800 } as const;
 
 /** Passed on from the shell's environment; nothing else is, so no secret of a task is in the browser's own. */
-const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
+/** Chromium makes a socket in `TMPDIR`, 46 bytes further down, and no path of a socket is longer than 107: a longer directory is not passed on. Bytes. */
+const MAX_SOCKET_DIRECTORY = 60;
 
 const ARGUMENTS = [
   // What would pass by the proxy.
@@ -72,6 +74,7 @@ export class Chromium {
       args: ARGUMENTS,
       env: {
         ...Object.fromEntries(PASSED_ON.flatMap((name) => (options.variables[name] === undefined ? [] : [[name, options.variables[name]]]))),
+        ...(Buffer.byteLength(options.variables['TMPDIR'] ?? '') > MAX_SOCKET_DIRECTORY ? {} : { TMPDIR: options.variables['TMPDIR'] }),
         HOME: options.directory,
       },
       proxy: { server: options.proxyUrl },

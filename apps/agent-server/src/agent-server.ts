@@ -22,12 +22,13 @@ import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
 import { BashEvents } from './sandbox/bash-events.js';
+import { mcpRoutes } from './sandbox/mcp.routes.js';
 import { secretRoutes } from './sandbox/secret.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { Activity, serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
-import { KeepWarm } from './warm/keep-warm.js';
 import { LiveSockets } from './sockets/live-sockets.js';
+import { KeepWarm } from './warm/keep-warm.js';
 
 /** How long a stop waits for the app to take the last events. Milliseconds; with what follows it is over within 2 s. The log has them in any case. */
 const FLUSH_MS = 1_200;
@@ -78,6 +79,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...conversationEditRoutes(conversations),
     ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask)]),
     ...secretRoutes(actionServer, mask),
+    ...mcpRoutes(actionServer, mask),
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];

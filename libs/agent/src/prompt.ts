@@ -1,6 +1,6 @@
 import type { ConversationEvent, ConversationStats, EventOf } from '@slipway/contracts';
 import type { ChatMessage, ToolCall } from '@slipway/llm';
-import { condensedOf, isSeenByModel } from './condenser/condensation.js';
+import { condensedOf, isSeenByModel, toldOf } from './condenser/condensation.js';
 import { asMessage } from './condenser/summary.js';
 import { TAKEN_IN } from './events.js';
 
@@ -57,10 +57,12 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
   let turn: Turn | null = null;
   /** Events so far that the model sees. */
   let seen = 0;
+  /** What is told between a call and its answer stands after them. */
+  const later: PromptUnit[] = [];
   const close = (): void => {
-    if (turn === null) return;
-    units.push(unitOfTurn(turn, unanswered));
+    if (turn !== null) units.push(unitOfTurn(turn, unanswered));
     turn = null;
+    units.push(...later.splice(0));
   };
   const turnOf = (responseId: string | null, eventId: string, position: number): Turn => {
     if (turn === null || turn.responseId !== responseId || responseId === null) {
@@ -112,6 +114,11 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         break;
       case 'ConversationStateUpdateEvent': {
         // Each answer of the agent's model begins with its usage; a question beside the task, or a summary, is no answer of it.
+        const told = toldOf(event);
+        if (told !== '') {
+          later.push({ kind: 'message', messages: [{ role: 'user', content: told }], eventIds: [event.id], position, open: false });
+          if (turn === null) close();
+        }
         if (event.key === 'stats' && ((event.value as ConversationStats).latest?.usage_id ?? 'agent') === 'agent') close();
         if (event.key !== TAKEN_IN) break;
         const last = waiting.findIndex((message) => message.event.id === event.value);

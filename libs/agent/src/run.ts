@@ -62,6 +62,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
   const { log } = ports;
   let objections = 0;
   await sessionStart(ports, control.signal);
+  await ports.toolbox.settled(control.signal);
   for (let iteration = 1; ; iteration += 1) {
     control.signal.throwIfAborted();
     if (control.pauseRequested()) {

@@ -4,7 +4,7 @@ import { MCPToolObservation } from './actions/mcp.js';
 /** Tool servers of the Model Context Protocol, as a conversation is started with them and as action-server runs them. */
 
 /** Most servers of one conversation. */
-export const MAX_CONVERSATION_MCP_SERVERS = 50;
+export const MAX_CONVERSATION_MCP_SERVERS = 100;
 /** Most tools of all its servers together: providers take about 128 in all. */
 export const MAX_MCP_TOOLS = 100;
 /** Longest name of a tool that every provider takes. */

@@ -1,5 +1,6 @@
 import {
   activatedBy,
+  type ComingTools,
   type EventStamp,
   type HookPort,
   invokeSkillTool,
@@ -15,7 +16,7 @@ import {
   taskTool,
 } from '@slipway/agent';
 import { type ConversationEvent, type EventOf, HookConfig, type StartConversationRequest } from '@slipway/contracts';
-import { listedTool, toolsOf } from '../openhands/openhands-tools.js';
+import { filtered, listedTool, toolsOf } from '../openhands/openhands-tools.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { hookPort, joinHooks } from './hook-port.js';
 import { readWorkspaceFiles, type WorkspaceFiles } from './workspace-files.js';
@@ -40,7 +41,7 @@ export class AgentSetup {
   }
 
   /** Skills of the workspace are read for conversations of the app; other clients bring theirs with them, as OpenHands' do. */
-  static async of(id: string, request: StartConversationRequest, actionServer: ActionServerClient): Promise<AgentSetup> {
+  static async of(id: string, request: StartConversationRequest, actionServer: ActionServerClient, coming: ComingTools): Promise<AgentSetup> {
     const { agent, slipway, workspace } = request;
     const [lacks, found] = await Promise.all([
       actionServer.lacks(),
@@ -54,8 +55,10 @@ export class AgentSetup {
     const tools = [...STANDARD_TOOLS, taskTool(request.agent_definitions ?? [])];
     if (skills.some(({ shown }) => shown === 'listed')) tools.push(invokeSkillTool(skills));
     const plans = request.agent_type === 'plan';
-    const chosen = toolsOf(agent, tools);
-    const toolbox = new Toolbox((plans ? planningTools(chosen) : chosen).filter(({ kind }) => !Object.hasOwn(lacks, kind)));
+    const chosen = filtered(toolsOf(agent, tools), agent);
+    const own = (plans ? planningTools(chosen) : chosen).filter(({ kind }) => !Object.hasOwn(lacks, kind));
+    // Who plans changes nothing, and of a server's tools that cannot be known.
+    const toolbox = plans ? new Toolbox(own) : new Toolbox(own, coming);
     const hooks = hookPort(joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS), actionServer, id, workspace.working_dir);
     return new AgentSetup(
       toolbox,

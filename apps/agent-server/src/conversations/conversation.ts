@@ -29,6 +29,7 @@ import { acceptedUnheard, lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import { McpServers } from '../sandbox/mcp-servers.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
@@ -49,6 +50,7 @@ import { modelRetriesOf, runSettings, type Started, startedOf } from './started.
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;
 const SESSION_END_MS = 5_000;
+const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
 
 export interface ConversationDeps {
   readonly actionServer: ActionServerClient;
@@ -82,6 +84,7 @@ export class Conversation {
   private readonly file: MetaFile;
   private askFirst: ConfirmationSettings = initialSettings({});
   readonly confirmation: Confirmation;
+  private readonly mcp: McpServers;
 
   private constructor(
     private readonly directory: string,
@@ -91,6 +94,7 @@ export class Conversation {
   ) {
     this.file = new MetaFile(directory, meta, deps.logger);
     this.confirmation = new Confirmation(log, this.stamps, () => this.askFirst);
+    this.mcp = new McpServers(meta.id, deps, (value) => this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]));
   }
 
   get id(): string {
@@ -147,7 +151,7 @@ export class Conversation {
     this.closes.tell('restarted');
     const link = slipway === undefined ? null : await this.linkTo(slipway);
     const meta = metaOf(this.id, request, this.meta.created_at, this.meta.title);
-    this.setup = await AgentSetup.of(this.id, request, this.deps.actionServer);
+    this.setup = await AgentSetup.of(this.id, request, this.deps.actionServer, this.mcp);
     this.fenced = false;
     this.file.change(meta);
     this.deps.actionServer.workIn(this.meta.working_dir);
@@ -156,6 +160,7 @@ export class Conversation {
     const { waits } = this.confirmation;
     const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, this.setup, slipway);
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
+    this.mcp.begin(request);
     if (slipway !== undefined && request.confirmation_policy != null) await this.confirmation.adopt(this.askFirst);
     if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
@@ -267,7 +272,7 @@ export class Conversation {
     if (started === undefined) throw notStarted();
     if ((started.request.agent_type ?? 'default') === agent_type) return;
     const request = { ...started.request, agent_type };
-    const setup = await AgentSetup.of(this.id, request, this.deps.actionServer);
+    const setup = await AgentSetup.of(this.id, request, this.deps.actionServer, this.mcp);
     if (this.started !== started || this.active !== undefined)
       throw new SlipwayError('conversation.busy', 'The agent is at work; what it is may change when it rests.');
     started.request = request;
@@ -423,6 +428,7 @@ export class Conversation {
   private async quiesce(): Promise<void> {
     const { started } = this;
     this.started = undefined;
+    this.mcp.end();
     await this.halt();
     await started?.link?.close();
   }

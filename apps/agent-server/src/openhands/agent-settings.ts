@@ -31,13 +31,25 @@ export function settingsOf(request: StartConversationRequest): Record<string, un
   return kept;
 }
 
+/** How an MCP server is convinced: the way, and whose name, but nothing that does it. */
+function withoutProofs(auth: object): object {
+  const shown = ['strategy', 'username', 'header_name', 'headers'];
+  const kept = Object.entries(auth).map(([key, item]) => [key, key !== 'headers' && (shown.includes(key) || item === null) ? item : redacted(item)]);
+  return Object.fromEntries(kept);
+}
+
+function redacted(item: unknown): unknown {
+  return typeof item === 'object' && item !== null ? Object.fromEntries(Object.keys(item).map((name) => [name, REDACTED])) : REDACTED;
+}
+
 /** The value with every proof in it replaced. Counts and switches (`max_tokens`) are none. */
 function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => {
-      if (typeof item === 'string' && SECRET_KEY.test(key)) return [key, REDACTED];
+      if (typeof item === 'string' && (SECRET_KEY.test(key) || key === 'auth')) return [key, REDACTED];
+      if (key === 'auth' && typeof item === 'object' && item !== null) return [key, withoutProofs(item)];
       if (SECRET_MAP.test(key) && typeof item === 'object' && item !== null)
         return [key, Object.fromEntries(Object.keys(item).map((name) => [name, REDACTED]))];
       return [key, withoutSecrets(item)];

@@ -1,5 +1,6 @@
 import { OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
 import type { StartConversationRequest } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
 import { ACTION_FIELDS } from './openhands-fields.js';
 
 /** Tools that OpenHands has a class for, by the name of their action without `Action`. */
@@ -24,6 +25,26 @@ export function toolsOf(agent: StartConversationRequest['agent'], known: readonl
   });
 }
 
+/** Which names of tools a start lets through, by its `filter_tools_regex`. @throws SlipwayError `request.invalid` */
+export function toolFilter({ filter_tools_regex: source }: StartConversationRequest['agent']): (name: string) => boolean {
+  if (source == null || source === '') return () => true;
+  try {
+    // As Python's `re.match`: from the beginning on.
+    const ignoresCase = source.startsWith('(?i)');
+    const pattern = new RegExp(`^(?:${ignoresCase ? source.slice(4) : source})`, ignoresCase ? 'i' : '');
+    return (name) => pattern.test(name);
+  } catch {
+    const message = 'is not a regular expression';
+    throw new SlipwayError('request.invalid', `agent.filter_tools_regex: ${message}`, { fields: [{ path: 'agent.filter_tools_regex', message }] });
+  }
+}
+
+/** Thinking and finishing stay whatever the filter says, as in OpenHands. */
+export function filtered(tools: readonly Tool[], agent: StartConversationRequest['agent']): Tool[] {
+  const lets = toolFilter(agent);
+  return tools.filter((tool) => DEFAULT_CLASSES.includes(classOf(tool)) || lets(tool.definition.name));
+}
+
 /** A tool as `SystemPromptEvent` lists it. One that OpenHands lacks is listed as a tool of an MCP server: that class takes any. */
 export function listedTool(tool: Tool): object {
   const { name, description, parameters } = tool.definition;
@@ -36,7 +57,7 @@ export function listedTool(tool: Tool): object {
   };
   const shown = { description, annotations, title: name };
   const family = familyOf(tool.kind);
-  if (FAMILIES.has(family))
+  if (FAMILIES.has(family) && family !== 'MCPTool')
     return {
       ...shown,
       action_type: tool.kind,

@@ -66,6 +66,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows('same', 'With and without a condenser in the settings of the agent.', ['POST', '/api/conversations/{conversation_id}/condense']),
   ...rows('same', 'The fork of a conversation that the app owns stays in the sandbox.', ['POST', '/api/conversations/{conversation_id}/fork']),
+  ...rows('same', 'One with `oauth2` is told of as one that cannot be signed in to.', ['POST', '/api/mcp/test']),
   ...rows('more', 'Says idle time and tools as theirs does; title and version are ours.', ['GET', '/server_info']),
   ...rows(
     'more',
@@ -273,8 +274,7 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
   ),
   ...rows(
     'not-here',
-    'MCP servers are kept and tried by the app (/api/v1/orgs/{org}/mcp-servers).',
-    ['POST', '/api/mcp/test'],
+    'A sandbox cannot sign a person in with a browser: convince the server with a token in a header.',
     ['POST', '/api/mcp/oauth/start'],
     ['GET', '/api/mcp/oauth/status/{job_id}'],
     ['POST', '/api/mcp/oauth/callback/{job_id}'],

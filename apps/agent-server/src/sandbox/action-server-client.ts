@@ -9,6 +9,9 @@ import {
   ERRORS,
   type ErrorCode,
   ExecuteActionResponse,
+  type MCPToolObservation,
+  type McpCallRequest,
+  McpCallResponse,
   type RunCommandRequest,
   RunCommandResponse,
   type SandboxAction,
@@ -106,6 +109,22 @@ export class ActionServerClient implements ToolPort {
     const parsed = ExecuteActionResponse.safeParse(answer);
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read. Try again.', { internal: parsed.error.message });
+    return parsed.data.observation;
+  }
+
+  /** One question in the background, whose answer may take as long as `signal` lets it. Nothing is tried again here. */
+  async request(method: 'GET' | 'POST' | 'PUT', path: string, body: unknown, signal: AbortSignal): Promise<{ status: number; body: unknown }> {
+    await orAborted(this.prepare(), signal);
+    const headers = { 'content-type': 'application/json', 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    return callJson({ method, url: `${this.url}${path}`, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  /** A call of a tool of an MCP server, which `set` of servers has. @throws as `execute`. */
+  async callMcp(set: string, call: McpCallRequest, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<MCPToolObservation> {
+    const answer = await this.post(`/mcp/call?set=${encodeURIComponent(set)}`, call, context.signal, context.traceparent, ACTION_CEILING_MS);
+    const parsed = McpCallResponse.safeParse(answer);
+    if (!parsed.success)
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read.', { internal: parsed.error.message });
     return parsed.data.observation;
   }
 

@@ -15,6 +15,7 @@ import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
+import { mcpServersOf } from './mcp-servers.queries.js';
 import { confirmationModeOf, conversationTermsOf, maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
@@ -235,18 +236,19 @@ export class StartSteps {
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<string> {
-    const [{ llm }, ingestToken, orgLimit, mode, terms] = await Promise.all([
+    const [{ llm }, ingestToken, orgLimit, mode, terms, mcpServers] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
       confirmationModeOf(this.pool, row.orgId, row.id),
       conversationTermsOf(this.pool, row.orgId, row.id),
+      mcpServersOf(this.pool, row.orgId),
     ]);
     const ceiling = Math.min(this.settings.maxIterations, orgLimit ?? this.settings.maxIterations);
     const { policy, analyzer } = settingsOfMode(mode);
     const request: StartConversationRequest = {
       conversation_id: row.id,
-      agent: { llm },
+      agent: { llm, ...(Object.keys(mcpServers).length === 0 ? {} : { mcp_config: mcpServers }) },
       workspace: { working_dir: plan.directory, kind: 'LocalWorkspace' },
       confirmation_policy: policy,
       security_analyzer: analyzer,

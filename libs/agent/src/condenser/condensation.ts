@@ -28,7 +28,14 @@ export function condensationAsked(events: readonly ConversationEvent[]): boolean
   return events.findLast((event) => event.kind === 'CondensationRequest' || event.kind === 'Condensation')?.kind === 'CondensationRequest';
 }
 
-/** The kinds of which the model sees something. */
+/** What a change of the tool servers tells the model; empty for any other event. */
+export function toldOf(event: ConversationEvent): string {
+  if (event.kind !== 'ConversationStateUpdateEvent' || event.key !== 'mcp_servers') return '';
+  const told = (event.value as { told?: unknown } | null)?.told;
+  return typeof told === 'string' ? told : '';
+}
+
+/** The events of which the model sees something. */
 export function isSeenByModel(event: ConversationEvent): boolean {
   switch (event.kind) {
     case 'SystemPromptEvent':
@@ -38,6 +45,8 @@ export function isSeenByModel(event: ConversationEvent): boolean {
     case 'UserRejectObservation':
     case 'AgentErrorEvent':
       return true;
+    case 'ConversationStateUpdateEvent':
+      return toldOf(event) !== '';
     default:
       return false;
   }

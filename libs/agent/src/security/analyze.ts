@@ -32,7 +32,8 @@ export function assess(analyzer: SecurityAnalyzer | null, subject: Subject): Ass
       return UNKNOWN;
     case 'LLMSecurityAnalyzer':
       return {
-        risk: subject.modelRisk,
+        // What a server says of its tools is in the prompt, and may talk the model into calling them harmless.
+        risk: subject.action.kind === 'MCPToolAction' && subject.modelRisk === 'LOW' ? 'UNKNOWN' : subject.modelRisk,
         reasons: atLeast(subject.modelRisk, 'MEDIUM') ? [`The agent itself calls this ${subject.modelRisk.toLowerCase()} risk.`] : [],
       };
     case 'PatternSecurityAnalyzer':

@@ -6,12 +6,22 @@ const MAX_LENGTH = 20_000;
 /** What of an action a shell or an interpreter would run; `null` when it runs nothing. Line continuations are joined and runs of blanks are one. */
 export function commandOf(action: AgentAction): string | null {
   const { command, code, is_input: isInput } = action as { kind: string; command?: unknown; code?: unknown; is_input?: unknown };
-  const text = action.kind === 'TerminalAction' ? command : code;
+  const text = action.kind === 'TerminalAction' ? command : action.kind === 'MCPToolAction' ? textsIn(action.data) : code;
   if (typeof text !== 'string' || text === '' || (isInput === true && /^C-[a-z]$/i.test(text))) return null;
   return text
     .slice(0, MAX_LENGTH)
     .replaceAll(/\\\r?\n/g, ' ')
     .replaceAll(/[ \t]+/g, ' ');
+}
+
+/** What a tool of somebody else's does with its arguments is not known: each may be a command. */
+function textsIn(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null || depth > 8) return '';
+  return Object.values(value)
+    .map((item) => textsIn(item, depth + 1))
+    .filter((text) => text !== '')
+    .join('\n');
 }
 
 /** The files that an action changes; none when it only looks. */

@@ -20,10 +20,14 @@ export interface OwnToolContext {
 /** Something that the model can call: how it is described to it, and what action its arguments make. */
 export interface Tool {
   readonly definition: ToolDefinition;
-  /** `kind` of the action. Two tools never share one. */
+  /** `kind` of the action. Two tools never share one, but for those of MCP servers. */
   readonly kind: string;
   /** Reads `{...arguments, kind}`; what it does not name is stripped. */
   readonly schema: z.ZodType<AgentAction>;
+  /** Makes the action in place of `schema`, where the arguments are somebody else's and may have any name. */
+  readonly readArguments?: (args: Record<string, unknown>) => AgentAction;
+  /** `false`: an argument `security_risk` is the tool's own. */
+  readonly saysRisk?: boolean;
   /** Names that models use for this tool besides its own. */
   readonly aliases?: readonly string[];
   /** It changes nothing, always or with this action: calls of one answer may run beside each other. */

@@ -6,29 +6,66 @@ export type ParsedCall =
   | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
   | { readonly ok: false; readonly error: string };
 
+/** Tools that come and go while the conversation goes on. */
+export interface ComingTools {
+  /** Another array whenever they are others. */
+  readonly tools: readonly Tool[];
+  /** Resolves when they are there or have had their time; never rejects but with the signal's reason. */
+  settled(signal: AbortSignal): Promise<void>;
+}
+const NONE: ComingTools = { tools: [], settled: () => Promise.resolve() };
+
 /** The tools of one conversation. */
 export class Toolbox {
-  private readonly byName = new Map<string, Tool>();
-  readonly definitions: readonly ToolDefinition[];
+  private known: { readonly coming: readonly Tool[]; readonly all: readonly Tool[]; readonly byName: ReadonlyMap<string, Tool> };
 
   /** Of two tools with one name the first counts; an alias never hides a name. */
-  constructor(readonly tools: readonly Tool[]) {
-    const named = (name: string, tool: Tool): void => void (this.byName.has(name) || this.byName.set(name, tool));
-    for (const tool of tools) named(tool.definition.name, tool);
-    for (const tool of tools) for (const alias of tool.aliases ?? []) named(alias, tool);
-    this.definitions = tools.map(({ definition }) => definition);
+  constructor(
+    private readonly own: readonly Tool[],
+    private readonly coming: ComingTools = NONE,
+  ) {
+    this.known = this.look();
+  }
+
+  get tools(): readonly Tool[] {
+    return this.now().all;
+  }
+
+  get definitions(): readonly ToolDefinition[] {
+    return this.tools.map(({ definition }) => definition);
+  }
+
+  /** Before the first step: those that are about to come. */
+  settled(signal: AbortSignal): Promise<void> {
+    return this.coming.settled(signal);
+  }
+
+  private now(): Toolbox['known'] {
+    if (this.known.coming !== this.coming.tools) this.known = this.look();
+    return this.known;
+  }
+
+  private look(): Toolbox['known'] {
+    const coming = this.coming.tools;
+    const all = [...this.own, ...coming];
+    const byName = new Map<string, Tool>();
+    const named = (name: string, tool: Tool): void => void (byName.has(name) || byName.set(name, tool));
+    for (const tool of all) named(tool.definition.name, tool);
+    for (const tool of all) for (const alias of tool.aliases ?? []) named(alias, tool);
+    return { coming, all, byName };
   }
 
   /** The tool that an action in the log was made by, and the action as the tool reads it; `null` when there is no such tool any more. */
   recall(event: EventOf<'ActionEvent'>): { tool: Tool; action: AgentAction } | null {
-    const tool = this.tools.find(({ kind }) => kind === event.action.kind);
+    const alike = this.tools.filter(({ kind }) => kind === event.action.kind);
+    const tool = alike.find(({ definition }) => definition.name === event.tool_name) ?? alike.find(({ readArguments }) => readArguments === undefined);
     const parsed = tool?.schema.safeParse(event.action);
     return tool === undefined || parsed?.success !== true ? null : { tool, action: parsed.data };
   }
 
   /** The action that a tool call asks for, or a sentence for the model that says what is wrong with the call. */
   parse(call: ToolCall): ParsedCall {
-    const tool = this.byName.get(call.name);
+    const tool = this.now().byName.get(call.name);
     if (tool === undefined)
       return { ok: false, error: `There is no tool "${call.name}". The tools are: ${this.definitions.map(({ name }) => name).join(', ')}.` };
     let args: unknown;
@@ -42,7 +79,7 @@ export class Toolbox {
     }
     if (typeof args !== 'object' || args === null || Array.isArray(args)) return { ok: false, error: `The arguments of ${call.name} must be a JSON object.` };
     const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
-    const parsed = tool.schema.safeParse({ ...given, kind: tool.kind });
+    const parsed = tool.schema.safeParse(tool.readArguments?.(args as Record<string, unknown>) ?? { ...given, kind: tool.kind });
     if (!parsed.success) {
       return {
         ok: false,
@@ -54,8 +91,8 @@ export class Toolbox {
       ok: true,
       tool,
       action: parsed.data,
-      risk: SECURITY_RISKS.find((known) => known === risk) ?? 'UNKNOWN',
-      summary: typeof summary === 'string' && summary !== '' ? summary.slice(0, 300) : undefined,
+      risk: (tool.saysRisk !== false && SECURITY_RISKS.find((known) => known === risk)) || 'UNKNOWN',
+      summary: tool.saysRisk !== false && typeof summary === 'string' && summary !== '' ? summary.slice(0, 300) : undefined,
     };
   }
 }

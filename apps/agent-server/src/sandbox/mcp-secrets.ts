@@ -1,0 +1,29 @@
+import type { McpConfig } from '@slipway/contracts';
+
+/** Names of headers and variables whose values are proofs. */
+const PROOF = /key|token|secret|pass|credential|auth|cookie|session/i;
+/** What a proof looks like whatever it is called: long, without blanks, of letters and digits. */
+const TOKEN = /^(?=\S*\d)(?=\S*[A-Za-z])[^\s/:]{20,}$/;
+const MIN_LENGTH = 8;
+
+/** What in the settings of servers nobody may read again, in the forms in which it is sent. A reference to a secret is none: the secret is known by itself. */
+export function proofsIn(config: McpConfig): string[] {
+  const found: string[] = [];
+  const note = (value: string | null | undefined): void => {
+    if (value == null || value.includes('${')) return;
+    const bare = value.replace(/^(?:Bearer|Basic|Token)\s+/i, '');
+    for (const each of [value, bare]) if (each.length >= MIN_LENGTH) found.push(each);
+  };
+  for (const { env, headers, auth } of Object.values(config)) {
+    for (const [name, value] of Object.entries({ ...env, ...headers })) if (PROOF.test(name) || TOKEN.test(value)) note(value);
+    if (typeof auth === 'string') {
+      if (auth !== 'oauth') note(auth);
+    } else if (auth?.strategy === 'header') for (const value of Object.values(auth.headers)) note(value);
+    else if (auth?.strategy === 'bearer' || auth?.strategy === 'api_key') note(auth.value);
+    else if (auth?.strategy === 'basic') {
+      note(auth.password);
+      note(Buffer.from(`${auth.username}:${auth.password ?? ''}`).toString('base64'));
+    }
+  }
+  return found;
+}

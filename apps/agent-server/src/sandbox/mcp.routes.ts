@@ -1,0 +1,27 @@
+import { McpTestRequest } from '@slipway/contracts';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
+import type { SecretMask } from '../conversations/secret-mask.js';
+import { ok, type Route, readJson } from '../http/router.js';
+import type { ActionServerClient } from './action-server-client.js';
+import { proofsIn } from './mcp-secrets.js';
+
+/** Longest test, and what it takes besides. Milliseconds. */
+const TEST_MS = 130_000;
+
+/** OpenHands' test of a server's settings: reached from inside the sandbox, as an agent would. */
+export function mcpRoutes(actionServer: ActionServerClient, mask: SecretMask): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/mcp/test',
+      access: 'session',
+      handle: async ({ request, signal }) => {
+        const wish = parseOrThrow(McpTestRequest, await readJson(request));
+        mask.add(proofsIn({ [wish.name]: wish.server }));
+        const { status, body } = await actionServer.request('POST', '/mcp/test', wish, AbortSignal.any([signal, AbortSignal.timeout(TEST_MS)]));
+        if (status >= 300) throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox did not try the server. Try again.');
+        return ok(JSON.parse(mask.text(JSON.stringify(body))) as object);
+      },
+    },
+  ];
+}

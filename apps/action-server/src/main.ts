@@ -1,5 +1,5 @@
 import './process/first-process.js';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, stat, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { createLogger } from '@slipway/telemetry';
@@ -11,6 +11,9 @@ import { createRoutes } from './routes.js';
 process.umask(0o022);
 const config = loadConfig(process.env);
 const logger = createLogger('action-server', config.LOG_LEVEL);
+
+// All threads of the pool are made now: one that cannot be made later, because an agent's programs have filled the table of processes, would end this one.
+stat(config.WORKSPACE_DIR, () => {});
 
 // One request's failure is its own; a rejection that nobody awaited must not end the agent's terminal.
 process.on('uncaughtException', (error) => logger.error({ err: error }, 'uncaught failure'));

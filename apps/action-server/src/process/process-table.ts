@@ -69,13 +69,27 @@ export function signalPid(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Kills a session's leader, everything in its session, and every descendant of those: what a shell started, also in the background. */
+/** Most looks at the table of processes for what a session has started meanwhile. */
+const MAX_LOOKS = 50;
+
+/**
+ * Kills a session's leader, everything in its session, and every descendant of those: what a shell started, also in the background. All of it is held still before any is
+ * killed: what multiplies as fast as it can then keeps the places that it has in the table of processes, and gets no more.
+ */
 export function killSession(leader: number): void {
-  const rows = allProcesses();
-  const doomed = new Set([leader]);
-  for (let before = 0; before !== doomed.size; ) {
-    before = doomed.size;
-    for (const row of rows) if (row.session === leader || doomed.has(row.parent)) doomed.add(row.pid);
+  const doomed = new Set<number>();
+  const hold = (pid: number): void => {
+    doomed.add(pid);
+    if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGSTOP');
+  };
+  hold(leader);
+  for (let look = 0, held = 0; look < MAX_LOOKS && held !== doomed.size; look++) {
+    held = doomed.size;
+    const rows = allProcesses();
+    for (let before = 0; before !== doomed.size; ) {
+      before = doomed.size;
+      for (const { pid, session, parent } of rows) if (!doomed.has(pid) && (session === leader || doomed.has(parent))) hold(pid);
+    }
   }
   for (const pid of doomed) if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGKILL');
 }

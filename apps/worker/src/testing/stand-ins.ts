@@ -24,6 +24,8 @@ interface Sandbox {
   conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
   /** The model that the agent was given last. */
   llm: LlmSettings | null;
+  /** What the start brought of tool servers. */
+  mcpServers: unknown;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -175,7 +177,7 @@ export class StandIns {
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
     const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
-    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, messages: [] };
+    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, mcpServers: null, messages: [] };
     session.status = 'running';
   }
 
@@ -196,7 +198,9 @@ export class StandIns {
       const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string };
       if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
         const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
-        sandbox.llm = (body['agent'] as { llm: LlmSettings }).llm;
+        const agent = body['agent'] as { llm: LlmSettings; mcp_config?: unknown };
+        sandbox.llm = agent.llm;
+        sandbox.mcpServers = agent.mcp_config ?? null;
         sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };

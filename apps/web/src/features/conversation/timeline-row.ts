@@ -1,4 +1,4 @@
-import type { AgentAction, ConversationEvent, EventOf, LoggedEvent, StartStep } from '@slipway/contracts';
+import type { AgentAction, ConversationEvent, EventOf, LoggedEvent, McpServerState, StartStep } from '@slipway/contracts';
 
 export type TaskItem = Extract<AgentAction, { kind: 'TaskTrackerAction' }>['task_list'][number];
 
@@ -45,6 +45,8 @@ export type Row =
       readonly text: string;
       readonly blocked: boolean;
     }
+  /** MCP servers, when one of them is missing, or one that was missing has come. */
+  | { readonly kind: 'servers'; readonly key: string; readonly seq: number; readonly servers: readonly McpServerState[] }
   /** The agent's model sees `text` in place of so many events from here on. */
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly forgotten: number; readonly text: string }
   | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }

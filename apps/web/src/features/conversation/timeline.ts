@@ -1,4 +1,4 @@
-import { AgentAction, assertNever, ConversationEvent, type EventOf, type LoggedEvent, StartStep, SubAgentEvent } from '@slipway/contracts';
+import { AgentAction, assertNever, ConversationEvent, type EventOf, type LoggedEvent, McpServersUpdate, StartStep, SubAgentEvent } from '@slipway/contracts';
 import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
@@ -79,7 +79,11 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         break;
       case 'ConversationStateUpdateEvent':
         if (event.key === 'start_task') draft.start(seq, event.value);
-        else if (event.key === 'sub_agent') {
+        else if (event.key === 'mcp_servers') {
+          const update = McpServersUpdate.safeParse(event.value).data;
+          // That all of them are there is nothing to tell.
+          if (update !== undefined && update.told !== '') draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
+        } else if (event.key === 'sub_agent') {
           const inner = SubAgentEvent.safeParse(event.value).data;
           const known = ConversationEvent.safeParse(inner?.event);
           if (inner !== undefined && known.success) draft.inside([{ actionId: inner.action_id, logged: { ...logged, event: known.data } }]);

@@ -6,6 +6,7 @@ import type { Row } from '../timeline-row.ts';
 import { ErrorRow } from './error-row.tsx';
 import { HookRow } from './hook-row.tsx';
 import { MessageRow } from './message-row.tsx';
+import { ServersRow } from './servers-row.tsx';
 import { StartRow } from './start-row.tsx';
 import { StepsRow } from './steps-row.tsx';
 import { SummaryRow } from './summary-row.tsx';
@@ -27,6 +28,8 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <TasksRow row={row} />;
     case 'hook':
       return <HookRow row={row} />;
+    case 'servers':
+      return <ServersRow row={row} />;
     case 'summary':
       return <SummaryRow row={row} />;
     case 'error':

@@ -10,6 +10,18 @@ export function FoundBody({ step }: { step: Step }) {
   return <Output text={outputOf(step)} label="Found" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />;
 }
 
+/** What a tool of an MCP server was asked and answered. */
+export function McpBody({ step }: { step: Step }) {
+  const given = step.action?.['data'];
+  return (
+    <div className="flex flex-col gap-1.5">
+      {given === undefined ? null : <Output text={JSON.stringify(given, null, 2)} label="Arguments" />}
+      <Output text={outputOf(step)} label="Answer" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      <Pictures step={step} />
+    </div>
+  );
+}
+
 /** Most lines of a patch that are shown; the Changes panel has the whole. */
 const MAX_LINES = 200;
 

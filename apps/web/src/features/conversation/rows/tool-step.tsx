@@ -1,6 +1,6 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
-import { Bot, FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText } from 'lucide-react';
+import { Bot, FilePen, FileSearch, FolderOpen, FolderSearch, NotebookText, Plug } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { diffLines, type FileEdit } from '../file-edit.ts';
 import { patchLines } from '../patch-lines.ts';
@@ -10,7 +10,7 @@ import type { WorkspacePaths } from '../workspace-path.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
 import { TaskBody } from './task-body.tsx';
-import { CellBody, FoundBody, PatchBody } from './tool-bodies.tsx';
+import { CellBody, FoundBody, McpBody, PatchBody } from './tool-bodies.tsx';
 
 export interface StepParts {
   readonly icon: ReactNode;
@@ -110,6 +110,21 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
         ),
         aside: pictures === 0 ? null : <span>{pictures === 1 ? '1 picture' : `${pictures} pictures`}</span>,
         body: <CellBody step={step} code={line === cell ? '' : cell} />,
+      };
+    }
+    case 'MCPTool': {
+      const [server, tool] = [text('server'), text('tool')];
+      const given = step.action?.['data'];
+      const short = given === undefined ? '' : JSON.stringify(given).slice(0, SHOWN);
+      return {
+        icon: <Plug aria-hidden />,
+        label: (
+          <>
+            {server === '' ? step.tool : `${server} · ${tool}`} {short === '' || short === '{}' ? null : code(short)}
+          </>
+        ),
+        aside: null,
+        body: <McpBody step={step} />,
       };
     }
     case 'Task': {

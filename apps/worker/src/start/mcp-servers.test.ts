@@ -1,0 +1,45 @@
+import { after, before, describe, it } from 'node:test';
+import { inOrg } from '@slipway/db/sql';
+import { expect } from 'expect';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
+
+describe('the MCP servers of an organization', () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+  });
+  after(() => scene.close());
+
+  const keep = (name: string, transport: string, enabled: boolean, config: object): Promise<unknown> =>
+    inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.mcp_server (org_id, id, name, transport, enabled, config, created_by, created_by_label) VALUES ($1, $2, $2, $3, $4, $5, 'u', 'u')`,
+        [ORG, name, transport, enabled, JSON.stringify(config)],
+      ),
+    );
+
+  it('reach its sandboxes with the start, with names of secrets and no value of one; those that are switched off do not', async () => {
+    const blank = await scene.create();
+    await scene.start(blank.id);
+    expect(scene.peers.sessions.get(blank.id)?.sandbox?.mcpServers).toBeNull();
+    await keep('files', 'stdio', true, {
+      command: 'npx',
+      args: ['-y', 'a-server'],
+      env: { TOKEN: { secret: 'SERVER_KEY', prefix: '' }, MODE: { value: 'quiet' } },
+    });
+    await keep('tickets', 'sse', true, {
+      url: 'https://tickets.example/sse',
+      headers: { Authorization: { secret: 'TICKETS', prefix: 'Bearer ' } },
+      command: 'left over',
+    });
+    await keep('off', 'http', false, { url: 'https://off.example/mcp' });
+    const { id } = await scene.create();
+    await scene.start(id);
+    expect(scene.peers.sessions.get(id)?.sandbox?.mcpServers).toEqual({
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
+      files: { transport: 'stdio', enabled: true, command: 'npx', args: ['-y', 'a-server'], env: { TOKEN: '${SERVER_KEY}', MODE: 'quiet' } },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the sandbox puts the secret there
+      tickets: { transport: 'sse', enabled: true, url: 'https://tickets.example/sse', headers: { Authorization: 'Bearer ${TICKETS}' } },
+    });
+  });
+});

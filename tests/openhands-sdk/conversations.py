@@ -24,7 +24,7 @@ def workspace_of(sandbox):
     return RemoteWorkspace(host=sandbox["url"], api_key=sandbox["key"], working_dir=sandbox["directory"])
 
 
-def converse(sandbox, tools=TOOLS, stream=False, **more):
+def converse(sandbox, tools=TOOLS, stream=False, mcp=None, **more):
     """A conversation, and the events that its callback was given."""
     llm = LLM(
         usage_id="agent",
@@ -34,7 +34,7 @@ def converse(sandbox, tools=TOOLS, stream=False, **more):
         num_retries=1,
         stream=stream,
     )
-    agent = Agent(llm=llm, tools=[Tool(name=name) for name in tools])
+    agent = Agent(llm=llm, tools=[Tool(name=name) for name in tools], **({} if mcp is None else {"mcp_config": mcp}))
     seen = []
     workspace = workspace_of(sandbox)
     conversation = Conversation(agent=agent, workspace=workspace, callbacks=[seen.append], visualizer=None, **more)
@@ -100,6 +100,16 @@ def with_tools(sandbox, message, tools=TOOLS):
         agent_tools=[tool.name for tool in agent.tools],
         key=agent.llm.api_key.get_secret_value() if agent.llm.api_key else None,
     )
+
+
+def with_mcp(sandbox, message, servers):
+    conversation, seen = converse(sandbox, mcp=servers)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    client = conversation.workspace.client
+    server = {"type": "stdio", **servers["helper"]}
+    tried = client.post("/api/mcp/test", json={"server": server, "tool_call": {"name": "add", "arguments": {"a": 1, "b": 2}}}).json()
+    return told(conversation, seen, tried=tried, classes=[type(event.observation).__name__ for event in conversation.state.events if hasattr(event, "observation")])
 
 
 def streamed(sandbox, message):
@@ -231,4 +241,4 @@ def deleted(sandbox, message):
     return {"listed": str(conversation.id) in ids, "count": count}
 
 
-SCENARIOS = {work.__name__: work for work in (with_tools, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, deleted)}
+SCENARIOS = {work.__name__: work for work in (with_tools, with_mcp, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, deleted)}

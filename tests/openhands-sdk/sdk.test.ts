@@ -106,6 +106,29 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expectWhole(told);
   });
 
+  it('gives the agent tools of MCP servers, also when one of them is not there', async () => {
+    const secret = 'a-token-of-the-helper-0815';
+    const helper = {
+      command: process.execPath,
+      args: [path.join(import.meta.dirname, '../../apps/action-server/dist/testing/mcp-stdio-server.js')],
+      env: { TOKEN: secret },
+    };
+    const told = await sdk.run<Told & { tried: object; classes: string[] }>('with_mcp', {
+      sandbox: world.playing(byAnswersSoFar([call('helper_echo', { text: 'over there' }), call('helper_told', {}), call('helper_refuse', {}), finish()])),
+      message: 'Ask the helper.',
+      servers: { helper, absent: { command: 'no-such-program-anywhere' } },
+    });
+    expect(told.status).toBe('finished');
+    expect(told.classes).toEqual(['MCPToolObservation', 'MCPToolObservation', 'MCPToolObservation', 'FinishObservation']);
+    const answers = told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { is_error?: boolean });
+    expect(JSON.stringify(answers[0])).toContain('over there');
+    expect(answers[2]?.is_error).toBe(true);
+    expect(told.tried).toMatchObject({ ok: true, tool_result: { is_error: false, text: '3' } });
+    expect(world.model.requests.at(-1)?.raw.toString()).toContain('no-such-program-anywhere in the sandbox');
+    expect(JSON.stringify(told)).not.toContain(secret);
+    expectWhole(told);
+  });
+
   it('hears the text while it is written', async () => {
     const told = await sdk.run<Told & { text: string }>('streamed', {
       sandbox: world.playing([{ text: 'A sentence that comes in pieces.', chunkLength: 5, chunkDelayMs: 5 }]),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SecretName } from './secrets.js';
 
-/** Tool servers of the Model Context Protocol. Stored and listed; agents do not use them yet. */
+/** Tool servers of the Model Context Protocol, as an organization keeps them for its agents. */
 
 /** Most that an organization has. */
 export const MAX_MCP_SERVERS = 100;

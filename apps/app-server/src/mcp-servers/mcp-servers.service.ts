@@ -12,7 +12,7 @@ import { deleteServer, insertServer, knownSecretNames, listServers, lockServer, 
 /** What belongs to each transport, and to no other. */
 const FIELDS = { stdio: ['command', 'args', 'env'], http: ['url', 'headers'], sse: ['url', 'headers'] } as const;
 
-/** Tool servers. Kept and listed; agents do not use them yet. */
+/** Tool servers of an organization. A start tells the sandbox of those that are switched on. */
 @Injectable()
 export class McpServersService {
   constructor(

@@ -26,6 +26,12 @@ export const ConfigSchema = z.object({
     .describe(
       'Ports of this machine that no page in the browser may reach, separated by commas: those of agent-server and this process. Its own is one of them anyway.',
     ),
+  VSCODE_DIR: z
+    .string()
+    .startsWith('/')
+    .default('/opt/vscode')
+    .describe('Where the image has VS Code’s server, if it has it: `out/server-main.js` lies there.'),
+  VSCODE_PORT: z.coerce.number().int().min(1024).max(65_535).default(60_001).describe('Port that VS Code listens on once somebody opens it.'),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe log line that is written.'),
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
 });

@@ -26,6 +26,7 @@ const { routes, live, close } = createRoutes({
   env: process.env,
   home: config.HOME_DIR,
   maxArchiveBytes: config.ARCHIVE_MAX_BYTES,
+  vscode: { directory: config.VSCODE_DIR, port: config.VSCODE_PORT },
   refusedPorts: () => refusedPorts,
 });
 const server = createHttpServer(routes, live, { token: config.ACTION_SERVER_TOKEN, logger });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, RunCommandRequest } from '@slipway/contracts';
+import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -34,6 +34,7 @@ import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
 import { filesChannel } from './tree/files-channel.js';
+import { VscodeServer } from './vscode/vscode-server.js';
 import { extractUpload } from './zip/extract-zip.js';
 import { sendZip } from './zip/send-zip.js';
 
@@ -76,6 +77,7 @@ export interface ActionRoutesOptions {
   readonly home?: string | undefined;
   /** Most that is kept of both. Bytes. */
   readonly maxArchiveBytes?: number | undefined;
+  readonly vscode: { readonly directory: string; readonly port: number };
   /** Ports of this machine that no page in the browser may reach: those of the sandbox's own servers. */
   readonly refusedPorts?: () => ReadonlySet<number>;
 }
@@ -88,6 +90,7 @@ export function createRoutes({
   quietMs,
   home,
   maxArchiveBytes,
+  vscode: editorAt,
   refusedPorts = () => new Set(),
 }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
@@ -110,6 +113,7 @@ export function createRoutes({
   const repositories = { directory: workspace, environment };
   const marks = new TurnMarks(repositories, path.join(stateDirectory, 'turns'));
   const reading = { workspace: repositories, marks };
+  const vscode = new VscodeServer({ ...editorAt, stateDirectory, environment });
   /** Tells agent-server that this process is a new one, and has to be configured again. */
   const instance = randomUUID();
   const commands = new CommandRunner(workspace, environment);
@@ -159,6 +163,8 @@ export function createRoutes({
       },
       'GET /git/repositories': ({ query, signal }) => searchRepositories(repositories, queryOf(PathQuery, query).path, signal),
       'POST /git/mark': async ({ request, signal }) => marks.mark((await jsonBody(request, MarkTurnRequest)).turn, signal),
+      'GET /vscode/status': async () => vscode.status(),
+      'POST /vscode/open': async ({ request }) => vscode.open((await jsonBody(request, OpenVscodeRequest)).host),
       'GET /archive/workspace': ({ response, signal }) => archive.send(response, signal),
       'PUT /archive/workspace': ({ request, response, signal }) => archive.take(request, response, signal),
       'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),
@@ -175,6 +181,7 @@ export function createRoutes({
     close: () => {
       terminal.close();
       shells.close();
+      vscode.close();
       ipython.close();
       mcp.close();
       browserView.close();

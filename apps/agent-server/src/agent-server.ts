@@ -24,6 +24,7 @@ import { bashRoutes } from './sandbox/bash.routes.js';
 import { BashEvents } from './sandbox/bash-events.js';
 import { mcpRoutes } from './sandbox/mcp.routes.js';
 import { secretRoutes } from './sandbox/secret.routes.js';
+import { vscodeRoutes } from './sandbox/vscode.routes.js';
 import { workspaceRoutes } from './sandbox/workspace.routes.js';
 import { Activity, serviceRoutes } from './service.routes.js';
 import { EventSockets } from './sockets/event-sockets.js';
@@ -77,7 +78,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...conversationRoutes(conversations, actionServer, mask),
     ...appControlRoutes(conversations),
     ...conversationEditRoutes(conversations),
-    ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask)]),
+    ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask), ...vscodeRoutes(actionServer, config)]),
     ...secretRoutes(actionServer, mask),
     ...mcpRoutes(actionServer, mask),
     // Last: what is refused may be offered by a route above.

@@ -485,3 +485,4 @@ export {
 } from './service-accounts.js';
 export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
+export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';

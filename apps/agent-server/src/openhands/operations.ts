@@ -156,11 +156,15 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     '/api/git/repositories/search',
   ]),
   ...rows(
-    'not-here',
-    'There is no editor in this image.',
+    'more',
+    'VS Code is an optional layer of the image and is started by asking for its address; `url` is null with the `reason` where there is none.',
     ['GET', '/api/conversations/{runtime_conversation_id}/vscode/url'],
-    ['GET', '/api/conversations/{runtime_conversation_id}/vscode/status'],
     ['GET', '/api/vscode/url'],
+  ),
+  ...rows(
+    'more',
+    '`message` says why it is not enabled.',
+    ['GET', '/api/conversations/{runtime_conversation_id}/vscode/status'],
     ['GET', '/api/vscode/status'],
   ),
   ...rows(

@@ -12,11 +12,13 @@ import {
   type MCPToolObservation,
   type McpCallRequest,
   McpCallResponse,
+  OpenVscodeResponse,
   type RunCommandRequest,
   RunCommandResponse,
   type SandboxAction,
   type SandboxObservation,
   ToolLacks,
+  VscodeStatus,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -31,6 +33,8 @@ const CONFIGURE_TIMEOUT_MS = 5_000;
 const LACKS_TIMEOUT_MS = 1_000;
 /** Longest that tools wait for a turn's beginning to be remembered. Milliseconds; 100,000 files take about one second. */
 const MARK_TIMEOUT_MS = 5_000;
+/** It says itself when it does not start. Milliseconds. */
+const VSCODE_TIMEOUT_MS = 60_000;
 /** No action takes longer: its own limit is an hour at most. Milliseconds. */
 const ACTION_CEILING_MS = 3_660_000;
 
@@ -135,6 +139,19 @@ export class ActionServerClient implements ToolPort {
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool process answered something that could not be read.', { internal: parsed.error.message });
     return parsed.data;
+  }
+
+  /** Whether VS Code is there and runs. @throws as `execute`. */
+  async vscodeStatus(): Promise<VscodeStatus> {
+    const answer = await this.ask('GET', '/vscode/status').catch((error: unknown) => {
+      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
+    });
+    return VscodeStatus.parse(answer);
+  }
+
+  /** Starts VS Code unless it runs, where the image has it; the answer says why not. @throws as `execute`. */
+  async openVscode(host: string, signal: AbortSignal): Promise<OpenVscodeResponse> {
+    return OpenVscodeResponse.parse(await this.post('/vscode/open', { host }, signal, makeTraceparent(), VSCODE_TIMEOUT_MS));
   }
 
   /** Hands a request on as it is, body and answer streamed (the answer `through` what is given), to `path` there with the same query. @throws SlipwayError `sandbox.tool-unavailable`. */

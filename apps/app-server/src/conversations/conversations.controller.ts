@@ -6,6 +6,7 @@ import {
   type CreateConversation,
   type DiffQuery,
   type ListConversationsQuery,
+  type OpenEditor,
   operations,
   type Principal,
   type QueuedMessage,
@@ -132,6 +133,12 @@ export class ConversationsController {
     const patch = await this.workspace.patch(caller, conversationId(id), query);
     void reply.header('content-disposition', `attachment; filename="${conversationId(id)}.patch"`).type('text/x-diff; charset=utf-8');
     return patch;
+  }
+
+  @Serves(operations.openEditor)
+  @Header('cache-control', 'no-store')
+  editor(@Caller() caller: Principal, @Param('conversation') id: string): Promise<OpenEditor> {
+    return this.workspace.editor(caller, conversationId(id));
   }
 
   @Serves(operations.downloadTrajectory)

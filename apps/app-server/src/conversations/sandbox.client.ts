@@ -7,6 +7,7 @@ import {
   GitRepositories,
   type RespondToConfirmationRequest,
   type RevokeConfirmationRule,
+  VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -18,6 +19,8 @@ const CONTROL_TIMEOUT_MS = 3_000;
 const MODEL_TIMEOUT_MS = 120_000;
 /** Longest wait for the workspace's changes; what was last seen is shown after that. Milliseconds. */
 const READ_TIMEOUT_MS = 5_000;
+/** Longest wait for VS Code to start. Milliseconds. */
+const EDITOR_TIMEOUT_MS = 60_000;
 /** Largest answer that is read. Bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /** Past the forward proxy that this process may have: a sandbox is at an address of the cluster's own, which no list of names could except. */
@@ -115,6 +118,18 @@ export class SandboxClient {
   ): Promise<GitCommitsPage> {
     const cursor = page.cursor === undefined ? '' : `&page_id=${encodeURIComponent(page.cursor)}`;
     return this.read(`commits?${sideQuery({ directory, base, turn: null, commit: null })}&limit=${page.limit}${cursor}`, GitCommitsPage);
+  }
+
+  /** Starts VS Code where the image has it. `path` is that on its own origin. */
+  async editor(directory: string): Promise<{ path: string | null; reason: string | null }> {
+    const text = await this.call('GET', `/api/vscode/url?workspace_dir=${encodeURIComponent(directory)}`, EDITOR_TIMEOUT_MS);
+    try {
+      const { url, reason } = VscodeUrl.parse(JSON.parse(text));
+      const { pathname, search } = new URL(url ?? 'http://nowhere/');
+      return { path: url === null ? null : `${pathname}${search}`, reason };
+    } catch (error) {
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its editor that cannot be read.', { cause: error });
+    }
   }
 
   private async read<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {

@@ -7,7 +7,9 @@ import {
   type DiffQuery,
   FileChange,
   GitChange,
+  type OpenEditor,
   type Principal,
+  SANDBOX_PORTS,
   type WorkspaceCommits,
   type WorkspaceCommitsQuery,
   type WorkspaceRepositories,
@@ -83,12 +85,19 @@ export class WorkspaceService {
     return { data, page: { nextCursor: answer?.next_page_id ?? null } };
   }
 
+  /** VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`, `sandbox.not-running`, `sandbox.unreachable`. */
+  async editor(caller: Principal, id: string): Promise<OpenEditor> {
+    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), false, 'sandbox.not-running');
+    return { path: answer?.path ?? null, port: SANDBOX_PORTS.vscode, reason: answer?.reason ?? null };
+  }
+
   /** @param kept whether what was last seen may stand in; then `answer` is `null`, else the failure is thrown. */
   private async live<T>(
     caller: Principal,
     id: string,
     ask: (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }) => Promise<T>,
     kept: boolean,
+    away: 'changes.not-kept' | 'sandbox.not-running' = 'changes.not-kept',
   ): Promise<{ row: SandboxRow; answer: T | null }> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
@@ -96,7 +105,8 @@ export class WorkspaceService {
     if (row.sandboxStatus !== 'RUNNING' || row.sandboxUrl === null || row.sandboxKey === null || workingDir === null) {
       if (kept) return { row, answer: null };
       if (workingDir === null) throw noWorkspace();
-      throw new SlipwayError('changes.not-kept', 'The sandbox is away, and only it knows more than what changed since the work began.');
+      const why = away === 'changes.not-kept' ? 'only it knows more than what changed since the work began' : 'resume the conversation first';
+      throw new SlipwayError(away, `The sandbox is away; ${why}.`);
     }
     try {
       const key = this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`);

@@ -1,5 +1,6 @@
 import { Changes, ChangesQuery, DiffQuery, WorkspaceCommits, WorkspaceCommitsQuery, WorkspaceRepositories } from '../changes.js';
 import type { Operation } from '../operations.js';
+import { OpenEditor } from '../vscode.js';
 
 const CONVERSATION = '/api/v1/orgs/{org}/conversations/{conversation}';
 /** What only a sandbox that is there knows. */
@@ -52,5 +53,17 @@ export const changesOperations = {
     response: WorkspaceCommits,
     idempotency: 'idempotent',
     errors: NEEDS_SANDBOX,
+  },
+  openEditor: {
+    id: 'conversations.editor.open',
+    method: 'POST',
+    path: `${CONVERSATION}/editor`,
+    summary: 'Start VS Code in the sandbox, where its image has it, and say where on its port it is',
+    permission: 'sandbox:access',
+    status: 200,
+    response: OpenEditor,
+    // Not keyed: a stored answer would be a stored token.
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'conversation.no-workspace', 'sandbox.unreachable', 'sandbox.not-running'],
   },
 } as const satisfies Record<string, Operation>;

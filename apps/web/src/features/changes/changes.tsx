@@ -8,7 +8,10 @@ import { useEffect, useRef } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
-import { Failed } from '../frame/failed.tsx';
+import { ChangesBar } from './changes-bar.tsx';
+import { Commits } from './commits.tsx';
+import { NotKnown } from './not-known.tsx';
+import { queryOf, type Selection, useChangesAddress } from './selection.ts';
 import { useChanges } from './use-changes.ts';
 
 const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), { ssr: false, loading: () => <PatchSkeleton /> });
@@ -20,21 +23,38 @@ const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string;
   MOVED: { letter: 'R', word: 'moved', className: 'text-accent' },
 };
 
-/** Everything that differs from where the work began; the diff of a file is read when it is opened. */
+/** What differs from where the work began, from the last message, or what one commit did; in each repository of the workspace. */
 export function Changes() {
-  const changes = useChanges();
-  const { orgId, conversation } = useConversation();
   const starting = useView((view) => view.status === 'starting');
   const hadWorkspace = useView((view) => view.hadWorkspace);
-  const [open, setOpen] = useAddressValue('file');
-  const { data, error } = changes;
-  if (!hadWorkspace || (error && failureOf(error).code === 'conversation.no-workspace'))
+  const { selection, commits, choose } = useChangesAddress();
+  if (!hadWorkspace)
     return (
       <EmptyState title="No workspace yet">
         {starting ? 'The sandbox is starting. What the agent changes shows here.' : 'What the agent changes shows here once it has a sandbox.'}
       </EmptyState>
     );
-  if (data === undefined && error) return <Failed error={error} retry={() => changes.refetch()} className="m-4" />;
+  return (
+    <div className="flex h-full flex-col">
+      <ChangesBar />
+      <div className="min-h-0 flex-1">
+        {commits ? (
+          <Commits repository={selection.repository} open={choose} />
+        ) : (
+          <Files key={`${selection.against} ${selection.repository}`} selection={selection} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** The diff of a file is read when it is opened. */
+function Files({ selection }: { selection: Selection }) {
+  const changes = useChanges(selection);
+  const { orgId, conversation } = useConversation();
+  const [open, setOpen] = useAddressValue('file');
+  const { data, error } = changes;
+  if (data === undefined && error) return <NotKnown error={error} retry={() => changes.refetch()} />;
   if (data === undefined)
     return (
       <div className="p-4">
@@ -43,10 +63,14 @@ export function Changes() {
     );
   if (data.files.length === 0)
     return (
-      <EmptyState title="No changes yet">
-        {data.live
-          ? 'Files that the agent adds, edits or deletes show here, with their diff.'
-          : 'The sandbox is away; nothing had changed when it was last seen.'}
+      <EmptyState title={selection.against === 'base' ? 'No changes yet' : 'No changes'}>
+        {selection.against === 'turn'
+          ? 'Nothing has changed since the last message.'
+          : selection.against !== 'base'
+            ? 'This commit changes no file.'
+            : data.live
+              ? 'Files that the agent adds, edits or deletes show here, with their diff.'
+              : 'The sandbox is away; nothing had changed when it was last seen.'}
       </EmptyState>
     );
   const added = data.files.reduce((sum, file) => sum + file.additions, 0);
@@ -57,10 +81,10 @@ export function Changes() {
         <p className="min-w-0 flex-1 truncate tabular-nums">
           {data.files.length} {data.files.length === 1 ? 'file' : 'files'} <span className="text-ok">+{added}</span>{' '}
           <span className="text-bad">−{removed}</span>
-          {data.base ? <span title={data.base}> since {data.base.slice(0, 7)}</span> : null}
+          {data.base && selection.against === 'base' ? <span title={data.base}> since {data.base.slice(0, 7)}</span> : null}
         </p>
         <Button asChild size="small">
-          <a href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id })} download={`${conversation.id}.patch`}>
+          <a href={downloadUrls.downloadDiff({ org: orgId, conversation: conversation.id, query: queryOf(selection) })} download={`${conversation.id}.patch`}>
             <Download aria-hidden /> Download diff
           </a>
         </Button>
@@ -75,14 +99,29 @@ export function Changes() {
       ) : null}
       <ul className="min-h-0 flex-1 overflow-auto" aria-label="Changed files">
         {data.files.map((file) => (
-          <FileLine key={file.path} file={file} open={file.path === open} live={data.live} toggle={() => setOpen(file.path === open ? null : file.path)} />
+          <FileLine
+            key={file.path}
+            file={file}
+            selection={selection}
+            open={file.path === open}
+            live={data.live}
+            toggle={() => setOpen(file.path === open ? null : file.path)}
+          />
         ))}
       </ul>
     </div>
   );
 }
 
-function FileLine({ file, open, live, toggle }: { file: FileChange; open: boolean; live: boolean; toggle: () => void }) {
+interface FileLineProps {
+  readonly file: FileChange;
+  readonly selection: Selection;
+  readonly open: boolean;
+  readonly live: boolean;
+  readonly toggle: () => void;
+}
+
+function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
   const line = useRef<HTMLLIElement>(null);
   // The address may name a file far down the list.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only what is open from the beginning
@@ -122,7 +161,7 @@ function FileLine({ file, open, live, toggle }: { file: FileChange; open: boolea
             {file.binary ? 'There is no text diff of this file. It is in the download.' : 'Moved; its content is the same.'}
           </p>
         ) : (
-          <FilePatch file={file} live={live} />
+          <FilePatch file={file} selection={selection} live={live} />
         )
       ) : null}
     </li>

@@ -6,6 +6,7 @@ import { AfterDelay, Button, Skeleton } from '@slipway/ui';
 import { useTheme } from 'next-themes';
 import { Component, type CSSProperties, type ReactNode, useMemo, useState } from 'react';
 import { Failed } from '../frame/failed.tsx';
+import type { Selection } from './selection.ts';
 import { useFilePatch } from './use-changes.ts';
 
 /** A patch over this is shown when asked for: colouring it takes a while. UTF-16 code units. */
@@ -34,8 +35,8 @@ const SKIN = `
 `;
 
 /** The diff of one file, coloured for the theme of the page. */
-export function FilePatch({ file, live }: { file: FileChange; live: boolean }) {
-  const patch = useFilePatch(file.path);
+export function FilePatch({ file, selection, live }: { file: FileChange; selection: Selection; live: boolean }) {
+  const patch = useFilePatch(file.path, selection);
   const { resolvedTheme } = useTheme();
   const [shown, setShown] = useState(false);
   const options = useMemo<FileDiffOptions<undefined, undefined>>(

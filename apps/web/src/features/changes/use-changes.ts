@@ -1,26 +1,77 @@
 'use client';
-import { type Changes } from '@slipway/contracts';
-import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Changes, WorkspaceCommits, WorkspaceRepositories } from '@slipway/contracts';
+import {
+  type InfiniteData,
+  keepPreviousData,
+  type UseInfiniteQueryResult,
+  type UseQueryResult,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { queryOf, type Selection } from './selection.ts';
 
 /** Quiet time after a step that may have changed files, and the longest wait while steps keep coming. Milliseconds. */
 const SETTLE_MS = 800;
 const AT_MOST_MS = 4_000;
 
-/** The files that differ from where the work began. Asked for once there is a workspace. */
-export function useChanges(): UseQueryResult<Changes> {
+const OWN_SINCE_BASE: Selection = { against: 'base', repository: null };
+
+/** The files that differ, by default from where the work began. Asked for once there is a workspace. */
+export function useChanges(selection: Selection = OWN_SINCE_BASE, enabled = true): UseQueryResult<Changes> {
   const { orgId, conversation } = useConversation();
   const wanted = useView((view) => view.hadWorkspace);
   return useQuery({
-    queryKey: ['changes', orgId, conversation.id],
-    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, signal }),
+    queryKey: ['changes', orgId, conversation.id, selection.against, selection.repository],
+    queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, query: queryOf(selection), signal }),
+    enabled: wanted && enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    retry: retriedUnlessKnown,
+  });
+}
+
+/** Repositories of the workspace; only a sandbox that is there knows them. */
+export function useRepositories(): UseQueryResult<WorkspaceRepositories> {
+  const { orgId, conversation } = useConversation();
+  const wanted = useView((view) => view.hadWorkspace);
+  return useQuery({
+    queryKey: ['repositories', orgId, conversation.id],
+    queryFn: ({ signal }) => api.listRepositories({ org: orgId, conversation: conversation.id, signal }),
     enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
+    retry: retriedUnlessKnown,
   });
+}
+
+/** The history of one repository, newest first. */
+export function useCommits(repository: string | null): UseInfiniteQueryResult<InfiniteData<WorkspaceCommits>> {
+  const { orgId, conversation } = useConversation();
+  return useInfiniteQuery({
+    queryKey: ['commits', orgId, conversation.id, repository],
+    queryFn: ({ pageParam, signal }) =>
+      api.listCommits({
+        org: orgId,
+        conversation: conversation.id,
+        query: { ...(repository === null ? {} : { repository }), ...(pageParam === null ? {} : { cursor: pageParam }) },
+        signal,
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ page }) => page.nextCursor,
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnWindowFocus: false,
+    retry: retriedUnlessKnown,
+  });
+}
+
+/** What a sandbox that is away does not know, another try does not bring. */
+function retriedUnlessKnown(failures: number, error: Error): boolean {
+  return failures < 2 && !/^(changes|conversation|repository)\./.test(failureOf(error).code ?? '');
 }
 
 /** Has the changes read again when the log says that they may be others, never on a timer. Used once a page. */
@@ -34,8 +85,7 @@ export function useFreshChanges(): void {
     let status = store.view.get().status;
     const refresh = () => {
       timer = undefined;
-      void queries.invalidateQueries({ queryKey: ['changes', orgId, conversation.id] });
-      void queries.invalidateQueries({ queryKey: ['diff', orgId, conversation.id] });
+      for (const what of ['changes', 'diff', 'repositories', 'commits']) void queries.invalidateQueries({ queryKey: [what, orgId, conversation.id] });
     };
     const unsubscribe = store.view.subscribe(() => {
       const view = store.view.get();
@@ -57,11 +107,12 @@ export function useFreshChanges(): void {
 const READ_AT_MOST = 1_000_000;
 
 /** The patch of one file; `null` when it is too long to be shown. */
-export function useFilePatch(path: string): UseQueryResult<string | null> {
+export function useFilePatch(path: string, selection: Selection): UseQueryResult<string | null> {
   const { orgId, conversation } = useConversation();
   return useQuery({
-    queryKey: ['diff', orgId, conversation.id, path],
-    queryFn: async ({ signal }) => textUpTo(READ_AT_MOST, await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { path }, signal })),
+    queryKey: ['diff', orgId, conversation.id, selection.against, selection.repository, path],
+    queryFn: async ({ signal }) =>
+      textUpTo(READ_AT_MOST, await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { ...queryOf(selection), path }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,

@@ -6,6 +6,7 @@ import { useOnline } from '../../browser/media.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { Failed } from '../frame/failed.tsx';
 import { AccessList } from './access-list.tsx';
+import { OpenEditor } from './open-editor.tsx';
 import { type PortAddress, readPortAddress, USUAL_PORTS } from './port-address.ts';
 import type { Reach } from './reach.ts';
 import { useAccessList, usePortOpening, useReach } from './use-access.ts';
@@ -87,6 +88,7 @@ export function Ports() {
         ) : null}
       </div>
       {open.isError ? <Failed error={open.error} /> : null}
+      <OpenEditor closed={closed || open.isPending} openPort={openPort} />
       <AccessList list={list} reopen={closed || open.isPending ? null : openPort} />
     </div>
   );

@@ -1,0 +1,131 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
+import { signalGroup } from '../process/process-table.js';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
+
+/** Longest time until it listens. Milliseconds. */
+const START_MS = 45_000;
+const LOOK_EVERY_MS = 100;
+/** Of what it printed, in the reason why it did not start. Characters. */
+const TAIL = 1_500;
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+export interface VscodeServerOptions {
+  /** Where the image has it: `out/server-main.js` lies there. */
+  readonly directory: string;
+  readonly port: number;
+  /** Where its token is kept, outside of the workspace. */
+  readonly stateDirectory: string;
+  readonly environment: ShellEnvironment;
+}
+
+/**
+ * VS Code's own server, where the image has it: one process of the agent's user, started when it is first wanted. Its connection token is made anew with
+ * each start and stands in a file that this user alone reads. It ends by itself some minutes after the last window was closed, and with this process.
+ */
+export class VscodeServer {
+  #running: { readonly child: Child; readonly token: string } | undefined;
+  #opening: Promise<OpenVscodeResponse> | undefined;
+
+  constructor(private readonly options: VscodeServerOptions) {}
+
+  /** Why there is none in this image; `null` when there is one. */
+  get lack(): string | null {
+    try {
+      accessSync(this.program, constants.R_OK);
+      return null;
+    } catch {
+      return 'The image of this sandbox has no VS Code. An image with the layer vscode has one.';
+    }
+  }
+
+  status(): VscodeStatus {
+    const { lack } = this;
+    return { running: this.#running !== undefined, enabled: lack === null, ...(lack === null ? {} : { message: lack }) };
+  }
+
+  /** Starts it unless it runs. Never rejects for what the image or the machine lacks: the answer says so. Callers that come together share one start. */
+  async open(host: string): Promise<OpenVscodeResponse> {
+    const { lack } = this;
+    if (lack !== null) return { open: false, reason: lack };
+    if (this.#running !== undefined) return { open: true, port: this.options.port, token: this.#running.token };
+    this.#opening ??= this.start(host).finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  close(): void {
+    if (this.#running?.child.pid !== undefined) signalGroup(this.#running.child.pid, 'SIGKILL');
+    this.#running = undefined;
+  }
+
+  private get program(): string {
+    return path.join(this.options.directory, 'out', 'server-main.js');
+  }
+
+  private async start(host: string): Promise<OpenVscodeResponse> {
+    const { port, stateDirectory, environment } = this.options;
+    const token = randomBytes(24).toString('base64url');
+    const tokenFile = path.join(stateDirectory, 'vscode-token');
+    await mkdir(stateDirectory, { recursive: true });
+    await writeFile(tokenFile, token, { mode: 0o600 });
+    const env = environment.variables();
+    const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
+    const told = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
+    const still = ['--accept-server-license-terms', '--telemetry-level', 'off', '--enable-remote-auto-shutdown'];
+    const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let printed = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        printed = (printed + chunk.toString()).slice(-4_096);
+      });
+    }
+    const running = { child, token };
+    let ended: string | null = null;
+    child.once('error', (error) => {
+      ended = error.message;
+    });
+    child.once('exit', (code, signal) => {
+      ended = `it ended with ${signal ?? code}`;
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    for (const until = performance.now() + START_MS; ended === null; await wait(LOOK_EVERY_MS)) {
+      if (await answers(host, port, token)) return { open: true, port, token };
+      if (performance.now() > until) {
+        this.close();
+        ended = `it did not listen within ${START_MS / 1000} s`;
+      }
+    }
+    if (this.#running === running) this.#running = undefined;
+    const taken = /EADDRINUSE/.test(printed);
+    return {
+      open: false,
+      reason: taken ? `Port ${port} of the sandbox is taken by another program.` : `VS Code did not start: ${ended}. ${lastOf(printed, token)}`.trim(),
+    };
+  }
+}
+
+/** Whether ours listens: it refuses whoever has no token, and not who has. Another program on the port makes ours end. */
+async function answers(host: string, port: number, token: string): Promise<boolean> {
+  const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const statusOf = async (query: string): Promise<number> => {
+    const url = `http://${local.includes(':') ? `[${local}]` : local}:${port}/${query}`;
+    const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(2_000) }).catch(() => null);
+    await answer?.body?.cancel();
+    return answer?.status ?? 0;
+  };
+  return (await statusOf('')) === 403 && (await statusOf(`?tkn=${token}`)) < 400;
+}
+
+function lastOf(printed: string, token: string): string {
+  return printed.replaceAll(token, '…').trim().slice(-TAIL);
+}

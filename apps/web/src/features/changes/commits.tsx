@@ -1,0 +1,66 @@
+'use client';
+import type { WorkspaceCommit } from '@slipway/contracts';
+import { AfterDelay, Badge, Button, EmptyState, Skeleton } from '@slipway/ui';
+import { Ago } from '../../browser/ago.tsx';
+import { NotKnown } from './not-known.tsx';
+import { useCommits } from './use-changes.ts';
+
+/** The history of what is checked out, newest first, the commits of this conversation marked. */
+export function Commits({ repository, open }: { repository: string | null; open: (hash: string) => void }) {
+  const commits = useCommits(repository);
+  const { data, error } = commits;
+  if (data === undefined && error) return <NotKnown error={error} retry={() => commits.refetch()} />;
+  if (data === undefined)
+    return (
+      <AfterDelay>
+        <div className="flex flex-col gap-3 p-4">
+          <Skeleton className="h-8" />
+          <Skeleton className="h-8" />
+        </div>
+      </AfterDelay>
+    );
+  const list = data.pages.flatMap((page) => page.data);
+  if (list.length === 0) return <EmptyState title="No commits yet">The repository has no history. Its files are under All.</EmptyState>;
+  return (
+    <div className="h-full overflow-auto">
+      <ol aria-label="Commits">
+        {list.map((commit) => (
+          <CommitLine key={commit.hash} commit={commit} open={() => open(commit.hash)} />
+        ))}
+      </ol>
+      {commits.hasNextPage ? (
+        <div className="flex justify-center p-3">
+          <Button size="small" onClick={() => commits.fetchNextPage()} busy={commits.isFetchingNextPage}>
+            Older commits
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function CommitLine({ commit, open }: { commit: WorkspaceCommit; open: () => void }) {
+  const { hash, subject, author, at, files, ofThisWork } = commit;
+  return (
+    <li className="border-b border-line">
+      <button type="button" onClick={open} className="flex w-full flex-col gap-0.5 px-4 py-2 text-left outline-offset-[-2px] hover:bg-raised">
+        <span className="flex w-full min-w-0 items-center gap-2 text-sm">
+          <span className="min-w-0 flex-1 truncate" title={subject}>
+            {subject === '' ? <em className="text-ink-muted">no message</em> : subject}
+          </span>
+          {ofThisWork === true ? <Badge>this work</Badge> : null}
+        </span>
+        <span className="flex w-full min-w-0 items-center gap-2 text-xs text-ink-muted tabular-nums">
+          <code className="shrink-0 font-mono">{hash.slice(0, 7)}</code>
+          <span className="truncate">{author}</span>
+          <span className="shrink-0">
+            <Ago at={at} />
+          </span>
+          <span className="ml-auto shrink-0">
+            {files} {files === 1 ? 'file' : 'files'}
+          </span>
+        </span>
+      </button>
+    </li>
+  );
+}

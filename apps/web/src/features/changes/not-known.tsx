@@ -1,0 +1,13 @@
+'use client';
+import { EmptyState } from '@slipway/ui';
+import { failureOf } from '../../api/failure.ts';
+import { Failed } from '../frame/failed.tsx';
+
+/** Why there is nothing to show. What only a sandbox knows that is away, or newer than what is asked for, is no failure. */
+export function NotKnown({ error, retry }: { error: Error; retry: () => void }) {
+  const { code, title, detail, nextStep } = failureOf(error);
+  if (code === 'conversation.no-workspace') return <EmptyState title="No workspace yet">What the agent changes shows here once it has a sandbox.</EmptyState>;
+  if (code?.startsWith('changes.') || code === 'repository.not-found')
+    return <EmptyState title={title}>{[detail, nextStep].filter(Boolean).join(' ')}</EmptyState>;
+  return <Failed error={error} retry={retry} className="m-4" />;
+}

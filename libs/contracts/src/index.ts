@@ -396,6 +396,8 @@ export { Problem } from './problem.js';
 export { LoggedPrompt, MAX_PROMPT_LOG_DAYS, PromptLogMode, PromptLogQuery, PromptPage, PromptPolicies } from './prompt-log.js';
 export { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from './queues.js';
 export {
+  Confirm,
+  ConfirmAnswer,
   DeltaFrame,
   EventsFrame,
   Hint,
@@ -424,8 +426,6 @@ export {
 export {
   CLOSED_SANDBOX_PORTS,
   ENTER_PATH,
-  Confirm,
-  ConfirmAnswer,
   GrantSandboxAccess,
   MAX_LISTED_SANDBOX_ACCESS,
   MIN_SANDBOX_PORT,

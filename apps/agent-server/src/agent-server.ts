@@ -18,6 +18,7 @@ import { openapiRoute } from './http/openapi.route.js';
 import { preloadOutgoing } from './http/outgoing.js';
 import { type Route, Router } from './http/router.js';
 import { createHttpServer, listen } from './http/server.js';
+import { listingRoutes } from './openhands/listing.routes.js';
 import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
@@ -81,6 +82,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask), ...vscodeRoutes(actionServer, config)]),
     ...secretRoutes(actionServer, mask),
     ...mcpRoutes(actionServer, mask),
+    ...listingRoutes(conversations, actionServer, config.WORKSPACE_DIR),
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];

@@ -28,7 +28,15 @@ export class Activity {
 
 /** What probes and clients ask before they have a key. */
 export function serviceRoutes(activity: Activity, conversations: Conversations): Route[] {
-  const open = (path: string, body: () => unknown): Route => ({ method: 'GET', path, access: 'open', handle: () => ok(body()) });
+  const open = (path: string, body: () => unknown): Route => ({ method: 'GET', path, access: 'open', handle: async () => ok(await body()) });
+  const info = async (): Promise<object> => ({
+    title: 'Slipway agent-server',
+    version: '0.1.0',
+    uptime: Math.round((performance.now() - STARTED) / 1000),
+    idle_time: await activity.idleSeconds(conversations),
+    usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
+    conversation_runtime: 'local',
+  });
   return [
     open('/alive', () => ({ status: 'ok' })),
     open('/health', () => ({ status: 'ok' })),
@@ -39,19 +47,7 @@ export function serviceRoutes(activity: Activity, conversations: Conversations):
       access: 'open',
       handle: ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('agent-server')),
     },
-    {
-      method: 'GET',
-      path: '/server_info',
-      access: 'open',
-      handle: async () =>
-        ok({
-          title: 'Slipway agent-server',
-          version: '0.1.0',
-          uptime: Math.round((performance.now() - STARTED) / 1000),
-          idle_time: await activity.idleSeconds(conversations),
-          usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
-          conversation_runtime: 'local',
-        }),
-    },
+    open('/server_info', info),
+    open('/', info),
   ];
 }

@@ -13,6 +13,7 @@ export { activatedBy, skillsPrompt } from './skills/activation.js';
 export { invokeSkillTool } from './skills/invoke-skill.js';
 export { type Skill, skillOfFile, skillOfStart } from './skills/skill.js';
 export { lastStats, listedStats, StatsBook } from './stats.js';
+export { kindsOf, type SubAgentKind } from './sub-agents/kinds.js';
 export { taskTool } from './sub-agents/task-tool.js';
 export { systemPrompt } from './system-prompt.js';
 export { type McpCall, mcpTool } from './tools/mcp.js';

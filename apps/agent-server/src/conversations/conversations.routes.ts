@@ -8,18 +8,18 @@ import {
   StartConversationRequest,
   SwitchLlmRequest,
 } from '@slipway/contracts';
-import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { notFound, parseOrThrow } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import type { Conversation } from './conversation.js';
+import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { SecretMask } from './secret-mask.js';
 
-const MAX_PAGE = 100;
 const SUCCESS = { success: true } as const;
 
 /** A value, or one of OpenHands' wrappers around it. */
@@ -45,17 +45,22 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
       const { conversation, created } = await conversations.start(parseOrThrow(StartConversationRequest, await readJson(request)));
       return ok(conversation.info(), created ? 201 : 200);
     }),
-    session('GET', '/search', async ({ query }) => {
-      const limit = Number(query.get('limit') ?? MAX_PAGE);
-      if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new SlipwayError('request.invalid', `limit: must be 1 to ${MAX_PAGE}`);
-      const from = Number(query.get('page_id') ?? 0) || 0;
-      const all = (await conversations.list())
-        .map((conversation) => conversation.info())
-        .filter((info) => (query.get('status') ?? info.execution_status) === info.execution_status);
-      all.sort((a, b) => b.created_at.localeCompare(a.created_at));
-      return ok({ items: all.slice(from, from + limit), next_page_id: all.length > from + limit ? String(from + limit) : null });
-    }),
-    session('GET', '/count', async () => ok((await conversations.list()).length)),
+    session('GET', '/search', async ({ query }) =>
+      ok(
+        searchConversations(
+          (await conversations.list()).map((each) => each.info()),
+          query,
+        ),
+      ),
+    ),
+    session('GET', '/count', async ({ query }) =>
+      ok(
+        countConversations(
+          (await conversations.list()).map((each) => each.info()),
+          query,
+        ),
+      ),
+    ),
     session('GET', '', async ({ query }) => {
       const found = query.getAll('ids').map((id) =>
         conversations

@@ -33,6 +33,7 @@ describe('the live channel terminal', () => {
     const other = await attach(id);
     await other.shown('it is 42 on');
     await other.shown('later 2');
+    expect(other.of('caught-up')).toHaveLength(1);
     other.type('echo "still $((3 * 3))"\r');
     await other.shown('still 9');
     other.close();

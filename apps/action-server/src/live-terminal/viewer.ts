@@ -17,6 +17,8 @@ export class Viewer {
   #sent = 0;
   #seen = 0;
   #marked = 0;
+  /** Where what was kept ended; `null` once that has been told. */
+  #kept: number | null;
 
   /** @param moved tells that it has come further. */
   constructor(
@@ -25,6 +27,7 @@ export class Viewer {
     private readonly moved: () => void,
   ) {
     this.#position = scrollback.firstLine;
+    this.#kept = scrollback.end;
     connection.onDrain(() => this.push());
   }
 
@@ -58,6 +61,10 @@ export class Viewer {
         this.#marked = this.#sent;
         this.tell({ type: 'mark', at: this.#sent });
       }
+    }
+    if (this.#kept !== null && this.#position >= this.#kept) {
+      this.#kept = null;
+      this.tell({ type: 'caught-up' });
     }
     if (this.#sent !== before) this.moved();
   }

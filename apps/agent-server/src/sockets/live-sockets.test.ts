@@ -80,7 +80,8 @@ describe('/sockets/live/<channel>', () => {
 
   it('joins a person to a channel of the tool process, with its environment, and hides secrets in what it shows, also one that comes in two frames', async () => {
     const page = await openShell();
-    expect(page.messages.map(({ type }) => type)).toEqual(['live-open', 'attached']);
+    await page.message('caught-up');
+    expect(page.messages.map(({ type }) => type)).toEqual(['live-open', 'attached', 'caught-up']);
     page.type('echo "is $DEPLOY_KEY, $(printenv GREETING)"\r');
     await page.shown('is <secret:DEPLOY_KEY>, hello from the claim');
     // The second half is written when the first one has been shown, in a frame of its own.

@@ -60,6 +60,8 @@ export type ShellLiveRequest = z.infer<typeof ShellLiveRequest>;
 export const ShellLiveMessage = z.discriminatedUnion('type', [
   /** First. Begin with an empty screen; what is kept comes next. `cut`: there was more before that. */
   z.object({ type: z.literal('attached'), shell: LiveShell, cut: z.boolean() }),
+  /** What was kept has been sent: what follows happens now. Until then the terminal must answer nothing that the bytes ask of it. */
+  z.object({ type: z.literal('caught-up') }),
   /** Between bytes: answer with `seen` once those before it are on the screen. How many have been sent so far. */
   z.object({ type: z.literal('mark'), at: z.int().nonnegative() }),
   /** This reader was slower than what is kept: so many bytes are left out here. */

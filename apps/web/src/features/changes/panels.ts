@@ -5,6 +5,8 @@ import { Ports } from '../ports/ports.tsx';
 import { Changes, ChangesLabel } from './changes.tsx';
 import { Details } from './details.tsx';
 
+const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
+const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').then((module) => module.TerminalPanel), { ssr: false });
 const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
 
 const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
@@ -22,6 +24,8 @@ interface Panel {
 /** In the order of the tabs; the first is shown when the address names none. */
 export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'changes', label: ChangesLabel, needs: null, Body: Changes },
+  { value: 'terminal', label: 'Terminal', needs: 'sandbox:access', Body: TerminalPanel },
+  { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
   { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },

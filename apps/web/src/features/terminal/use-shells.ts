@@ -1,0 +1,60 @@
+'use client';
+import { type LiveShell, TerminalLiveMessage, type TerminalLiveRequest } from '@slipway/contracts';
+import { useRef, useState } from 'react';
+import { toast } from 'sonner';
+import type { LiveChannel } from '../live/live-state.ts';
+import { useLiveChannel } from '../live/use-live-channel.ts';
+
+export interface Shells {
+  readonly channel: LiveChannel;
+  /** `null` until the sandbox has told. The person's first, then the agent's. */
+  readonly shells: readonly LiveShell[] | null;
+  readonly shown: LiveShell | null;
+  readonly show: (id: string) => void;
+  readonly open: () => void;
+  readonly close: (id: string) => void;
+  /** The shells of before are gone: their sandbox was started anew. */
+  readonly lost: boolean;
+}
+
+/** The shells of this sandbox. A person who has none is given one when the panel opens. */
+export function useShells(): Shells {
+  const [shells, setShells] = useState<readonly LiveShell[] | null>(null);
+  const [wanted, setWanted] = useState<string | null>(null);
+  const [lost, setLost] = useState(false);
+  const first = useRef(true);
+  /** The person has closed one: the next list is shorter for that. */
+  const closing = useRef(false);
+  const channel = useLiveChannel('terminal', {
+    onMessage: (given) => {
+      const message = TerminalLiveMessage.safeParse(given).data;
+      if (message?.type === 'opened') {
+        setWanted(message.shell);
+        setLost(false);
+      } else if (message?.type === 'not-opened') toast.error('No shell was opened', { description: message.reason });
+      else if (message?.type === 'shells') {
+        const mine = message.shells.filter(({ owner }) => owner === 'person');
+        const before = shells?.filter(({ owner }) => owner === 'person') ?? [];
+        // Closed ones go one by one; all at once is the end of what ran them.
+        if (before.length > 0 && mine.length === 0 && !closing.current) setLost(true);
+        closing.current = false;
+        setShells([...mine, ...message.shells.filter(({ owner }) => owner === 'agent')]);
+        if (first.current && mine.length === 0) ask({ type: 'open-shell', cols: 80, rows: 24 });
+        first.current = false;
+      }
+    },
+  });
+  const ask = (request: TerminalLiveRequest) => channel.send(request);
+  return {
+    channel,
+    shells,
+    shown: shells?.find(({ id }) => id === wanted) ?? shells?.[0] ?? null,
+    show: setWanted,
+    open: () => ask({ type: 'open-shell', cols: 80, rows: 24 }),
+    close: (id) => {
+      closing.current = true;
+      ask({ type: 'close-shell', shell: id });
+    },
+    lost,
+  };
+}

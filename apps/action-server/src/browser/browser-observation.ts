@@ -62,14 +62,14 @@ async function pageOf(browser: Browser, tab: Tab): Promise<NonNullable<BrowserOb
   return { url: line(shownAddress(tab.page.url(), browser.options.workspace), 2_000), title: await titleOf(tab), tab_id: tab.id };
 }
 
-/** As the browser itself knows it: a page that hangs is not asked. */
+/** As the page says it; empty for one that does not answer. */
 export async function titleOf(tab: Tab): Promise<string> {
-  if (tab.page.url() === 'about:blank') return '';
+  if (!/^https?:/.test(tab.page.url())) return '';
   try {
     const session = await tab.session();
-    const { targetInfo } = await within(session.send('Target.getTargetInfo'), 2_000, new AbortController().signal, 'no title');
-    // Chromium calls a page without a title by its address.
-    return targetInfo.title === targetInfo.url.replace(/^https?:\/\//, '') ? '' : line(targetInfo.title, TITLE_LENGTH);
+    const asked = session.send('Runtime.evaluate', { expression: 'String(document.title).slice(0, 1000)', returnByValue: true, timeout: 1_000 });
+    const { result } = await within(asked, 2_000, new AbortController().signal, 'no title');
+    return typeof result.value === 'string' ? line(result.value, TITLE_LENGTH) : '';
   } catch {
     return '';
   }

@@ -2,6 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext } from 'playwright-core';
+import { fileError } from '../files/disk-space.js';
 import { killSession } from '../process/process-table.js';
 
 /** Longest start, on a slow disk. Milliseconds. */
@@ -21,7 +22,14 @@ const ARGUMENTS = [
   // What would pass by the proxy.
   '--disable-quic',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  // What Chromium would ask for by itself.
   '--disable-background-networking',
+  '--disable-extensions',
+  '--gaia-url=http://127.0.0.1:9',
+  '--component-updater=url-source=http://127.0.0.1:9',
+  '--no-pings',
+  '--disable-domain-reliability',
+  '--disable-client-side-phishing-detection',
   '--disable-component-update',
   '--disable-sync',
   '--disable-gpu',
@@ -63,10 +71,16 @@ export class Chromium {
     const profile = path.join(options.directory, 'profile');
     const downloadsPath = path.join(options.directory, 'downloads');
     // Left by one that was killed: what is there belongs to nobody, since only this process starts any.
-    await Promise.all([...['SingletonLock', 'SingletonCookie', 'SingletonSocket'].map((name) => rm(path.join(profile, name), { force: true }))]);
-    await rm(downloadsPath, { recursive: true, force: true });
-    await mkdir(profile, { recursive: true, mode: 0o700 });
-    await mkdir(downloadsPath, { recursive: true, mode: 0o700 });
+    try {
+      for (const name of ['SingletonLock', 'SingletonCookie', 'SingletonSocket']) await rm(path.join(profile, name), { force: true });
+      await rm(downloadsPath, { recursive: true, force: true });
+      for (const folder of [profile, downloadsPath]) await mkdir(folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      const told = fileError(error, profile);
+      throw told instanceof SlipwayError
+        ? new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${told.detail}`, { cause: error })
+        : told;
+    }
     const launch = chromium.launchPersistentContext(profile, {
       executablePath: options.program,
       chromiumSandbox: false,

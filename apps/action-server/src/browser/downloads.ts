@@ -36,6 +36,11 @@ export class Downloads {
     return this.#underWay.size > 0;
   }
 
+  /** How many have begun since the action did. */
+  get begun(): number {
+    return this.#begun;
+  }
+
   /** A new action begins: pages may give files again. */
   forgive(): void {
     this.#begun = 0;

@@ -16,11 +16,23 @@ const FOLLOW_MS = 15_000;
 /** How often a page that is on its way is asked whether it answers. Milliseconds. */
 const LOOK_MS = 1_000;
 
+/** Said of an address that is no page. */
+export const DOWNLOADED = 'It is a file, which is downloaded.';
+
 const HANGS = 'The page does not answer: its script keeps it busy.';
 
 /** Goes there. @returns what is to be told of it. @throws SlipwayError `browser.page-failed`, `browser.page-hangs`. */
 export async function goTo(tab: Tab, url: string, signal: AbortSignal): Promise<string> {
-  return travel(tab, tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS }), signal);
+  const go = (): Promise<Response | null> => tab.page.goto(url, { waitUntil: 'domcontentloaded', timeout: NAVIGATE_MS });
+  return travel(tab, go().catch(again(go)).catch(again(go)), signal);
+}
+
+/** Chromium shows its error page a moment after a navigation has failed, and the next one is taken for interrupted by it. */
+function again(go: () => Promise<Response | null>): (error: unknown) => Promise<Response | null> {
+  return (error) => {
+    if (error instanceof Error && error.message.includes('is interrupted by another navigation')) return go();
+    throw error;
+  };
 }
 
 /** @returns `null` when there is no earlier page. */
@@ -40,7 +52,7 @@ async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSign
       throw error;
     }
     const said = error instanceof Error ? error.message : '';
-    if (/Download is starting/.test(said)) return 'It is a file, which is downloaded.';
+    if (/Download is starting/.test(said)) return DOWNLOADED;
     if (!/Timeout \d+ms exceeded/.test(said))
       throw error instanceof SlipwayError ? error : new SlipwayError('browser.page-failed', reasonOf(said), { cause: error });
     await answers(tab, signal);

@@ -114,13 +114,13 @@ export const LIST_ELEMENTS = String.raw`(options) => {
 }`;
 
 /** A number of the last list → its element, or `null` when it has gone. */
-export const FIND_ELEMENT = String.raw`(index) => {
+export const FIND_ELEMENT = `(index) => {
   const element = globalThis.slipwayElements?.[index];
   return element !== undefined && element.isConnected ? element : null;
 }`;
 
 /** On an element: what it is, and whether a click on its middle would reach it. */
-export const DESCRIBE_ELEMENT = String.raw`function () {
+export const DESCRIBE_ELEMENT = `function () {
   const tag = this.localName;
   const type = tag === 'input' ? this.type : '';
   const box = this.getClientRects()[0] ?? this.getBoundingClientRect();
@@ -133,7 +133,7 @@ export const DESCRIBE_ELEMENT = String.raw`function () {
 export const CLICK_ELEMENT = 'function () { this.click(); }';
 
 /** On a field: it takes what is typed next, in place of all that is in it. */
-export const FOCUS_FIELD = String.raw`function () {
+export const FOCUS_FIELD = `function () {
   this.focus();
   if (typeof this.select === 'function') this.select();
   else getSelection()?.selectAllChildren(this);
@@ -142,7 +142,7 @@ export const FOCUS_FIELD = String.raw`function () {
 }`;
 
 /** On a field that is not typed into, such as a date: takes the value as a person's choice. Answers with what it has then. */
-export const SET_VALUE = String.raw`function (value) {
+export const SET_VALUE = `function (value) {
   this.focus();
   this.value = value;
   this.dispatchEvent(new Event('input', { bubbles: true, composed: true }));

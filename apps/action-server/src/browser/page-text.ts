@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
-/** Without what a terminal or a reader of the log would take for something else: control characters, and marks that turn the direction of text or are not seen. */
+/** Without what somebody would take for something else: control characters, marks that turn the direction of text or are not seen, and the marks of `ofPage`. */
 export function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).toWellFormed();
+  const visible = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) => (sign === '\n' || sign === '\t' ? sign : ''));
+  return visible.replaceAll(/<(\/?)(?=page-content)/gi, '‹$1').toWellFormed();
 }
 
 /** One line of at most so many code units. */

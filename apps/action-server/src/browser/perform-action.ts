@@ -7,7 +7,7 @@ import { stateOf } from './browser-state.js';
 import { VIEWPORT } from './chromium.js';
 import { clickElement } from './click-element.js';
 import type { Downloads } from './downloads.js';
-import { goBack, goTo, settled } from './navigate.js';
+import { DOWNLOADED, goBack, goTo, settled } from './navigate.js';
 import { contentOf } from './page-content.js';
 import { line, ofPage } from './page-text.js';
 import { putStorage, storageOf } from './storage.js';
@@ -18,6 +18,8 @@ import { within } from './within.js';
 
 /** Longest wait for a file that an action has begun to download; then it is told of later. Milliseconds. */
 const DOWNLOAD_MS = 20_000;
+/** Longest wait for a download to begin that was announced. Milliseconds. */
+const BEGIN_MS = 5_000;
 
 export interface BrowserHands {
   readonly workspace: string;
@@ -34,6 +36,8 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
       const url = await addressOf(action.url, workspace);
       const tab = action.new_tab ? await tabs.open() : await inFront();
       const told = await goTo(tab, url, signal);
+      // Chromium says that there is one a moment before it says which.
+      if (told === DOWNLOADED) await untilOr(() => hands.downloads.begun > 0, BEGIN_MS, signal);
       await downloaded(hands, signal);
       return { text: told === '' ? 'The page is there.' : told };
     }
@@ -100,7 +104,11 @@ async function scroll(tab: Tab, direction: 'up' | 'down', signal: AbortSignal): 
 }
 
 /** What came of a download that the action began is told with its own answer, when it does not take long. */
-async function downloaded({ downloads }: BrowserHands, signal: AbortSignal): Promise<void> {
-  const end = performance.now() + DOWNLOAD_MS;
-  while (downloads.areUnderWay && performance.now() < end) await delay(25, undefined, { signal });
+function downloaded({ downloads }: BrowserHands, signal: AbortSignal): Promise<void> {
+  return untilOr(() => !downloads.areUnderWay, DOWNLOAD_MS, signal);
+}
+
+async function untilOr(holds: () => boolean, ms: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + ms;
+  while (!holds() && performance.now() < end) await delay(25, undefined, { signal });
 }

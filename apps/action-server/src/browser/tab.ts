@@ -4,6 +4,9 @@ import { line } from './page-text.js';
 
 /** Most dialogs of a page between two answers; a page with more is closed. */
 const MAX_DIALOGS = 20;
+/** A page that goes on to so many others within so many milliseconds is closed. */
+const MAX_MOVES = 25;
+const MOVES_MS = 10_000;
 /** Errors of a page's scripts that are kept, the last ones. */
 const MAX_ERRORS = 10;
 /** Longest of them. UTF-16 code units. */
@@ -24,6 +27,8 @@ export class Tab {
   #errors: string[] = [];
   #moreErrors = 0;
   #navigations = 0;
+  /** Of the last addresses that it went to. `performance.now()`. */
+  #moves: number[] = [];
   #session: Promise<CDPSession> | undefined;
 
   constructor(
@@ -44,6 +49,7 @@ export class Tab {
     page.on('framenavigated', (frame) => {
       if (frame !== page.mainFrame()) return;
       this.#navigations = 0;
+      this.#moved();
       listener.changed();
     });
     page.on('requestfailed', (request) => {
@@ -67,6 +73,7 @@ export class Tab {
   forgive(): void {
     this.#dialogs = 0;
     this.#navigations = 0;
+    this.#moves = [];
   }
 
   /** Errors since the last call. */
@@ -88,6 +95,12 @@ export class Tab {
     if (kind !== 'beforeunload')
       this.listener.notes.add(`The page showed ${kind === 'alert' ? 'an alert' : `a ${kind}`}, which was answered with OK: ${JSON.stringify(said)}`);
     await (kind === 'prompt' ? dialog.accept(dialog.defaultValue()) : dialog.accept()).catch(() => {});
+  }
+
+  #moved(): void {
+    this.#moves = [...this.#moves.slice(1 - MAX_MOVES), performance.now()];
+    if (this.#moves.length < MAX_MOVES || performance.now() - (this.#moves[0] ?? 0) > MOVES_MS) return;
+    this.listener.unusable(this, 'its page goes on to another page without an end');
   }
 
   #complain(message: ConsoleMessage): void {

@@ -1,12 +1,14 @@
 'use client';
 import { blobRefOf } from '@slipway/contracts';
+import { Dialog } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import { useConversation } from '../conversation-context.ts';
 import { picturesOf } from '../pictures.ts';
 import type { Step } from '../timeline-row.ts';
 
-/** The pictures of an answer, each on a light ground: plots are drawn for one. */
+/** The pictures of an answer, small, and large when pressed; each on a light ground: plots are drawn for one. */
 export function Pictures({ step }: { step: Step }) {
   return picturesOf(step.observation).map((picture, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the pictures of one answer never move
@@ -23,12 +25,28 @@ function Picture({ source, label }: { source: string; label: string }) {
     enabled: ref !== null,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const [open, setOpen] = useState(false);
   const url = ref === null ? source : blob.data;
   if (blob.isError) return <p className="text-xs text-bad">{label} could not be read. Close and open this to try again.</p>;
   if (url === undefined) return <p className="text-xs text-ink-muted">{label} is being read …</p>;
   if (!isPicture(url)) return <p className="text-xs text-ink-muted">{label} is not of a kind that is shown.</p>;
-  // biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise
-  return <img src={url} alt={label} className="max-h-96 max-w-full self-start rounded-md border border-line bg-white object-contain" />;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => setOpen(true)}
+        aria-label={`Open ${label.toLowerCase()}`}
+        className="max-w-full self-start rounded-md border border-line bg-white"
+      >
+        {/* biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise */}
+        <img src={url} alt={label} className="max-h-60 max-w-full rounded-md object-contain" />
+      </button>
+      <Dialog open={open} onOpenChange={setOpen} title={label} className="max-w-[min(96vw,1320px)]">
+        {/* biome-ignore lint/performance/noImgElement: as above */}
+        <img src={url} alt={label} className="mx-auto max-w-full bg-white" />
+      </Dialog>
+    </>
+  );
 }
 
 /** Only pictures of dots: one of lines may hold more than lines. */

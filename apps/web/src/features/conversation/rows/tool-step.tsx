@@ -7,6 +7,7 @@ import { patchLines } from '../patch-lines.ts';
 import { picturesOf } from '../pictures.ts';
 import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
+import { browserStep } from './browser-step.tsx';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
 import { TaskBody } from './task-body.tsx';
@@ -22,7 +23,7 @@ export interface StepParts {
 /** Longest part of a pattern or of code that a line shows. UTF-16 code units. */
 const SHOWN = 300;
 
-/** How a search, a listing, a patch or a cell stands in the timeline; `null` for another kind of call. */
+/** How a search, a listing, a patch, a cell or the browser stands in the timeline; `null` for another kind of call. */
 export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
   const source = step.action ?? step.observation;
   const text = (name: string): string => (typeof source?.[name] === 'string' ? source[name] : '');
@@ -138,7 +139,7 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
       };
     }
     default:
-      return null;
+      return browserStep(step);
   }
 }
 

@@ -21,8 +21,11 @@ export interface BenchAgentServer {
   stop(): Promise<void>;
 }
 
-/** agent-server as a sandbox runs it: the bundle, on a free port, blank. Answers as soon as it listens. */
-export async function startAgentServer(pollMs = 1): Promise<BenchAgentServer> {
+/** What agent-server and its tool process know each other by. */
+export const ACTION_SERVER_TOKEN = 'bench-token-of-at-least-32-characters';
+
+/** agent-server as a sandbox runs it: the bundle, on a free port, blank. Answers as soon as it listens. @param actionServerUrl where its tool process is; by default nowhere. */
+export async function startAgentServer(pollMs = 1, actionServerUrl = 'http://127.0.0.1:9'): Promise<BenchAgentServer> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-agent-'));
   const keys = generateKeyPairSync('ed25519');
   const running = startProcess(process.execPath, [BUNDLE], {
@@ -31,9 +34,8 @@ export async function startAgentServer(pollMs = 1): Promise<BenchAgentServer> {
     STATE_DIR: folder,
     WORKSPACE_DIR: folder,
     ACTIVATION_PUBLIC_KEY: keys.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
-    // Nothing here asks for a tool.
-    ACTION_SERVER_URL: 'http://127.0.0.1:9',
-    ACTION_SERVER_TOKEN: 'bench-token-of-at-least-32-characters',
+    ACTION_SERVER_URL: actionServerUrl,
+    ACTION_SERVER_TOKEN,
     LOG_LEVEL: 'warn',
   });
   const listening = path.join(folder, 'listening.json');

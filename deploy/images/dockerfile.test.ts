@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { parseLock } from './image-lock.ts';
-import { BUNDLES, builtBundle, IMAGE_CONFIG, NODE_PATH, nodeBinary, ROOT } from './image-parts.ts';
+import { BUNDLES, type BundleName, builtBundle, IMAGE_CONFIG, NODE_PATH, nodeBinary, ROOT } from './image-parts.ts';
 import { LOCK_FILE } from './sandbox-image.ts';
 
 const text = readFileSync(path.join(import.meta.dirname, 'sandbox/Dockerfile'), 'utf8');
@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
     const { architecture } = parseLock(readFileSync(LOCK_FILE, 'utf8'));
     const copies = said('COPY').join('\n');
     assert.ok(copies.includes(`${path.relative(ROOT, nodeBinary(architecture).file)} ${NODE_PATH}`), copies);
-    const bundles = (['agent-server', 'action-server'] as const).map((name) => path.relative(ROOT, builtBundle(name))).join(' ');
+    const bundles = (Object.keys(BUNDLES) as BundleName[]).map((name) => path.relative(ROOT, builtBundle(name))).join(' ');
     assert.ok(copies.includes(`${bundles} ${path.dirname(BUNDLES['agent-server'])}/`), copies);
   });
 });

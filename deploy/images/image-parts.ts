@@ -16,7 +16,12 @@ export const AGENT_UID = 10_002;
 export const SLIPWAY_GID = 10_000;
 /** Where a pod's command looks for them. */
 export const NODE_PATH = '/usr/local/bin/node';
-export const BUNDLES = { 'agent-server': '/opt/slipway/agent-server.cjs', 'action-server': '/opt/slipway/action-server.cjs' } as const;
+export const BUNDLES = {
+  'agent-server': '/opt/slipway/agent-server.cjs',
+  'action-server': '/opt/slipway/action-server.cjs',
+  /** What action-server reads when a conversation has MCP servers. */
+  'action-server-mcp': '/opt/slipway/action-server-mcp.cjs',
+} as const;
 
 /** The Dockerfile says the same; a test compares. */
 export const IMAGE_CONFIG: ImageConfig = {
@@ -67,10 +72,10 @@ export type BundleName = keyof typeof BUNDLES;
 
 /** Where the build of this checkout puts a bundle. */
 export function builtBundle(name: BundleName): string {
-  return path.join(ROOT, 'apps', name, 'bundle', `${name}.cjs`);
+  return path.join(ROOT, 'apps', name.replace('-mcp', ''), 'bundle', `${name}.cjs`);
 }
 
-/** Both bundles and the one native module that they load. @throws Error that says what to build when a bundle is missing. */
+/** The bundles and the one native module that they load. @throws Error that says what to build when a bundle is missing. */
 export async function bundleEntries(architecture: string, fileOf: (name: BundleName) => string): Promise<LayerEntry[]> {
   const entries: LayerEntry[] = [];
   for (const [name, target] of Object.entries(BUNDLES) as [BundleName, string][]) {

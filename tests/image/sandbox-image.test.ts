@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { checkArchive } from '../../deploy/images/check.ts';
-import { type BundleName, builtBundle } from '../../deploy/images/image-parts.ts';
+import { BUNDLES, type BundleName, builtBundle } from '../../deploy/images/image-parts.ts';
 import { imageCacheFolder } from '../../deploy/images/layer-cache.ts';
 import { buildSandboxImage, type SandboxImage } from '../../deploy/images/sandbox-image.ts';
 import { type ContainerPlan, type RunningContainer, runInContainer, startContainer } from './container.ts';
@@ -26,7 +26,7 @@ describe('the sandbox image', { skip }, () => {
 
   before(async () => {
     // Copies, so that a build that runs beside the tests changes nothing.
-    for (const name of ['agent-server', 'action-server'] as const) cpSync(builtBundle(name), bundle(name));
+    for (const name of Object.keys(BUNDLES) as BundleName[]) cpSync(builtBundle(name), bundle(name));
     image = await buildSandboxImage({ signal, bundle });
     unpacked = new UnpackedImage(image.archive);
   });

@@ -3,17 +3,16 @@ import { z } from 'zod';
 import { boundedFetch } from './bounded-fetch.js';
 import type { ServerSpec } from './server-spec.js';
 import { StdioTransport } from './stdio-transport.js';
+import { MAX_LISTED_TOOLS } from './tool-list.js';
 
 /** How long a server may take until it has answered for the first time: a program may have to be installed first. Milliseconds. */
 const START_MS = { stdio: 60_000, remote: 20_000 };
 const LIST_MS = 20_000;
 /** A server that has a question to answer meanwhile is asked whether it is still there. Milliseconds. */
-const PING_MS = 2_000;
+const PING_MS = 5_000;
 /** Progress keeps a call alive, but not for ever. Milliseconds. */
 const LONGEST_CALL_MS = 3_600_000;
 const MAX_PAGES = 100;
-/** Most tools of one server that are looked at. */
-export const MAX_LISTED_TOOLS = 1_000;
 
 const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 const Answer = z.looseObject({ content: z.array(z.unknown()).default([]), isError: z.boolean().nullish(), structuredContent: z.unknown().optional() });

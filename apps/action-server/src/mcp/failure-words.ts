@@ -79,6 +79,6 @@ function partsOf(error: unknown): { code: string | undefined; status: number | u
   look(error, 6);
   const top = error instanceof Error ? error.message : String(error);
   const network = code !== undefined && Object.hasOwn(NETWORK, code);
-  const text = (network || message === '' ? message || top : top).replaceAll(/\p{Cc}+/gu, ' ').slice(0, MAX_WORDS);
+  const text = (network || /^(?:fetch failed|terminated)$/i.test(top) ? message || top : top).replaceAll(/\p{Cc}+/gu, ' ').slice(0, MAX_WORDS);
   return { code, status, message: text };
 }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { MCPToolObservation, McpServerConfig, McpServerState } from '@slipway/contracts';
 import { CellOutput } from '../ipython/cell-output.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
-import { type Connection, connect, MAX_LISTED_TOOLS } from './connection.js';
+import type { Connection } from './connection.js';
 import { failureWords } from './failure-words.js';
 import { NotReachable, type ServerSpec, specOf } from './server-spec.js';
-import { type CleanTool, cleanTools } from './tool-list.js';
+import { type CleanTool, cleanTools, MAX_LISTED_TOOLS } from './tool-list.js';
 import { failedCall, observationOf } from './tool-result.js';
 
 /** From one try to the next. Milliseconds; the last holds on. */
@@ -100,6 +100,7 @@ export class McpServer {
     const { environment, directory } = this.deps;
     try {
       this.#spec = specOf(this.config, { variables: environment.given(), base: environment.unattended(), directory });
+      const { connect } = await import('./connection.js');
       const connection: Connection = await connect(
         this.#spec,
         { broken: (error) => this.#broke(error), toolsChanged: () => this.#listSoon() },

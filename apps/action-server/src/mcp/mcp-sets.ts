@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
-import { type Connection, connect } from './connection.js';
+import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';
 import { McpServer, type McpServerDeps } from './mcp-server.js';
 import { type ServerSpec, specOf } from './server-spec.js';
@@ -83,6 +83,7 @@ export class McpSets {
     let connection: Connection | undefined;
     try {
       spec = specOf({ ...config, transport: type ?? transport }, { variables: environment.given(), base: environment.unattended(), directory });
+      const { connect } = await import('./connection.js');
       connection = await connect(spec, { broken: () => {}, toolsChanged: () => {} }, both);
       const { tools } = cleanTools((await orEnded(connection.listTools(), both)).tools);
       const names = tools.map(({ tool }) => tool);

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { MAX_MCP_DESCRIPTION, MAX_MCP_SCHEMA, MAX_MCP_TOOLS, MAX_TOOL_NAME, type McpTool } from '@slipway/contracts';
 
+/** Most tools of one server that are looked at. */
+export const MAX_LISTED_TOOLS = 1_000;
 /** Deepest schema that is handed on: providers refuse deeper ones, and every reader of it is recursive. */
 const MAX_DEPTH = 24;
 /** What all tools of a conversation may take of the prompt together. UTF-16 code units. */

@@ -41,7 +41,7 @@ function tools(): object[] {
 
 function call(id: unknown): void {
   if (mode === 'large') answer(id, 'A'.repeat(10 * 1024 * 1024));
-  else if (mode === 'endless') setInterval(() => process.stdout.write('B'.repeat(1024 * 1024)), 1);
+  else if (mode === 'endless') setInterval(() => process.stdout.write('B'.repeat(1024 * 1024)), 5);
   else if (mode === 'nonsense') say({ id, result: { content: 'not a list', isError: 'perhaps' } });
   else if (mode === 'error') say({ id, error: { code: -32_000, message: 'out of paper\u001b[31m' } });
   else if (mode === 'deep')
@@ -49,17 +49,17 @@ function call(id: unknown): void {
       `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[],"structuredContent":${'['.repeat(100_000)}${']'.repeat(100_000)}}}\n`,
     );
   else if (mode !== 'silent') answer(id, 'done');
-  if (mode === 'notices') setInterval(() => say({ method: 'notifications/tools/list_changed' }), 0);
+  if (mode === 'notices') setInterval(() => say({ method: 'notifications/tools/list_changed' }), 10);
 }
 
-if (mode === 'stderr') setInterval(() => process.stderr.write('C'.repeat(65_536)), 1);
+if (mode === 'stderr') setInterval(() => process.stderr.write('C'.repeat(65_536)), 10);
 if (mode === 'banner') process.stdout.write('Welcome!\nnot json {\n');
 if (mode === 'forks') {
   // One in its session, and one that has left it.
   spawn('sleep', ['1000'], { stdio: 'ignore' });
   spawn('sleep', ['1001'], { stdio: 'ignore', detached: true }).unref();
 }
-if (mode === 'garbage') setInterval(() => process.stdout.write('nothing that anybody reads\n'.repeat(500)), 1);
+if (mode === 'garbage') setInterval(() => process.stdout.write('nothing that anybody reads\n'.repeat(500)), 5);
 if (mode === 'ends') {
   process.stderr.write('the database is not there\n');
   process.exit(3);

@@ -31,7 +31,9 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
       return honestServer(told).connect(transport);
     }
     if (url.pathname === '/message') {
-      streams.get(url.searchParams.get('session') ?? '')?.onmessage?.((await bodyOf(request)) as JSONRPCMessage);
+      const stream = streams.get(url.searchParams.get('session') ?? '');
+      if (stream === undefined) return void response.writeHead(404).end();
+      stream.onmessage?.((await bodyOf(request)) as JSONRPCMessage);
       return void response.writeHead(202).end();
     }
     if (url.pathname !== '/mcp') return void response.writeHead(404).end();
@@ -60,6 +62,7 @@ export async function startMcpHttpServer({ key, port = 0 }: { key?: string; port
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut: () => {
       sessions.clear();
+      streams.clear();
       server.closeAllConnections();
     },
     close: async () => {

@@ -9,8 +9,6 @@ const Files = dynamic(() => import('../files/files.tsx').then((module) => module
 const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').then((module) => module.TerminalPanel), { ssr: false });
 const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), { ssr: false });
 
-const Files = dynamic(() => import('../files/files.tsx').then((module) => module.FilesPanel), { ssr: false });
-
 /** One panel beside the timeline. What is heavy loads its code when it is first shown (`next/dynamic`). */
 interface Panel {
   /** In the address, as `tab`. */
@@ -27,7 +25,6 @@ export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'terminal', label: 'Terminal', needs: 'sandbox:access', Body: TerminalPanel },
   { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'browser', label: 'Browser', needs: 'sandbox:access', Body: BrowserPanel },
-  { value: 'files', label: 'Files', needs: 'sandbox:access', Body: Files },
   { value: 'ports', label: 'Ports', needs: 'sandbox:access', Body: Ports },
   { value: 'details', label: 'Details', needs: null, Body: Details },
 ];

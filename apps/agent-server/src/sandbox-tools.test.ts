@@ -51,6 +51,7 @@ describe('the tools that run in the sandbox', () => {
     const offered = (model.requests.at(-1)?.body as undefined | { tools: Array<{ function: { name: string } }> })?.tools.map((tool) => tool.function.name);
     expect(offered).toContain('terminal');
     expect(offered).not.toContain('execute_ipython_cell');
+    expect(offered?.filter((name) => name.startsWith('browser_'))).toEqual([]);
     await app.close();
     await sandbox.close();
   });

@@ -151,7 +151,8 @@ export class TestSandbox {
   async close(): Promise<void> {
     await this.kill('agentServer');
     await this.kill('actionServer', 'SIGTERM');
-    await rm(this.directory, { recursive: true, force: true });
+    // A browser that was killed may be writing its last.
+    await rm(this.directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 
   private spawn(which: 'agentServer' | 'actionServer', entry: string, env: Record<string, string>): ChildProcess {

@@ -104,6 +104,8 @@ def with_tools(sandbox, message, tools=TOOLS):
 
 def with_mcp(sandbox, message, servers):
     conversation, seen = converse(sandbox, mcp=servers)
+    updates = lambda: [event.value for event in list(conversation.state.events) if event.kind == "ConversationStateUpdateEvent" and event.key == "mcp_servers"]
+    until("every server is there or is not", lambda: any(all(server["state"] != "connecting" for server in update["servers"]) for update in updates()))
     conversation.send_message(message)
     conversation.run(timeout=120)
     client = conversation.workspace.client

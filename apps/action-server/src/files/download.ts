@@ -7,6 +7,9 @@ import { SlipwayError } from '@slipway/errors';
 import { fileError } from './disk-space.js';
 import { insideWorkspace } from './workspace-path.js';
 
+/** Read at a time: each is a trip to the thread pool. Bytes. */
+const READ_BYTES = 512 * 1024;
+
 /** Streams one file of the workspace, as long as it was when it was opened: one that grows meanwhile does not run over. */
 export async function downloadFile(workspace: string, wanted: string, response: ServerResponse): Promise<void> {
   const file = await insideWorkspace(workspace, wanted);
@@ -21,7 +24,7 @@ export async function downloadFile(workspace: string, wanted: string, response: 
       'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(path.basename(file))}`,
     });
     if (found.size === 0) response.end();
-    else await pipeline(handle.createReadStream({ start: 0, end: found.size - 1, autoClose: false }), response);
+    else await pipeline(handle.createReadStream({ start: 0, end: found.size - 1, autoClose: false, highWaterMark: READ_BYTES }), response);
   } finally {
     await handle.close();
   }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
@@ -21,14 +21,17 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
   try {
     await mkdir(path.dirname(file), { recursive: true });
     const handle = await open(temporary, 'wx', 0o644);
+    const writes = new GatheredWrites(handle);
     let sizeBytes = 0;
     try {
       for await (const chunk of boundary === undefined ? body : fileOfForm(body, boundary)) {
         sizeBytes += chunk.length;
         if (sizeBytes > MAX_UPLOAD_BYTES) throw new SlipwayError('request.too-large', `A file may have ${MAX_UPLOAD_BYTES / 1024 / 1024} MiB.`);
-        await handle.writeFile(chunk);
+        await writes.add(chunk);
       }
+      await writes.end();
     } finally {
+      await writes.settled();
       await handle.close();
     }
     await rename(temporary, file);
@@ -36,5 +39,43 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw fileError(error, wanted);
+  }
+}
+
+/** What is written together: chunks of a connection are small, and each write is a trip to the thread pool. Bytes. */
+const GATHERED_BYTES = 1024 * 1024;
+
+/** Writes to a file in order, while what follows arrives: twice `GATHERED_BYTES` are held at most. */
+class GatheredWrites {
+  private waiting: Buffer[] = [];
+  private bytes = 0;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly handle: FileHandle) {}
+
+  /** Rejects with the failure of an earlier write. */
+  async add(chunk: Buffer): Promise<void> {
+    this.waiting.push(chunk);
+    this.bytes += chunk.length;
+    if (this.bytes >= GATHERED_BYTES) await this.begin();
+  }
+
+  async end(): Promise<void> {
+    await this.begin();
+    await this.writing;
+  }
+
+  /** Resolves when nothing is being written any more, however that ended. */
+  async settled(): Promise<void> {
+    await this.writing.catch(() => undefined);
+  }
+
+  private async begin(): Promise<void> {
+    await this.writing;
+    const chunk = Buffer.concat(this.waiting, this.bytes);
+    this.waiting = [];
+    this.bytes = 0;
+    this.writing = this.handle.writeFile(chunk);
+    this.writing.catch(() => undefined);
   }
 }

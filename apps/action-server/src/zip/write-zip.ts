@@ -1,13 +1,20 @@
-import type { Stats } from 'node:fs';
-import { lstat, open, opendir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, opendir } from 'node:fs/promises';
 import path from 'node:path';
-import { crc32, createDeflateRaw } from 'node:zlib';
+import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 /** From here on a number needs the wide form of the format. */
 const WIDE = 0xffff_ffff;
 const WIDE_COUNT = 0xffff;
 /** UTF-8 names; sizes and sum follow the content. */
 const FLAGS = 0x0808;
+
+/** Parts are sent together up to about this size, and read and packed in such. Bytes. */
+const PIECE = 256 * 1024;
+/** A file of at most this size is packed in one go: a stream for each of a hundred thousand takes most of their time. Bytes. */
+const SMALL = 64 * 1024;
+/** What became a link or a pipe since it was looked at is neither followed nor waited for. */
+const NOT_LED_AWAY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface Entry {
   readonly name: Buffer;
@@ -25,6 +32,20 @@ interface Entry {
  * its folder, and none of them is waited for. A file that may not be read is left out too; one that grows meanwhile is as long as it was read.
  */
 export async function* zipOf(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of partsOf(folder, signal)) {
+    gathered.push(part);
+    bytes += part.length;
+    if (bytes < PIECE) continue;
+    yield Buffer.concat(gathered, bytes);
+    gathered = [];
+    bytes = 0;
+  }
+  yield Buffer.concat(gathered, bytes);
+}
+
+async function* partsOf(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const entries: Entry[] = [];
   let offset = 0;
   for await (const { relative, file, found } of filesBelow(folder, '')) {
@@ -39,14 +60,24 @@ export async function* zipOf(folder: string, signal: AbortSignal): AsyncGenerato
       packed: 0,
       size: 0,
     };
-    const handle = relative.endsWith('/') ? undefined : await open(file, 'r').catch(() => null);
+    const handle = relative.endsWith('/') ? undefined : await open(file, NOT_LED_AWAY).catch(() => null);
     if (handle === null) continue;
     try {
+      if (found.size <= SMALL) {
+        const content = handle === undefined ? Buffer.alloc(0) : await beginningOf(handle, found.size);
+        const packed = deflateRawSync(content, { level: 1 });
+        Object.assign(entry, { sum: crc32(content), size: content.length, packed: packed.length });
+        const whole = Buffer.concat([localHeader(entry), packed, descriptor(entry)]);
+        yield whole;
+        offset += whole.length;
+        entries.push(entry);
+        continue;
+      }
       const head = localHeader(entry);
       yield head;
       offset += head.length;
-      const content = handle === undefined ? [] : handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024, end: Math.max(0, found.size - 1) });
-      const deflate = createDeflateRaw({ level: 1, chunkSize: 256 * 1024 });
+      const content = handle === undefined ? [] : handle.createReadStream({ autoClose: false, highWaterMark: PIECE, end: found.size - 1 });
+      const deflate = createDeflateRaw({ level: 1, chunkSize: PIECE });
       const feed = async (): Promise<void> => {
         for await (const chunk of content as AsyncIterable<Buffer>) {
           entry.sum = crc32(chunk, entry.sum);
@@ -78,6 +109,18 @@ export async function* zipOf(folder: string, signal: AbortSignal): AsyncGenerato
     offset += row.length;
   }
   yield ending(entries.length, start, offset - start);
+}
+
+/** At most `length` bytes; a file may have become shorter. */
+async function beginningOf(handle: FileHandle, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(bytes, filled, length - filled, filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
 }
 
 interface Found {

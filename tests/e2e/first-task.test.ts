@@ -11,6 +11,7 @@ import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { answerTheAgent } from './approval.ts';
 import { findChromium, launchChromium, seriousViolations } from './browser.ts';
+import { editTheFiles } from './files.ts';
 
 const run = promisify(execFile);
 const executable = findChromium();
@@ -299,6 +300,10 @@ describe('a person in a browser', {
     await tab.close();
     await page.getByRole('tab', { name: /^Changes/ }).click();
   });
+
+  step('sees a file change as the sandbox writes it, edits it, and loses neither side when both do', () =>
+    editTheFiles({ page, dataDirectory: path.join(folder, 'data'), axeClean }),
+  );
 
   step('can do all of it on a phone: nothing is wider than the screen', async () => {
     await page.setViewportSize({ width: 390, height: 844 });

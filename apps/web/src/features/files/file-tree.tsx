@@ -100,7 +100,8 @@ export function FileTree({ session, connected, active, setActive, openPath }: Fi
       aria-activedescendant={activeIndex < 0 ? undefined : `${id}-${rows[activeIndex]?.item.index}`}
       onKeyDown={onKeyDown}
       onFocus={() => active === null && goTo(0)}
-      className="group min-h-0 flex-1 overflow-auto py-1 outline-offset-[-2px]"
+      // The row has the ring, once it is there.
+      className={cn('group min-h-0 flex-1 overflow-auto py-1 outline-offset-[-2px]', activeIndex >= 0 && 'outline-none')}
     >
       <div role="presentation" className="relative w-full" style={{ height: list.getTotalSize() }}>
         {rows.map(({ item, row }) =>

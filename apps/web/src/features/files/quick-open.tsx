@@ -8,6 +8,8 @@ import { nameOfPath, parentPath } from './tree-rows.ts';
 const SETTLE_MS = 120;
 
 interface Found {
+  /** What was looked for: Enter opens nothing that was found for other letters. */
+  readonly query: string;
   readonly paths: readonly string[];
   readonly complete: boolean;
 }
@@ -25,7 +27,7 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
       try {
         const answer = await session.requests.ask({ type: 'find', query: query.trim() }, 'found');
         if (stale) return;
-        setFound(answer);
+        setFound({ ...answer, query });
         setFailure(null);
         setAt(0);
       } catch (error) {
@@ -47,7 +49,7 @@ export function QuickOpen({ session, close, openPath }: { session: FilesSession;
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (step !== 0) setAt((now) => Math.max(0, Math.min(paths.length - 1, now + step)));
-    else if (event.key === 'Enter') open(paths[at]);
+    else if (event.key === 'Enter') open(found?.query === query ? paths[at] : undefined);
     else return;
     event.preventDefault();
   };

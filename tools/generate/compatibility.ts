@@ -63,7 +63,7 @@ ${runtimeOperations.map(({ method, path, state, note, callers }) => `| \`${metho
 
 | what | state | |
 |---|---|---|
-| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`) | not here | A conversation has its sandbox; \`POST …/conversations/{id}/sandbox-access\` lets into it |
+| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. \`sandbox_spec_id\` changes nothing; \`/search\` and \`/{id}/settings\` are not here |
 | webhooks of a sandbox (\`/api/v1/webhooks\`) | differs | \`/ingest/v1\`, acknowledged, fenced by epoch |
 `;
   return { path: 'docs/compatibility.md', content };

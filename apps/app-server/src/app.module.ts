@@ -20,6 +20,7 @@ import { MeModule } from './me/me.module.js';
 import { MembersModule } from './members/members.module.js';
 import { ModelHealthModule } from './model-health/model-health.module.js';
 import { OpenHandsModule } from './openhands/openhands.module.js';
+import { OpenHandsSandboxesModule } from './openhands-sandboxes/openhands-sandboxes.module.js';
 import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
@@ -57,6 +58,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   SecurityModule,
   ApiKeysModule,
   OpenHandsModule,
+  OpenHandsSandboxesModule,
   ServiceAccountsModule,
   DeviceModule,
   SecretsModule,

@@ -57,6 +57,18 @@ describe('who is let in', () => {
     expect(gateway.upstream.seen.length).toBe(before);
   });
 
+  it('whoever looks whether an agent-server is well, without a key, is told of the gateway alone: the same of any sandbox, and of nothing else', async () => {
+    const before = gateway.upstream.seen.length;
+    const missing = { ...mine, host: mine.host.replace(mine.conversation, '0197c0de-0000-7000-8000-000000000001') };
+    const [theirs, none] = [await gateway.ask(mine, '/health', {}), await gateway.ask(missing, '/health', {})];
+    expect(theirs).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+    expect([none.status, none.text]).toEqual([theirs.status, theirs.text]);
+    const port = await gateway.grant(3000);
+    expect([await gateway.ask(port, '/health', {}), await gateway.ask(mine, '/healthy', {})].map(({ status }) => status)).toEqual([401, 401]);
+    expect((await gateway.ask(mine, '/health', { authorization: 'Bearer slp_sbx_none' })).status).toBe(401);
+    expect(gateway.upstream.seen.length).toBe(before);
+  });
+
   it('a ticket becomes a cookie once, and the address that comes after it holds neither', async () => {
     const grant = await gateway.grant();
     const response = await enter(grant, formOf(grant.ticket, '/files?x=1#y'));

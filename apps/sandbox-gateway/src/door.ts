@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SandboxTokens, VerifiedToken } from '@slipway/auth/sandbox-access';
-import { ENTER_PATH } from '@slipway/contracts';
+import { ENTER_PATH, SANDBOX_PORTS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Agent } from 'undici';
@@ -39,6 +39,11 @@ export interface DoorOptions {
 const CLOSED_BY: Record<EndOfUse, [code: number, reason: string]> = { ended: [4001, 'access has ended'], unknown: [1013, 'access cannot be checked now'] };
 /** Close code of every socket of a replica that goes: its client comes back, to another one. */
 const RESTART = [1012, 'the gateway is restarting; connect again'] as const;
+
+/** OpenHands' clients look at an agent-server without their key first. What they are told is that the gateway is there, whatever sandbox they name. */
+function isProbe({ method }: IncomingMessage, { port, path }: SandboxAddress): boolean {
+  return method === 'GET' && port === SANDBOX_PORTS['agent-server'] && path === '/health';
+}
 
 /** Who comes in, and to which port of which sandbox. Everything that is let in is ended again when its access is. */
 export class Door {
@@ -90,6 +95,10 @@ export class Door {
       if (address.way === 'host' && address.path.startsWith('/.slipway/')) {
         if (address.path.split('?', 1)[0] !== ENTER_PATH) throw new SlipwayError('resource.not-found', 'There is no such address.');
         await entrance.enter(request, response, address, this.ownOrigin(request));
+        return;
+      }
+      if (isProbe(request, address) && credentialOf(request, address, this.cookieName) === null) {
+        response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end('{"status":"ok"}');
         return;
       }
       const { credential, verified, grant } = await this.admit(request, address, 'request');

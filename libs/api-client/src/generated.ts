@@ -208,6 +208,21 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: revoke a key. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     revokeProgramKey: (request: { key: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/keys/{key}', { key: request.key }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'revokeProgramKey'>>,
+    /** As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation that nobody has written to. Fails with `request.cross-site`, `model.unknown`, `budget.exhausted` besides the common codes. */
+    startSandbox: (request: { query?: OperationQuery<'startSandbox'> } & CallOptions = {}) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes', {}, request.query), keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'startSandbox'>>,
+    /** As OpenHands: the sandboxes of conversations by their ids, `null` for each that there is not. */
+    getSandboxes: (request: { query: OperationQuery<'getSandboxes'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/sandboxes', {}, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxes'>>,
+    /** As OpenHands: halt, keep the workspace and give the sandbox back. Fails with `request.cross-site` besides the common codes. */
+    pauseSandbox: (request: { sandbox: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/pause', { sandbox: request.sandbox }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'pauseSandbox'>>,
+    /** As OpenHands: a sandbox with the same workspace. Fails with `request.cross-site` besides the common codes. */
+    resumeSandbox: (request: { sandbox: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/resume', { sandbox: request.sandbox }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeSandbox'>>,
+    /** As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Fails with `request.cross-site` besides the common codes. */
+    deleteSandbox: (request: { sandbox: string; query?: OperationQuery<'deleteSandbox'> } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteSandbox'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,

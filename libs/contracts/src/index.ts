@@ -377,6 +377,7 @@ export {
   UpdateOrganization,
   UpdateOrganizationMember,
 } from './openhands.js';
+export { DeleteSandboxQuery, GetSandboxesQuery, SandboxInfo, SandboxInfoList, StartSandboxQuery } from './openhands-sandboxes.js';
 export {
   COMMON_ERRORS,
   type LimitClass,

@@ -25,6 +25,7 @@ import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { modelHealthOperations } from './operations/model-health.js';
 import { openHandsOperations } from './operations/openhands.js';
+import { openHandsSandboxOperations } from './operations/openhands-sandboxes.js';
 import { orgOperations } from './operations/orgs.js';
 import { promptLogOperations } from './operations/prompt-log.js';
 import { secretOperations } from './operations/secrets.js';
@@ -322,6 +323,7 @@ export const operations = {
   ...orgOperations,
   ...memberOperations,
   ...openHandsOperations,
+  ...openHandsSandboxOperations,
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,

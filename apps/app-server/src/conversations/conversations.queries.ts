@@ -98,7 +98,8 @@ export async function setDesired(client: PoolClient, orgId: string, id: string, 
 
 export interface NewConversation {
   readonly id: string;
-  readonly messageId: string;
+  /** `null`: nothing is asked of its agent yet. */
+  readonly messageId: string | null;
   readonly title: string;
   readonly model: string;
   readonly environment: string | null;
@@ -129,9 +130,10 @@ export async function createConversation(tx: TenantTx, caller: Principal, body: 
       traceparent: made.traceparent,
     },
   });
-  await tx.inboxMessage.create({
-    data: { id: made.messageId, orgId, conversationId: made.id, text: body.prompt, createdBy: actor.id, createdByLabel: actor.label },
-  });
+  if (made.messageId !== null)
+    await tx.inboxMessage.create({
+      data: { id: made.messageId, orgId, conversationId: made.id, text: body.prompt, createdBy: actor.id, createdByLabel: actor.label },
+    });
   await tx.outbox.create({ data: { id: made.outboxId, orgId, queue: 'conversation-start', key: made.id, payload: { orgId, conversationId: made.id } } });
   const { text, values } = auditOf(made.auditId, caller, {
     action: 'conversation.create',

@@ -70,13 +70,22 @@ export class ConversationsService {
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
    * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
    */
-  async create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+  create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+    return this.make(caller, body, { id, messageId: this.ids.uuid() });
+  }
+
+  /** One whose sandbox starts and whose agent has nothing to do, for a client that brings its own. @throws SlipwayError as `create`. */
+  createWithoutTask(caller: Principal, title: string, id: string = this.ids.uuid()): Promise<Conversation> {
+    return this.make(caller, { prompt: '', title }, { id, messageId: null });
+  }
+
+  private async make(caller: Principal, body: CreateConversation, { id, messageId }: { id: string; messageId: string | null }): Promise<Conversation> {
     const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
     assertStepsAllowed(body.maxIterations, settings.maxIterations);
     await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
     const made = {
       id,
-      messageId: this.ids.uuid(),
+      messageId,
       outboxId: this.ids.uuid(),
       auditId: this.ids.uuid(),
       title: body.title ?? titleOf(body.prompt),

@@ -79,3 +79,17 @@ export async function revokeGrants(client: PoolClient, orgId: string, conversati
   );
   return rows.map((row) => row.id);
 }
+
+/** The access of somebody to a port that they were given by the same proof and that nobody has ended; `null` when there is none. */
+export async function ownGrant(
+  client: PoolClient,
+  grant: Pick<NewGrant, 'orgId' | 'userId' | 'sessionId' | 'apiKeyId' | 'conversationId' | 'port'>,
+): Promise<{ id: string; expires_at: Date } | null> {
+  const { rows } = await client.query<{ id: string; expires_at: Date }>(
+    `SELECT id, expires_at FROM app.sandbox_grant
+     WHERE org_id = $1 AND user_id = $2 AND conversation_id = $3 AND port = $4 AND session_id IS NOT DISTINCT FROM $5 AND api_key_id IS NOT DISTINCT FROM $6
+       AND revoked_at IS NULL AND expires_at > now() + interval '1 hour' ORDER BY expires_at DESC LIMIT 1`,
+    [grant.orgId, grant.userId, grant.conversationId, grant.port, grant.sessionId, grant.apiKeyId],
+  );
+  return rows[0] ?? null;
+}

@@ -1,7 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { ENTER_PATH, type GrantSandboxAccess, type Principal, type SandboxAccess, type SandboxAccessList, sandboxPortOf } from '@slipway/contracts';
+import {
+  ENTER_PATH,
+  type GrantSandboxAccess,
+  type Principal,
+  SANDBOX_PORTS,
+  type SandboxAccess,
+  type SandboxAccessList,
+  sandboxPortOf,
+} from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -10,7 +18,7 @@ import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
 import type { WatchedProof } from '../events/access-watch.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { insertGrant, openGrants, revokeGrants } from './sandbox-access.queries.js';
+import { insertGrant, openGrants, ownGrant, revokeGrants } from './sandbox-access.queries.js';
 
 /** A browser has this long to hand in its ticket. Milliseconds. */
 const TICKET_MS = 30_000;
@@ -99,6 +107,34 @@ export class SandboxAccessService {
       ticket: { value, url: `${url}${ENTER_PATH}`, expiresAt: ticketExpiresAt.toISOString() },
       endsAt: endsAt.toISOString(),
     };
+  }
+
+  /** Whether this installation lets anybody into sandboxes. */
+  get isOffered(): boolean {
+    return this.gateway !== null;
+  }
+
+  /**
+   * The way to agent-server for a client that keeps one key, as OpenHands' do: it lasts as long as its access, and asking again gives the same access.
+   * @throws SlipwayError `sandbox.no-gateway`, `resource.not-found`
+   */
+  async session(caller: Principal, proof: WatchedProof, conversation: string): Promise<{ url: string; port: number; token: string }> {
+    const gateway = this.configured();
+    const port = SANDBOX_PORTS['agent-server'];
+    const now = this.clock.now();
+    const wanted = {
+      orgId: caller.orgId,
+      userId: caller.actor.id,
+      sessionId: proof.kind === 'session' ? proof.id : null,
+      apiKeyId: proof.kind === 'api-key' ? proof.id : null,
+      conversationId: conversation,
+      port,
+    };
+    const known = await inOrg(this.pool, caller.orgId, (client) => ownGrant(client, wanted));
+    const access = known === null ? await this.grant(caller, proof, conversation, port) : { id: known.id, endsAt: known.expires_at.toISOString() };
+    const claims = { jti: access.id, org: caller.orgId, sub: caller.actor.id, conversation, port };
+    const { token } = await gateway.tokens.sign(claims, now, new Date(access.endsAt), ACCESS_MS / 1_000);
+    return { url: originOf(gateway.url, port, conversation), port, token };
   }
 
   /** Ends one access or, with `null`, all to this conversation; one that has ended already stays so. @throws SlipwayError `resource.not-found` */

@@ -27,9 +27,12 @@ export class SandboxTokens {
     this.key = new TextEncoder().encode(secret);
   }
 
-  /** @param endsAt when the access ends: the token is over then at the latest. */
-  async sign(claims: SandboxAccessClaims, now: Date, endsAt: Date): Promise<{ token: string; expiresAt: Date }> {
-    const seconds = Math.floor(Math.min(now.getTime() + SANDBOX_TOKEN_SECONDS * 1000, endsAt.getTime()) / 1000);
+  /**
+   * @param endsAt when the access ends: the token is over then at the latest.
+   * @param lifeSeconds for a client that cannot ask for another one: as long as the access.
+   */
+  async sign(claims: SandboxAccessClaims, now: Date, endsAt: Date, lifeSeconds = SANDBOX_TOKEN_SECONDS): Promise<{ token: string; expiresAt: Date }> {
+    const seconds = Math.floor(Math.min(now.getTime() + lifeSeconds * 1000, endsAt.getTime()) / 1000);
     const jwt = await new SignJWT({ org: claims.org, conversation: claims.conversation, port: claims.port })
       .setProtectedHeader({ alg: 'HS256' })
       .setJti(claims.jti)

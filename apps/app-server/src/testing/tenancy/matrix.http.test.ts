@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SessionCookie } from '@slipway/auth';
 import { proofOf, type SubscribeAnswer } from '@slipway/contracts';
@@ -181,7 +182,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     const [stranger] = strangers as [Caller];
     const { json } = await stranger.ask('GET', '/api/v1/me/sessions');
     const session = (json as { data: Array<{ id: string }> }).data[0]?.id ?? '';
-    const things = { session, provider: 'github', userCode: 'BCDF-GHJK', token: 'x'.repeat(43), key: `key_${'0'.repeat(26)}` };
+    const things = { session, provider: 'github', userCode: 'BCDF-GHJK', token: 'x'.repeat(43), key: `key_${'0'.repeat(26)}`, sandbox: randomUUID() };
     for (const request of OTHER_REQUESTS) {
       const path = pathOf(request, '', things);
       const nobody = await anonymous.ask(request.operation.method, path, request.operation.body === undefined ? undefined : {});

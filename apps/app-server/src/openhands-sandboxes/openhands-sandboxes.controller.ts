@@ -1,0 +1,43 @@
+import { Controller, Header, Param } from '@nestjs/common';
+import type { Proven } from '@slipway/auth';
+import { type Done, type GetSandboxesQuery, operations, type Principal, type SandboxInfo } from '@slipway/contracts';
+import { watchedProof } from '../events/access-watch.js';
+import { conversationId } from '../events/conversation-id.js';
+import { Caller, Proved, Query, ReservedId } from '../http/params.js';
+import { Serves } from '../http/serves.js';
+import { OpenHandsSandboxesService } from './openhands-sandboxes.service.js';
+
+@Controller()
+export class OpenHandsSandboxesController {
+  constructor(private readonly sandboxes: OpenHandsSandboxesService) {}
+
+  @Serves(operations.startSandbox)
+  @Header('cache-control', 'no-store')
+  start(@Caller() caller: Principal, @Proved() proven: Proven, @ReservedId() id: string | undefined): Promise<SandboxInfo> {
+    return this.sandboxes.start(caller, watchedProof(proven), id);
+  }
+
+  @Serves(operations.getSandboxes)
+  @Header('cache-control', 'no-store')
+  get(@Caller() caller: Principal, @Proved() proven: Proven, @Query() { id }: GetSandboxesQuery): Promise<Array<SandboxInfo | null>> {
+    return this.sandboxes.get(caller, watchedProof(proven), id);
+  }
+
+  @Serves(operations.pauseSandbox)
+  async pause(@Caller() caller: Principal, @Param('sandbox') id: string): Promise<Done> {
+    await this.sandboxes.pause(caller, conversationId(id));
+    return { message: 'The sandbox is given back; its workspace is kept.' };
+  }
+
+  @Serves(operations.resumeSandbox)
+  async resume(@Caller() caller: Principal, @Param('sandbox') id: string): Promise<Done> {
+    await this.sandboxes.resume(caller, conversationId(id));
+    return { message: 'The sandbox starts.' };
+  }
+
+  @Serves(operations.deleteSandbox)
+  async delete(@Caller() caller: Principal, @Param('sandbox') id: string): Promise<Done> {
+    await this.sandboxes.delete(caller, conversationId(id));
+    return { message: 'The sandbox is given back, and nobody is let in any more.' };
+  }
+}

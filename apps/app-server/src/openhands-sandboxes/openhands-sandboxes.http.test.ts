@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import type { Conversation, CreatedProgramKey, SandboxInfo } from '@slipway/contracts';
+import { expect } from 'expect';
+import { ConversationApp, type Person } from '../testing/conversation-app.js';
+import { withKey } from '../testing/with-key.js';
+
+const SECRET = 'a secret for the way into sandboxes, 32 characters';
+
+/** In the order of calls of `OpenHandsCloudWorkspace`. */
+describe('sandboxes by OpenHands’ names', () => {
+  let app: ConversationApp;
+  let ada: Person;
+  let key: string;
+  before(async () => {
+    app = await ConversationApp.start({ env: { SANDBOX_GATEWAY_URL: 'https://sandboxes.example', SANDBOX_ACCESS_SECRET: SECRET } });
+    ada = await app.person('Ada');
+    key = (await app.http<CreatedProgramKey>(ada, 'POST', '/api/keys', { name: 'a program' })).body.key;
+  });
+  after(() => app?.close());
+
+  const ask = <T>(method: string, path: string) => withKey<T>(app.url, key, method, `/api/v1/sandboxes${path}`);
+  const look = async (id: string) => (await ask<Array<SandboxInfo | null>>('GET', `?id=${id}`)).body[0] ?? null;
+  const running = (id: string) => app.started(id, 1, { url: 'http://127.0.0.1:9', key: 'the key of the sandbox itself' });
+
+  it('begin without a task, are entered by a key of their own while they run, and are given back', async () => {
+    const { status, body: made } = await ask<SandboxInfo>('POST', '?sandbox_spec_id=ghcr.io/anything');
+    expect([status, made]).toMatchObject([200, { created_by_user_id: ada.userId, status: 'STARTING', session_api_key: null, exposed_urls: null }]);
+    const conversation = (await app.http<Conversation>(ada, 'GET', app.path(ada, made.id))).body;
+    expect([conversation.queued, conversation.status]).toEqual([[], 'starting']);
+    await running(made.id);
+    const up = await look(made.id);
+    expect(up).toMatchObject({ status: 'RUNNING', exposed_urls: [{ name: 'AGENT_SERVER', url: `https://8000-${made.id}.sandboxes.example`, port: 8000 }] });
+    const { claims, expiresAtMs } = await new SandboxTokens(SECRET).verify(up?.session_api_key ?? '');
+    expect(claims).toMatchObject({ org: ada.orgId, sub: ada.userId, conversation: made.id, port: 8000 });
+    expect(expiresAtMs - Date.now()).toBeGreaterThan(3_600_000);
+    const again = await new SandboxTokens(SECRET).verify((await look(made.id))?.session_api_key ?? '');
+    expect(again.claims.jti).toBe(claims.jti);
+    expect((await ask('DELETE', `/${made.id}?sandbox_id=${made.id}`)).status).toBe(200);
+    expect(await look(made.id)).toMatchObject({ status: 'PAUSED', session_api_key: null });
+    const { rows } = await app.owner.query<{ revoked: boolean }>('SELECT revoked_at IS NOT NULL AS revoked FROM app.sandbox_grant WHERE id = $1', [claims.jti]);
+    expect(rows).toEqual([{ revoked: true }]);
+  });
+
+  it('are paused and resumed, and one that runs is left alone', async () => {
+    const { body: made } = await ask<SandboxInfo>('POST', '');
+    await running(made.id);
+    expect((await ask('POST', `/${made.id}/resume`)).status).toBe(200);
+    expect((await look(made.id))?.status).toBe('RUNNING');
+    expect((await ask('POST', `/${made.id}/pause`)).status).toBe(200);
+    expect((await look(made.id))?.status).toBe('PAUSED');
+    expect((await ask('POST', `/${made.id}/resume`)).status).toBe(200);
+    const { rows } = await app.owner.query<{ desired: string; jobs: number }>(
+      "SELECT desired, (SELECT count(*)::int FROM app.outbox WHERE key = $1::text AND queue = 'conversation-start') AS jobs FROM app.conversation WHERE id = $1::uuid",
+      [made.id],
+    );
+    expect(rows).toEqual([{ desired: 'run', jobs: 1 }]);
+  });
+
+  it('of others are as those that there are not', async () => {
+    const other = await app.person('Eve');
+    const foreign = (await app.http<Conversation>(other, 'POST', app.path(other), { prompt: 'x' })).body.id;
+    const missing = randomUUID();
+    expect((await ask<unknown[]>('GET', `?id=${foreign}&id=${missing}`)).body).toEqual([null, null]);
+    for (const [method, rest] of [
+      ['POST', '/pause'],
+      ['POST', '/resume'],
+      ['DELETE', ''],
+    ] as const)
+      for (const id of [foreign, missing]) expect((await ask(method, `/${id}${rest}`)).status).toBe(404);
+    expect((await ask('GET', '?id=none')).status).toBe(400);
+    expect((await ask('GET', '')).status).toBe(400);
+  });
+});

@@ -1,0 +1,27 @@
+import type { SandboxStatus, StartStatus } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+export interface SandboxRow {
+  readonly id: string;
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly desired: 'run' | 'rest';
+  readonly sandbox_status: SandboxStatus;
+  readonly start_status: StartStatus;
+}
+
+/** Of these conversations, those that there are. */
+export async function sandboxesOf(client: PoolClient, orgId: string, ids: readonly string[]): Promise<SandboxRow[]> {
+  const { rows } = await client.query<SandboxRow>(
+    'SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation WHERE org_id = $1 AND id = ANY($2::uuid[])',
+    [orgId, ids],
+  );
+  return rows;
+}
+
+/** What a client can do with it: a sandbox that is up and whose start has not ended is still starting. */
+export function statusOf({ desired, sandbox_status, start_status }: SandboxRow): SandboxStatus {
+  if (desired === 'rest') return 'PAUSED';
+  if (start_status === 'ERROR') return 'ERROR';
+  return sandbox_status === 'RUNNING' && start_status === 'READY' ? 'RUNNING' : 'STARTING';
+}

@@ -1,0 +1,79 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Principal, SandboxInfo } from '@slipway/contracts';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { notFound } from '@slipway/errors';
+import { ConversationsService } from '../conversations/conversations.service.js';
+import { RunControlService } from '../conversations/run-control.service.js';
+import type { WatchedProof } from '../events/access-watch.js';
+import { SQL_POOL } from '../platform/tokens.js';
+import { SandboxAccessService } from '../sandbox-access/sandbox-access.service.js';
+import { type SandboxRow, sandboxesOf, statusOf } from './openhands-sandboxes.queries.js';
+
+/** What an installation starts when nothing is asked for, in OpenHands' word for it. */
+const SPEC = 'default';
+
+/** Conversations seen as sandboxes: a client that brings its own agent starts one, enters it, and gives it back. */
+@Injectable()
+export class OpenHandsSandboxesService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    private readonly conversations: ConversationsService,
+    private readonly runs: RunControlService,
+    private readonly access: SandboxAccessService,
+  ) {}
+
+  /** @throws SlipwayError as a start of a conversation. */
+  async start(caller: Principal, proof: WatchedProof, reservedId: string | undefined): Promise<SandboxInfo> {
+    const { id } = await this.conversations.createWithoutTask(caller, `Sandbox of ${caller.actor.label}`, reservedId);
+    const [made] = await this.get(caller, proof, [id]);
+    if (made === undefined || made === null) throw notFound();
+    return made;
+  }
+
+  /** In the order of `ids`; `null` for what there is not. */
+  async get(caller: Principal, proof: WatchedProof, ids: readonly string[]): Promise<Array<SandboxInfo | null>> {
+    const wanted = ids.map((id) => id.toLowerCase());
+    const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, wanted));
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return Promise.all(
+      wanted.map((id) => {
+        const row = found.get(id);
+        return row === undefined ? null : this.info(caller, proof, row);
+      }),
+    );
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  pause(caller: Principal, id: string): Promise<void> {
+    return this.runs.pause(caller, id);
+  }
+
+  /** One that runs stays as it is. @throws SlipwayError `resource.not-found` */
+  async resume(caller: Principal, id: string): Promise<void> {
+    const [row] = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, [id]));
+    if (row === undefined) throw notFound();
+    if (statusOf(row) === 'PAUSED' || statusOf(row) === 'ERROR') await this.runs.resume(caller, id);
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  async delete(caller: Principal, id: string): Promise<void> {
+    await this.runs.pause(caller, id);
+    if (this.access.isOffered) await this.access.revoke(caller, id, null);
+  }
+
+  private async info(caller: Principal, proof: WatchedProof, row: SandboxRow): Promise<SandboxInfo> {
+    const status = statusOf(row);
+    const session =
+      status === 'RUNNING' && this.access.isOffered && caller.permissions.has('sandbox:access') ? await this.access.session(caller, proof, row.id) : null;
+    return {
+      id: row.id,
+      created_by_user_id: row.created_by,
+      sandbox_spec_id: SPEC,
+      status,
+      session_api_key: session?.token ?? null,
+      exposed_urls: session === null ? null : [{ name: 'AGENT_SERVER', url: session.url, port: session.port }],
+      created_at: row.created_at.toISOString(),
+      status_detail: null,
+    };
+  }
+}

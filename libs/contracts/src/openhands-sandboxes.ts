@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { SandboxStatus } from './conversations.js';
+
+/** OpenHands' names for the sandbox of a conversation; `id` is the conversation's. */
+export const SandboxInfo = z.object({
+  id: z.uuid(),
+  created_by_user_id: z.string(),
+  sandbox_spec_id: z.string(),
+  status: SandboxStatus,
+  /** For `X-Session-API-Key` at its addresses, while it runs and for who may enter it: the caller's own, for half a day, ended with what the caller proved themselves with. */
+  session_api_key: z.string().nullable(),
+  exposed_urls: z.array(z.object({ name: z.string(), url: z.url(), port: z.int() })).nullable(),
+  created_at: z.iso.datetime(),
+  status_detail: z.string().nullable(),
+});
+export type SandboxInfo = z.infer<typeof SandboxInfo>;
+export const SandboxInfoList = z.array(SandboxInfo.nullable());
+
+/** `sandbox_spec_id` is accepted and changes nothing: the installation's default template is started. */
+export const StartSandboxQuery = z.object({ sandbox_spec_id: z.string().max(500).optional() });
+
+/** `id` once or several times. */
+export const GetSandboxesQuery = z.object({
+  id: z.preprocess((given) => (given === undefined || Array.isArray(given) ? given : [given]), z.array(z.uuid()).min(1).max(100)),
+});
+export type GetSandboxesQuery = z.infer<typeof GetSandboxesQuery>;
+/** OpenHands' client says the id of the path once more. */
+export const DeleteSandboxQuery = z.object({ sandbox_id: z.string().max(100).optional() });

@@ -18,7 +18,6 @@ describe('a hostile page', { skip: noChromium }, () => {
       '/around': (_request, response) => void response.writeHead(302, { location: '/around' }).end(),
       '/on': '<title>on and on</title><script>location.href = "/on?" + Math.random()</script>',
       '/storm': '<title>Storm</title><script>for (;;) alert("again")</script>',
-      '/later': '<title>Later</title><button onclick="for (;;) {}">loop</button>',
       '/loop': '<title>Loop</title><script>for (;;) {}</script>',
       '/many': `<title>Many</title>${Array.from({ length: 1_000 }, (_, at) => `<a href="/x${at}">link ${at}</a> ${'<i></i>'.repeat(100)}`).join('')}`,
       '/deep':
@@ -70,15 +69,11 @@ describe('a hostile page', { skip: noChromium }, () => {
     expect(storm.text.length).toBeLessThan(3_000);
   });
 
-  it('whose script never ends is closed, at its start and after a click', async (test) => {
+  it('whose script never ends is closed', async (test) => {
     const hasty = await testBrowser({ patienceMs: 2_000 });
     test.after(() => hasty.close());
-    await hasty.act({ kind: 'BrowserNavigateAction', url: `${site.url}/later` });
-    const index = numberOf(await hasty.act({ kind: 'BrowserGetStateAction' }), 'loop');
-    const clicked = await hasty.act({ kind: 'BrowserClickAction', index });
-    expect([clicked.error_code, clicked.page]).toEqual(['browser.page-hangs', null]);
     const loop = await hasty.act({ kind: 'BrowserNavigateAction', url: `${site.url}/loop` });
-    expect([loop.error_code, loop.text]).toEqual(['browser.page-hangs', expect.stringMatching(/Tab \w{4} was closed/)]);
+    expect([loop.error_code, loop.page, loop.text]).toEqual(['browser.page-hangs', null, expect.stringMatching(/Tab \w{4} was closed/)]);
   });
 
   it('with 100,000 elements, or 1,000 elements deep, is listed and read in bounds', async () => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { BrowserAction, BrowserObservation } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -10,6 +11,7 @@ import { Chromium } from './chromium.js';
 import { Downloads } from './downloads.js';
 import { findChromium } from './find-chromium.js';
 import { Notes } from './notes.js';
+import { line } from './page-text.js';
 import { performAction } from './perform-action.js';
 import type { Tab } from './tab.js';
 import { Tabs } from './tabs.js';
@@ -119,7 +121,7 @@ export class Browser {
     };
   }
 
-  /** At once, with everything that it started. */
+  /** At once, with everything that it started and what sites have stored. */
   close(): void {
     clearTimeout(this.#idle);
     this.#running?.downloads.close();
@@ -128,13 +130,23 @@ export class Browser {
     void this.#starting?.then(({ chromium }) => chromium.kill()).catch(() => {});
     void this.#proxy?.then((proxy) => proxy.close());
     this.#proxy = undefined;
+    try {
+      rmSync(this.options.directory, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      // What was just killed may be writing its last; the next browser of this sandbox uses the folder again.
+    }
   }
 
   #ready(signal: AbortSignal): Promise<RunningBrowser> {
     if (this.#running !== null && !this.#running.chromium.ended) return Promise.resolve(this.#running);
-    this.#starting ??= this.#start(signal).finally(() => {
-      this.#starting = null;
-    });
+    this.#starting ??= this.#start(signal)
+      .catch((error: unknown) => {
+        if (error instanceof SlipwayError || signal.aborted) throw error;
+        throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${line(String(error), 300)}`, { cause: error });
+      })
+      .finally(() => {
+        this.#starting = null;
+      });
     return this.#starting;
   }
 

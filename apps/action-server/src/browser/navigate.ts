@@ -10,7 +10,7 @@ const NAVIGATE_MS = 30_000;
 /** How long its pictures and scripts are waited for after that. Milliseconds. */
 const LOAD_MS = 3_000;
 /** From a click to what it begins. Milliseconds. */
-const BEGIN_MS = 150;
+const BEGIN_MS = 100;
 /** Longest wait for a page that an action has begun to go to. Milliseconds. */
 const FOLLOW_MS = 15_000;
 /** How often a page that is on its way is asked whether it answers. Milliseconds. */

@@ -235,7 +235,8 @@ export class ProcessBackend implements SandboxBackend {
         role: 'action-server',
         command: this.config.actionServerCommand,
         cwd: this.workspacePath(record),
-        environment: { ...this.environment(record), PORT: String(port), STATE_DIR: state, ACTION_SERVER_TOKEN: record.token },
+        // Here the ports of a pod's servers are anybody's, and 8000 is where many servers for development listen.
+        environment: { ...this.environment(record), PORT: String(port), STATE_DIR: state, ACTION_SERVER_TOKEN: record.token, BROWSER_REFUSED_PORTS: '' },
         logFile: path.join(directory, 'action-server.log'),
         listeningFile: path.join(state, 'action-server.json'),
         onStart: this.watchExit,

@@ -9,6 +9,7 @@ import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { Browser } from './browser/browser.js';
+import { browserDirectory } from './browser/browser-directory.js';
 import { BrowserView } from './browser-view/browser-view.js';
 import { CommandRunner } from './command/command-runner.js';
 import { EditHistory } from './editor/edit-history.js';
@@ -107,7 +108,7 @@ export function createRoutes({
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
   const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
-  const browser = new Browser({ environment, workspace, directory: path.join(stateDirectory, 'browser'), refusedPorts });
+  const browser = new Browser({ environment, workspace, directory: browserDirectory(stateDirectory), refusedPorts });
   const browserView = new BrowserView(browser);
   const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };
   const repositories = { directory: workspace, environment };

@@ -3,14 +3,18 @@ import { z } from 'zod';
 export const HOOK_TYPES = ['PreToolUse', 'PostToolUse', 'UserPromptSubmit', 'SessionStart', 'SessionEnd', 'Stop'] as const;
 export type HookType = (typeof HOOK_TYPES)[number];
 
-/** One command. `timeout` in seconds. Of the types that OpenHands names only `command` is run here. */
+/** A `command`, or a `prompt` that the agent's model answers. `timeout` in seconds. OpenHands' third type, `agent`, is not run here. */
 export const HookDefinition = z.looseObject({
   type: z.string().default('command'),
   command: z.string().max(20_000).default(''),
+  /** Of a prompt. `$ARGUMENTS` in it is what a command has on its standard input, as JSON; without that it stands below. */
+  prompt: z.string().max(20_000).nullish(),
+  system_prompt: z.string().max(20_000).nullish(),
   timeout: z.number().positive().max(600).default(60),
 });
 /** `matcher` is a regular expression over names of tools, ours or Claude Code's; `*` and nothing are all. */
 export const HookMatcher = z.looseObject({ matcher: z.string().max(500).default('*'), hooks: z.array(HookDefinition).max(20).default([]) });
+export type HookDefinition = z.infer<typeof HookDefinition>;
 export type HookMatcher = z.infer<typeof HookMatcher>;
 
 const matchers = z.array(HookMatcher).max(20).default([]);

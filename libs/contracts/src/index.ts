@@ -247,7 +247,7 @@ export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDo
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { GIT_OPERATIONS, GIT_REPOSITORY_KINDS, GitCommit, GitCommitsPage, GitRepositories, GitRepository, MarkTurnRequest } from './git.js';
-export { HOOK_TYPES, HookConfig, HookMatcher, type HookType, hookKey } from './hooks.js';
+export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
 export {
   CreateInvitations,

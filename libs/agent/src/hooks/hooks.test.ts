@@ -132,6 +132,51 @@ describe('hooks', () => {
     expect(away.events()[0]).toMatchObject({ success: false, blocked: false, error: 'The tool process is away.' });
   });
 
+  it('may be a question to the model: its no refuses with its reason, anything else lets pass, and it counts by itself', async () => {
+    const prompt = (text: string, more: object = {}) => [{ matcher: 'Bash', hooks: [{ type: 'prompt', prompt: text, ...more }] }];
+    const answers: ModelTurn[] = [
+      terminal('git push --force'),
+      { text: 'Let me see.\n{"ok": false, "reason": "It rewrites what others have."}' },
+      terminal('git status'),
+      { text: 'I cannot say.' },
+      finish,
+    ];
+    const { log, ran, ports, control, events } = scene(answers, { hooks: { PreToolUse: prompt('Is this harmless? $ARGUMENTS') } });
+    const from = server.requests.length;
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    expect(ran).toEqual(['git status']);
+    expect(log.events.find((event) => event.kind === 'UserRejectObservation')).toMatchObject({
+      rejection_source: 'hook',
+      rejection_reason: 'It rewrites what others have.',
+    });
+    expect(events().map(({ hook_command: what, success, blocked }) => [what, success, blocked])).toEqual([
+      ['prompt: Is this harmless? $ARGUMENTS', true, true],
+      ['prompt: Is this harmless? $ARGUMENTS', true, false],
+    ]);
+    const asked = server.requests[from + 1]?.body;
+    expect(JSON.stringify(asked?.messages)).toMatch(/Is this harmless\? \{.*git push --force/);
+    expect(asked?.['tools'] ?? []).toEqual([]);
+    expect(Object.keys(ports.stats.value.usage_to_metrics ?? {}).sort()).toEqual(['agent', 'hook']);
+    expect(JSON.stringify(server.requests.at(-1)?.body.messages)).not.toContain('Is this harmless');
+  });
+
+  it('that ask a model which fails or is too slow let the work go on, and the log says so', async () => {
+    const hooks = {
+      pre_tool_use: [
+        {
+          hooks: [
+            { type: 'prompt', prompt: 'Fine?', timeout: 0.2 },
+            { type: 'agent', prompt: 'never run here' },
+          ],
+        },
+      ],
+    };
+    const { ran, ports, control, events } = scene([terminal('ls'), { fault: 'hang' }, finish], hooks);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    expect(ran).toEqual(['ls']);
+    expect(events()).toMatchObject([{ success: false, blocked: false, error: expect.stringContaining('did not answer the hook within 0.2 s') }]);
+  });
+
   it('are interrupted like everything else', async () => {
     const { log, ports, control } = scene([terminal('ls'), finish], { pre_tool_use: command('sleep 1e6') });
     const run = runAgent(ports, SETTINGS, control);

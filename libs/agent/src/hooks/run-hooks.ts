@@ -1,9 +1,10 @@
-import type { EventOf, HookConfig, HookMatcher, HookType } from '@slipway/contracts';
+import type { EventOf, HookConfig, HookDefinition, HookMatcher, HookType } from '@slipway/contracts';
 import { hookKey } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
 import { stamp } from '../events.js';
 import type { AgentPorts } from '../ports.js';
+import { askModel } from './ask-model.js';
 
 /** Commands of the workspace or the client that are asked at certain moments. */
 export interface HookPort {
@@ -35,6 +36,8 @@ export interface HookVerdict {
 const BLOCKS = 2;
 /** Most of what a hook prints that is kept. Characters. */
 const MAX_OUTPUT = 10_000;
+/** Longest part of a prompt that its event shows. Characters. */
+const MAX_NAME = 500;
 /** Most of one text that a hook is told. Characters. */
 const MAX_INPUT = 20_000;
 /** Moments at which what a hook prints is for the model, also when it is no JSON. */
@@ -50,23 +53,35 @@ export async function runHooks(ports: AgentPorts, moment: HookMoment, signal: Ab
   const context: string[] = [];
   if (port === null) return { blocked: null, context: '' };
   const matching = (port.config[hookKey(moment.type)] as HookMatcher[]).filter(({ matcher }) => matches(matcher, moment.tools));
-  for (const { type, command, timeout } of matching.flatMap(({ hooks }) => hooks)) {
-    if (type !== 'command' || command.trim() === '') continue;
-    const result = await attempt(port, command, timeout, moment, signal);
+  for (const hook of matching.flatMap(({ hooks }) => hooks)) {
+    const what = nameOf(hook);
+    if (what === null) continue;
+    const result = hook.type === 'prompt' ? await askModel(ports, hook, told(port, moment), signal) : await attempt(port, hook, moment, signal);
     const said = read(result, moment.type);
-    await ports.log.append([eventOf(ports, moment, command, result, said)]);
+    await ports.log.append([eventOf(ports, moment, what, result, said)]);
     if (said.context !== '') context.push(said.context);
     if (said.blocked !== null) return { blocked: said.blocked, context: context.join('\n\n') };
   }
   return { blocked: null, context: context.join('\n\n') };
 }
 
-type Result = { readonly exitCode: number; readonly stdout: string; readonly stderr: string; readonly error: string | null };
+/** How a hook ended. `error`: it did not run to its end. */
+export interface HookResult {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly error: string | null;
+}
 
-async function attempt(port: HookPort, command: string, timeoutS: number, moment: HookMoment, signal: AbortSignal): Promise<Result> {
-  const { type, tools, input } = moment;
+/** A hook as its event names it; `null` for one that is not run here. */
+function nameOf({ type, command, prompt }: HookDefinition): string | null {
+  if (type === 'command') return command.trim() === '' ? null : command;
+  return type === 'prompt' && prompt != null && prompt.trim() !== '' ? `prompt: ${cutMiddle(prompt.trim(), MAX_NAME)}` : null;
+}
+
+function told(port: HookPort, { type, tools, input }: HookMoment): object {
   const [tool] = tools ?? [];
-  const told = {
+  return {
     // As OpenHands names it, and as Claude Code does.
     event_type: type,
     hook_event_name: type,
@@ -76,8 +91,11 @@ async function attempt(port: HookPort, command: string, timeoutS: number, moment
     ...(tool === undefined ? {} : { tool_name: tool }),
     ...(shorten(input) as object),
   };
+}
+
+async function attempt(port: HookPort, { command, timeout: timeoutS }: HookDefinition, moment: HookMoment, signal: AbortSignal): Promise<HookResult> {
   try {
-    const { exitCode, timedOut, stdout, stderr } = await port.run(command, told, timeoutS, signal);
+    const { exitCode, timedOut, stdout, stderr } = await port.run(command, told(port, moment), timeoutS, signal);
     return { exitCode, stdout, stderr, error: timedOut ? `The hook did not end within ${timeoutS} s and was killed.` : null };
   } catch (error) {
     signal.throwIfAborted();
@@ -87,7 +105,7 @@ async function attempt(port: HookPort, command: string, timeoutS: number, moment
 }
 
 /** What a hook says by its exit code, or as JSON. */
-function read({ exitCode, stdout, stderr, error }: Result, type: HookType): HookVerdict {
+function read({ exitCode, stdout, stderr, error }: HookResult, type: HookType): HookVerdict {
   if (error !== null) return { blocked: null, context: '' };
   if (exitCode === BLOCKS) return { blocked: stderr.trim() || stdout.trim() || 'A hook of the repository refused it.', context: '' };
   if (exitCode !== 0) return { blocked: null, context: '' };
@@ -100,7 +118,7 @@ function read({ exitCode, stdout, stderr, error }: Result, type: HookType): Hook
   return { blocked: no ? String(reason ?? 'A hook of the repository refused it.') : null, context: cutMiddle(String(context ?? ''), MAX_OUTPUT) };
 }
 
-function eventOf(ports: AgentPorts, moment: HookMoment, command: string, result: Result, said: HookVerdict): EventOf<'HookExecutionEvent'> {
+function eventOf(ports: AgentPorts, moment: HookMoment, command: string, result: HookResult, said: HookVerdict): EventOf<'HookExecutionEvent'> {
   return stamp(ports, {
     kind: 'HookExecutionEvent',
     source: 'hook',

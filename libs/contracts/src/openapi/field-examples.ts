@@ -62,6 +62,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'ConfirmationRule.by': 'Ada Lovelace',
   'WorkspaceRepository.path': 'shop',
   'WorkspaceRepository.upstream': 'origin/main',
+  'WorkspaceRepository.problem': null,
   head: '4f2b6c1d9e8a7b5c3d1f0e2a4b6c8d0e1f3a5b7c',
   'WorkspaceCommit.hash': '4f2b6c1d9e8a7b5c3d1f0e2a4b6c8d0e1f3a5b7c',
   'WorkspaceCommit.subject': 'Wait for the session in the login test',

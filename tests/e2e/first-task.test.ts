@@ -12,6 +12,7 @@ import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { answerTheAgent } from './approval.ts';
 import { findChromium, launchChromium, seriousViolations } from './browser.ts';
 import { editTheFiles } from './files.ts';
+import { workInTheTerminal } from './own-terminal.ts';
 
 const run = promisify(execFile);
 const executable = findChromium();
@@ -300,6 +301,8 @@ describe('a person in a browser', {
     await tab.close();
     await page.getByRole('tab', { name: /^Changes/ }).click();
   });
+
+  step('works in a shell of their own in the sandbox, which is there after a reload', () => workInTheTerminal({ page, axeClean }));
 
   step('sees a file change as the sandbox writes it, edits it, and loses neither side when both do', () =>
     editTheFiles({ page, dataDirectory: path.join(folder, 'data'), axeClean }),

@@ -31,6 +31,10 @@ function Overlay({ open, onOpenChange, title, description, className, placement,
             const panel = event.currentTarget as HTMLElement;
             (panel.querySelector<HTMLElement>('[data-autofocus]') ?? panel).focus();
           }}
+          // A terminal or an editor has a use of its own for the key.
+          onEscapeKeyDown={(event) => {
+            if (document.activeElement?.closest('[data-keeps-escape]')) event.preventDefault();
+          }}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
             if (opener.current instanceof HTMLElement) opener.current.focus();
@@ -61,7 +65,7 @@ export function Dialog(props: OverlayProps) {
   return <Overlay placement="top-1/2 left-1/2 w-[min(480px,calc(100vw-32px))] max-h-[85dvh] -translate-x-1/2 -translate-y-1/2 rounded-xl border" {...props} />;
 }
 
-/** A panel from the bottom (phone) or the side. `Esc` closes it. */
+/** A panel from the bottom (phone) or the side. `Esc` closes it, but for within `data-keeps-escape`. */
 export function Sheet({ side = 'bottom', ...props }: OverlayProps & { side?: 'bottom' | 'left' }) {
   const placement = side === 'bottom' ? 'inset-x-0 bottom-0 h-[88dvh] rounded-t-xl border-t' : 'inset-y-0 left-0 w-[min(300px,85vw)] border-r';
   return <Overlay placement={placement} {...props} />;

@@ -81,7 +81,7 @@ export function ShellView({ shell, screenReader, leave }: { shell: LiveShell; sc
         {note}
       </p>
       <div className="min-h-0 flex-1 px-2 pt-2">
-        <div ref={place} className="h-full overflow-hidden" />
+        <div ref={place} data-keeps-escape className="h-full overflow-hidden" />
       </div>
       {shell.owner === 'person' ? (
         <div className="hidden gap-1 overflow-x-auto border-t border-line p-1 touch:flex">

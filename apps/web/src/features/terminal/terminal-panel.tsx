@@ -90,10 +90,10 @@ function nameOf({ owner, title }: LiveShell): string {
 
 /** While the agent works, two hands are on one workspace: stops the agent, whose sandbox stays. */
 function TakeOver() {
-  const working = useView((view) => view.status === 'working');
+  const status = useView((view) => view.status);
   const { stop } = useLifecycle();
-  if (!working && !stop.isSuccess) return null;
-  return working ? (
+  if (status !== 'working' && !(stop.isSuccess && status === 'stopped')) return null;
+  return status === 'working' ? (
     <Button size="small" busy={stop.isPending} onClick={() => stop.mutate()} title="Stops the agent; your next message lets it go on">
       {stop.isPending ? null : <Hand aria-hidden />} Take over
     </Button>

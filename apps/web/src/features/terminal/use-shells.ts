@@ -22,12 +22,14 @@ export function useShells(): Shells {
   const [shells, setShells] = useState<readonly LiveShell[] | null>(null);
   const [wanted, setWanted] = useState<string | null>(null);
   const [lost, setLost] = useState(false);
+  const [opening, setOpening] = useState(false);
   const first = useRef(true);
   /** The person has closed one: the next list is shorter for that. */
   const closing = useRef(false);
   const channel = useLiveChannel('terminal', {
     onMessage: (given) => {
       const message = TerminalLiveMessage.safeParse(given).data;
+      if (message?.type === 'opened' || message?.type === 'not-opened') setOpening(false);
       if (message?.type === 'opened') {
         setWanted(message.shell);
         setLost(false);
@@ -39,18 +41,20 @@ export function useShells(): Shells {
         if (before.length > 0 && mine.length === 0 && !closing.current) setLost(true);
         closing.current = false;
         setShells([...mine, ...message.shells.filter(({ owner }) => owner === 'agent')]);
-        if (first.current && mine.length === 0) ask({ type: 'open-shell', cols: 80, rows: 24 });
+        if (first.current && mine.length === 0) open();
         first.current = false;
       }
     },
   });
   const ask = (request: TerminalLiveRequest) => channel.send(request);
+  const open = () => setOpening(ask({ type: 'open-shell', cols: 80, rows: 24 }));
   return {
     channel,
-    shells,
-    shown: shells?.find(({ id }) => id === wanted) ?? shells?.[0] ?? null,
+    // Between the wish and the shell there is nothing to show.
+    shells: opening && channel.state.phase === 'open' && !shells?.some(({ id }) => id === wanted) ? null : shells,
+    shown: shells?.find(({ id }) => id === wanted) ?? (opening ? undefined : shells?.[0]) ?? null,
     show: setWanted,
-    open: () => ask({ type: 'open-shell', cols: 80, rows: 24 }),
+    open,
     close: (id) => {
       closing.current = true;
       ask({ type: 'close-shell', shell: id });

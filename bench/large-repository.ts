@@ -23,7 +23,7 @@ export default async function run(report: Report): Promise<void> {
   const [WORKSPACE_DIR, STATE_DIR] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(WORKSPACE_DIR);
   const git = (...argv: string[]): void =>
-    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], { cwd: WORKSPACE_DIR, stdio: 'pipe' });
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...argv], { cwd: WORKSPACE_DIR, stdio: ['ignore', 'ignore', 'pipe'] });
   const running = startProcess(process.execPath, [BUNDLE], { HOME: folder, WORKSPACE_DIR, STATE_DIR, ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' });
   try {
     const listening = path.join(STATE_DIR, 'action-server.json');

@@ -13,6 +13,8 @@ const FLAGS = 0x0808;
 const PIECE = 256 * 1024;
 /** A file of at most this size is packed in one go: a stream for each of a hundred thousand takes most of their time. Bytes. */
 const SMALL = 64 * 1024;
+/** Files that are looked at, and small ones read, ahead of their turn. */
+const AHEAD = 16;
 /** What became a link or a pipe since it was looked at is neither followed nor waited for. */
 const NOT_LED_AWAY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
@@ -48,59 +50,15 @@ export async function* zipOf(folder: string, signal: AbortSignal): AsyncGenerato
 async function* partsOf(folder: string, signal: AbortSignal): AsyncGenerator<Buffer> {
   const entries: Entry[] = [];
   let offset = 0;
-  for await (const { relative, file, found } of filesBelow(folder, '')) {
+  for await (const member of inAdvance(placesBelow(folder, ''), memberAt)) {
     signal.throwIfAborted();
-    const entry: Entry = {
-      name: Buffer.from(relative),
-      mode: found.mode,
-      time: dosTime(found.mtime),
-      offset,
-      wide: found.size >= WIDE - 1024 * 1024,
-      sum: 0,
-      packed: 0,
-      size: 0,
-    };
-    const handle = relative.endsWith('/') ? undefined : await open(file, NOT_LED_AWAY).catch(() => null);
-    if (handle === null) continue;
-    try {
-      if (found.size <= SMALL) {
-        const content = handle === undefined ? Buffer.alloc(0) : await beginningOf(handle, found.size);
-        const packed = deflateRawSync(content, { level: 1 });
-        Object.assign(entry, { sum: crc32(content), size: content.length, packed: packed.length });
-        const whole = Buffer.concat([localHeader(entry), packed, descriptor(entry)]);
-        yield whole;
-        offset += whole.length;
-        entries.push(entry);
-        continue;
-      }
-      const head = localHeader(entry);
-      yield head;
-      offset += head.length;
-      const content = handle === undefined ? [] : handle.createReadStream({ autoClose: false, highWaterMark: PIECE, end: found.size - 1 });
-      const deflate = createDeflateRaw({ level: 1, chunkSize: PIECE });
-      const feed = async (): Promise<void> => {
-        for await (const chunk of content as AsyncIterable<Buffer>) {
-          entry.sum = crc32(chunk, entry.sum);
-          entry.size += chunk.length;
-          if (!deflate.write(chunk)) await new Promise((resolve) => deflate.once('drain', resolve));
-        }
-        deflate.end();
-      };
-      const fed = feed();
-      fed.catch((error: unknown) => deflate.destroy(error as Error));
-      for await (const chunk of deflate as AsyncIterable<Buffer>) {
-        signal.throwIfAborted();
-        entry.packed += chunk.length;
-        yield chunk;
-      }
-      await fed;
-      const tail = descriptor(entry);
-      yield tail;
-      offset += entry.packed + tail.length;
-      entries.push(entry);
-    } finally {
-      await handle?.close();
+    if (member === null) continue;
+    const entry = entryOf(member, offset);
+    for await (const part of member.content === null ? streamed(member, entry, signal) : [packed(member.content, entry)]) {
+      offset += part.length;
+      yield part;
     }
+    entries.push(entry);
   }
   const start = offset;
   for (const entry of entries) {
@@ -109,6 +67,74 @@ async function* partsOf(folder: string, signal: AbortSignal): AsyncGenerator<Buf
     offset += row.length;
   }
   yield ending(entries.length, start, offset - start);
+}
+
+interface Place {
+  /** From the folder, with `/`; a folder ends in one. */
+  readonly relative: string;
+  readonly file: string;
+}
+
+interface Member extends Place {
+  readonly found: Stats;
+  /** Of a small file, and nothing of a folder; `null` for a large file, which is read when its turn has come. */
+  readonly content: Buffer | null;
+}
+
+function entryOf({ relative, found }: Member, offset: number): Entry {
+  const wide = found.isFile() && found.size >= WIDE - 1024 * 1024;
+  return { name: Buffer.from(relative), mode: found.mode, time: dosTime(found.mtime), offset, wide, sum: 0, packed: 0, size: 0 };
+}
+
+function packed(content: Buffer, entry: Entry): Buffer {
+  const body = deflateRawSync(content, { level: 1 });
+  Object.assign(entry, { sum: crc32(content), size: content.length, packed: body.length });
+  return Buffer.concat([localHeader(entry), body, descriptor(entry)]);
+}
+
+async function* streamed({ file, found }: Member, entry: Entry, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const handle = await open(file, NOT_LED_AWAY);
+  try {
+    yield localHeader(entry);
+    const content = handle.createReadStream({ autoClose: false, highWaterMark: PIECE, end: found.size - 1 });
+    const deflate = createDeflateRaw({ level: 1, chunkSize: PIECE });
+    const feed = async (): Promise<void> => {
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        entry.sum = crc32(chunk, entry.sum);
+        entry.size += chunk.length;
+        if (!deflate.write(chunk)) await new Promise((resolve) => deflate.once('drain', resolve));
+      }
+      deflate.end();
+    };
+    const fed = feed();
+    fed.catch((error: unknown) => deflate.destroy(error as Error));
+    for await (const chunk of deflate as AsyncIterable<Buffer>) {
+      signal.throwIfAborted();
+      entry.packed += chunk.length;
+      yield chunk;
+    }
+    await fed;
+    yield descriptor(entry);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** What is at a place, a small file with its content; `null` for what is left out. */
+async function memberAt({ relative, file }: Place): Promise<Member | null> {
+  if (relative.endsWith('/')) {
+    const found = await lstat(file).catch(() => undefined);
+    return found?.isDirectory() ? { relative, file, found, content: Buffer.alloc(0) } : null;
+  }
+  const handle = await open(file, NOT_LED_AWAY).catch(() => null);
+  if (handle === null) return null;
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) return null;
+    return { relative, file, found, content: found.size <= SMALL ? await beginningOf(handle, found.size) : null };
+  } finally {
+    await handle.close();
+  }
 }
 
 /** At most `length` bytes; a file may have become shorter. */
@@ -123,27 +149,28 @@ async function beginningOf(handle: FileHandle, length: number): Promise<Buffer> 
   return bytes.subarray(0, filled);
 }
 
-interface Found {
-  /** From the folder, with `/`; a folder ends in one. */
-  readonly relative: string;
-  readonly file: string;
-  readonly found: Stats;
+/** The results of `work` in the order of what it is done to, a few of them begun ahead of their turn. */
+async function* inAdvance<T, R>(items: AsyncIterable<T>, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+  const begun: Array<Promise<R>> = [];
+  for await (const item of items) {
+    const result = work(item);
+    result.catch(() => {});
+    begun.push(result);
+    if (begun.length >= AHEAD) yield await (begun.shift() as Promise<R>);
+  }
+  for (const result of begun) yield await result;
 }
 
-async function* filesBelow(folder: string, prefix: string): AsyncGenerator<Found> {
-  const names: Array<{ name: string; isDirectory: boolean; isFile: boolean }> = [];
-  const directory = await opendir(folder).catch((error: unknown) => (prefix === '' ? Promise.reject(error) : undefined));
+async function* placesBelow(folder: string, prefix: string): AsyncGenerator<Place> {
+  const names: Array<{ name: string; isDirectory: boolean }> = [];
+  const directory = await opendir(folder, { bufferSize: 512 }).catch((error: unknown) => (prefix === '' ? Promise.reject(error) : undefined));
   if (directory === undefined) return;
-  for await (const entry of directory) names.push({ name: entry.name, isDirectory: entry.isDirectory(), isFile: entry.isFile() });
+  for await (const entry of directory) if (entry.isDirectory() || entry.isFile()) names.push({ name: entry.name, isDirectory: entry.isDirectory() });
   names.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { name, isDirectory, isFile } of names) {
+  for (const { name, isDirectory } of names) {
     const file = path.join(folder, name);
-    if (!isDirectory && !isFile) continue;
-    const found = await lstat(file).catch(() => undefined);
-    if (found?.isDirectory()) {
-      yield { relative: `${prefix}${name}/`, file, found };
-      yield* filesBelow(file, `${prefix}${name}/`);
-    } else if (found?.isFile()) yield { relative: `${prefix}${name}`, file, found };
+    yield { relative: `${prefix}${name}${isDirectory ? '/' : ''}`, file };
+    if (isDirectory) yield* placesBelow(file, `${prefix}${name}/`);
   }
 }
 

@@ -71,7 +71,8 @@ def run(ask):
         if kind == 'stream':
             for at in range(0, len(content['text']), PIECE): say(id=ident, stream=content['text'][at:at + PIECE])
         elif kind in ('display_data', 'execute_result', 'update_display_data'):
-            say(id=ident, display={name: value for name, value in content['data'].items() if not isinstance(value, str) or len(value) <= LARGEST})
+            shown = {name: value for name, value in content['data'].items() if not isinstance(value, str) or len(value) <= LARGEST}
+            say(id=ident, display=shown or {'text/plain': '[a result that is too large to be shown]'})
         elif kind == 'error':
             status = 'error'
             text = '\\n'.join(content['traceback']) or content['ename'] + ': ' + content['evalue']

@@ -126,6 +126,14 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
     expect(await said('print("last" in globals(), "alive")', { reset: true })).toBe('False alive');
   });
 
+  it('keeps the kernel when the cell holds half a surrogate pair or prints one, and says of a result that it is too large', async () => {
+    await run('kept = 5');
+    expect(await said('print("a\ud800b", kept)')).toBe('a\ufffdb 5');
+    await run('print("\\ud800")');
+    expect(await said('"x" * 60_000_000')).toBe('[a result that is too large to be shown]');
+    expect(await said('kept')).toBe('5');
+  });
+
   it('keeps the ends of a long output and the whole in a file, and answers bad input', async () => {
     const long = await run('for i in range(100_000): print(i)');
     expect(textOf(long).length).toBeLessThanOrEqual(MAX_OBSERVATION_LENGTH + 1_000);

@@ -70,7 +70,8 @@ export class IPython {
     const output = new CellOutput(this.options.outputDirectory, `${Date.now()}-${this.#cells}`);
     const lost = this.#lost;
     this.#lost = false;
-    const running = kernel.run(action.code, output, { silent: false });
+    // Half a surrogate pair is no text to Python, and would end what speaks to the kernel.
+    const running = kernel.run(action.code.toWellFormed(), output, { silent: false });
     const seconds = action.timeout ?? DEFAULT_TIMEOUT;
     const outcome = await endWithin(running, seconds * 1000, signal);
     const end = outcome.kind === 'ended' ? outcome.end : await this.#stop(kernel, running);

@@ -7,10 +7,11 @@ const WAIT_MS = 60_000;
 /** A person who does nothing with the browser for this long has it no more: a forgotten window must not keep the agent out for ever. Milliseconds. */
 const IDLE_MS = 10 * 60_000;
 
+/** Each is looked at when it begins to count. Absent: as above, and `BROWSER_AWAY_MS`. */
 export interface HandOverTimes {
-  readonly awayMs?: number | undefined;
-  readonly waitMs?: number | undefined;
-  readonly idleMs?: number | undefined;
+  readonly awayMs?: number;
+  readonly waitMs?: number;
+  readonly idleMs?: number;
 }
 
 interface Holder {
@@ -37,15 +38,12 @@ export class HandOver {
   /** Aborts what the agent does at the moment when a person takes the browser. */
   private taken = new AbortController();
   private readonly waiting = new Set<() => void>();
-  private readonly times: { awayMs: number; waitMs: number; idleMs: number };
 
   /** @param changed called after each change of who has it. */
   constructor(
     private readonly changed: () => void,
-    { awayMs = BROWSER_AWAY_MS, waitMs = WAIT_MS, idleMs = IDLE_MS }: HandOverTimes = {},
-  ) {
-    this.times = { awayMs, waitMs, idleMs };
-  }
+    private readonly times: HandOverTimes = {},
+  ) {}
 
   get holder(): { name: string; away: boolean; since: Date } | null {
     return this.current === null ? null : { name: this.current.name, away: this.current.by === null, since: this.current.since };
@@ -60,7 +58,7 @@ export class HandOver {
     const { current } = this;
     if (current !== null && current.hold !== hold) return `${current.name} has the browser${current.by === null ? ', and is away for the moment' : ''}.`;
     clearTimeout(current?.timer);
-    this.current = { name: oneLine(name), hold, since: current?.since ?? new Date(), by, timer: this.endAfter(this.times.idleMs) };
+    this.current = { name: oneLine(name), hold, since: current?.since ?? new Date(), by, timer: this.endAfter(this.times.idleMs ?? IDLE_MS) };
     if (current === null) this.taken.abort();
     this.changed();
     return null;
@@ -76,7 +74,7 @@ export class HandOver {
     if (this.current?.by !== by) return;
     clearTimeout(this.current.timer);
     this.current.by = null;
-    this.current.timer = this.endAfter(this.times.awayMs);
+    this.current.timer = this.endAfter(this.times.awayMs ?? BROWSER_AWAY_MS);
     this.changed();
   }
 
@@ -133,7 +131,7 @@ export class HandOver {
       };
       const free = (): void => end(resolve);
       const aborted = (): void => end(() => reject(signal.reason));
-      const timer = setTimeout(() => end(() => reject(new SlipwayError('browser.taken', this.stillTaken()))), this.times.waitMs);
+      const timer = setTimeout(() => end(() => reject(new SlipwayError('browser.taken', this.stillTaken()))), this.times.waitMs ?? WAIT_MS);
       this.waiting.add(free);
       signal.addEventListener('abort', aborted, { once: true });
       if (signal.aborted) aborted();

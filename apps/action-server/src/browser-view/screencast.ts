@@ -8,6 +8,9 @@ const CHROMIUM_FRAMES = 3;
 const ACK_EVERY_MS = 33;
 /** Without a further frame for this long the last one stands, and has to be the last that was painted. Milliseconds. */
 const QUIET_MS = 150;
+/** A screencast that begins while the page is on its way to another process never gives a frame: it is begun anew after this long, then after twice as long. Milliseconds. */
+const FIRST_FRAME_MS = 300;
+const LONGEST_WAIT_MS = 2_400;
 /** JPEG, of 100. Text stays readable; half the bytes of 80 and more. */
 const QUALITY = 70;
 /** Largest picture. Pixels. */
@@ -16,6 +19,7 @@ const MAX_HEIGHT = 1_280;
 
 interface CdpFrame {
   readonly data: string;
+  /** The same for all frames of one start, and higher with the next. */
   readonly sessionId: number;
   readonly metadata: { readonly deviceWidth: number; readonly deviceHeight: number; readonly timestamp?: number };
 }
@@ -25,12 +29,14 @@ interface CdpFrame {
  * after three frames.
  */
 export class Screencast {
-  /** Frames that Chromium was not told of yet, oldest first. */
-  private owed: number[] = [];
-  /** Frames that count for Chromium as on their way. */
+  private sessionId = 0;
+  /** Frames of this start that Chromium was not told of yet. */
+  private owed = 0;
+  /** Frames of this start that count for Chromium as on their way. */
   private inFlight = 0;
   /** Whether something may have been painted after the last frame that came. */
   private maybeMissed = false;
+  private firstFrameMs = FIRST_FRAME_MS;
   private paused = false;
   private over = false;
   private lastAck = 0;
@@ -50,6 +56,8 @@ export class Screencast {
   }
 
   async start(): Promise<void> {
+    this.paintAgainAfter(this.firstFrameMs);
+    this.firstFrameMs = Math.min(LONGEST_WAIT_MS, this.firstFrameMs * 2);
     await this.session.send('Page.startScreencast', { format: 'jpeg', quality: QUALITY, maxWidth: MAX_WIDTH, maxHeight: MAX_HEIGHT });
   }
 
@@ -62,6 +70,12 @@ export class Screencast {
     await this.session.send('Page.stopScreencast').catch(() => undefined);
   }
 
+  /** The page is another one: what it was painted as last may never have been sent. */
+  renew(): void {
+    this.maybeMissed = true;
+    this.paintAgainAfter(QUIET_MS);
+  }
+
   /** A watcher can take a frame again. */
   goOn(): void {
     this.paused = false;
@@ -70,9 +84,15 @@ export class Screencast {
 
   private readonly take = ({ data, sessionId, metadata }: CdpFrame): void => {
     clearTimeout(this.quietTimer);
-    this.owed.push(sessionId);
+    this.firstFrameMs = FIRST_FRAME_MS;
+    if (sessionId > this.sessionId) {
+      this.sessionId = sessionId;
+      this.owed = 0;
+      this.inFlight = 0;
+    }
+    this.owed += 1;
     this.inFlight += 1;
-    this.maybeMissed = this.inFlight >= CHROMIUM_FRAMES;
+    if (this.inFlight >= CHROMIUM_FRAMES) this.maybeMissed = true;
     const number = this.nextNumber();
     const bytes = encodeBrowserFrame({
       number,
@@ -86,7 +106,7 @@ export class Screencast {
   };
 
   private acknowledgeInTime(): void {
-    if (this.over || this.paused || this.owed.length === 0 || this.ackTimer !== undefined) return;
+    if (this.over || this.paused || this.owed === 0 || this.ackTimer !== undefined) return;
     const wait = this.lastAck + ACK_EVERY_MS - performance.now();
     if (wait <= 0) return void this.acknowledge();
     this.ackTimer = setTimeout(() => {
@@ -96,8 +116,9 @@ export class Screencast {
   }
 
   private async acknowledge(): Promise<void> {
-    const sessionId = this.owed.shift();
-    if (sessionId === undefined) return;
+    if (this.owed === 0) return;
+    const { sessionId } = this;
+    this.owed -= 1;
     this.lastAck = performance.now();
     this.acknowledgeInTime();
     try {
@@ -106,10 +127,14 @@ export class Screencast {
       // The page is gone, and with it the screencast.
       return;
     }
+    if (sessionId !== this.sessionId) return;
     this.inFlight -= 1;
-    if (this.over || this.inFlight > 0 || !this.maybeMissed) return;
+    if (this.inFlight === 0 && this.maybeMissed) this.paintAgainAfter(QUIET_MS);
+  }
+
+  private paintAgainAfter(milliseconds: number): void {
     clearTimeout(this.quietTimer);
-    this.quietTimer = setTimeout(() => void this.paintAgain(), QUIET_MS).unref();
+    if (!this.over) this.quietTimer = setTimeout(() => void this.paintAgain(), milliseconds).unref();
   }
 
   /** Starting it anew gives the page as it is now. */

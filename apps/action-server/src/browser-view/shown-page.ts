@@ -100,6 +100,7 @@ export class ShownPage {
   private setLoading(frame: string, loading: boolean): void {
     if (frame !== this.mainFrame || loading === this.isLoading) return;
     this.isLoading = loading;
+    if (!loading) this.screencast.renew();
     this.audience.changed();
   }
 }

@@ -6,6 +6,7 @@ import { type BrowserFrame, decodeBrowserFrame } from '@slipway/contracts';
  */
 export class FramePainter {
   private canvas: HTMLCanvasElement | null = null;
+  private sizes: ResizeObserver | null = null;
   private picture: ImageBitmap | null = null;
   private waiting: BrowserFrame | null = null;
   private busy = false;
@@ -18,10 +19,13 @@ export class FramePainter {
     this.painted = painted;
   }
 
-  /** The canvas that is there now; it shows the last picture at once. */
+  /** The canvas that is there now; it shows the last picture at once, and again when its size is another. */
   readonly attach = (canvas: HTMLCanvasElement | null): void => {
+    this.sizes?.disconnect();
     this.canvas = canvas;
-    this.draw();
+    if (canvas === null) return;
+    this.sizes = new ResizeObserver(() => this.draw());
+    this.sizes.observe(canvas);
   };
 
   take(bytes: Uint8Array<ArrayBuffer>): void {
@@ -49,13 +53,19 @@ export class FramePainter {
     this.busy = false;
   }
 
+  /** In the screen's own pixels: the browser makes large pictures small with less care than a canvas does. */
   private draw(): void {
     const { canvas, picture } = this;
     if (canvas === null || picture === null) return;
-    if (canvas.width !== picture.width || canvas.height !== picture.height) {
-      canvas.width = picture.width;
-      canvas.height = picture.height;
+    const width = Math.max(1, Math.min(picture.width, Math.round(canvas.clientWidth * window.devicePixelRatio)));
+    const height = Math.max(1, Math.round((width / picture.width) * picture.height));
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
     }
-    canvas.getContext('2d', { alpha: false })?.drawImage(picture, 0, 0);
+    const context = canvas.getContext('2d', { alpha: false });
+    if (context === null) return;
+    context.imageSmoothingQuality = 'high';
+    context.drawImage(picture, 0, 0, width, height);
   }
 }

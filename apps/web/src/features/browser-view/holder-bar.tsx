@@ -22,11 +22,12 @@ export function HolderBar({
   button: RefObject<HTMLButtonElement | null>;
 }) {
   const { holder, yours } = state;
+  const working = useView((view) => view.status === 'working');
   return (
     <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-3 py-2 text-sm">
       <p role="status" className="min-w-0 flex-1 basis-40 break-words">
         {yours
-          ? 'You have the browser; the agent keeps off it.'
+          ? `You have the browser; the agent ${working ? 'keeps off it' : 'rests, so a note is sent as a message'}.`
           : holder === null
             ? 'The agent has the browser.'
             : holder.away
@@ -34,7 +35,7 @@ export function HolderBar({
               : `${holder.name} has the browser.`}
       </p>
       {yours ? (
-        <HandBack off={old} handBack={handBack} button={button} />
+        <HandBack off={old} working={working} handBack={handBack} button={button} />
       ) : holder === null ? (
         <Button onClick={take} disabled={old}>
           <Hand aria-hidden /> Take over
@@ -45,9 +46,9 @@ export function HolderBar({
 }
 
 /** The note reaches an agent at work with what it sees next of the browser; one that rests is sent it as a message, or nobody would read it. */
-function HandBack({ off, handBack, button }: { off: boolean; handBack: (note: string) => void; button: RefObject<HTMLButtonElement | null> }) {
+function HandBack(props: { off: boolean; working: boolean; handBack: (note: string) => void; button: RefObject<HTMLButtonElement | null> }) {
+  const { off, working, handBack, button } = props;
   const [note, setNote] = useState('');
-  const working = useView((view) => view.status === 'working');
   const message = useNoteMessage();
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -62,7 +63,7 @@ function HandBack({ off, handBack, button }: { off: boolean; handBack: (note: st
         maxLength={MAX_BROWSER_NOTE}
         autoComplete="off"
         aria-label="Note for the agent, if you like"
-        placeholder={working ? 'Note for the agent, if you like' : 'Note: sent as a message, the agent rests'}
+        placeholder="Note for the agent, if you like"
         onChange={(event) => setNote(event.target.value)}
         className="min-w-0 flex-1"
       />

@@ -35,21 +35,16 @@ export function PagePicture(props: {
   );
   const pointer = usePagePointer({ picture, viewport, on, fingers: !full, send, pressed: () => keyboard.current?.focus({ preventScroll: true }) });
   const keys = usePageKeyboard(send, leave);
+  const shape = viewport.height === 0 ? 1 : viewport.width / viewport.height;
   return (
-    <div
-      className={cn(
-        'relative min-h-0 flex-1 bg-raised focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-accent',
-        full ? 'overflow-auto' : 'flex items-center justify-center overflow-hidden',
-      )}
-    >
+    <div className={cn('group relative min-h-0 flex-1 bg-canvas', full ? 'overflow-auto' : '[container-type:size] overflow-hidden')}>
       <canvas
         ref={join}
         role="img"
         aria-label={`Picture of the page ${state.title || state.address}`}
-        style={full ? { width: viewport.width } : undefined}
+        style={{ aspectRatio: shape, width: full ? viewport.width : `min(100cqw, 100cqh * ${shape}, ${viewport.width}px)` }}
         className={cn(
-          'block bg-white',
-          full ? 'max-w-none' : 'max-h-full max-w-full',
+          'mx-auto block max-w-none bg-white outline-offset-[-2px] outline-accent group-focus-within:outline-2',
           old && 'opacity-50',
           on ? 'cursor-default' : 'cursor-not-allowed',
           on && !full && 'touch-none',

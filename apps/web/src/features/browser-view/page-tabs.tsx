@@ -3,15 +3,14 @@ import type { BrowserLiveRequest, BrowserTab } from '@slipway/contracts';
 import { cn, IconButton } from '@slipway/ui';
 import { X } from 'lucide-react';
 
-/** The pages that are open, where there is more than one. */
+/** The pages that are open; the last one cannot be closed here. */
 export function PageTabs({ tabs, off, send }: { tabs: readonly BrowserTab[]; off: boolean; send: (request: BrowserLiveRequest) => void }) {
-  if (tabs.length < 2) return null;
   return (
     <ul aria-label="Tabs of the browser" className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-2 py-1">
       {tabs.map((tab) => {
         const name = tab.title || tab.address || 'Empty page';
         return (
-          <li key={tab.id} className={cn('flex max-w-52 min-w-24 shrink-0 items-center rounded-md pl-2', tab.shown ? 'bg-raised text-ink' : 'text-ink-muted')}>
+          <li key={tab.id} className={cn('flex max-w-52 min-w-24 shrink-0 items-center rounded-md px-2', tab.shown ? 'bg-raised text-ink' : 'text-ink-muted')}>
             <button
               type="button"
               disabled={off}
@@ -22,9 +21,11 @@ export function PageTabs({ tabs, off, send }: { tabs: readonly BrowserTab[]; off
             >
               {name}
             </button>
-            <IconButton label={`Close ${name}`} size="icon-small" disabled={off} onClick={() => send({ type: 'tab', id: tab.id, act: 'close' })}>
-              <X aria-hidden />
-            </IconButton>
+            {tabs.length > 1 ? (
+              <IconButton label={`Close ${name}`} size="icon-small" disabled={off} onClick={() => send({ type: 'tab', id: tab.id, act: 'close' })}>
+                <X aria-hidden />
+              </IconButton>
+            ) : null}
           </li>
         );
       })}

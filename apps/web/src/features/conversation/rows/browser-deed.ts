@@ -1,7 +1,23 @@
-import { type Step, textOf } from '../timeline-row.ts';
+import { type Step, stepState, textOf } from '../timeline-row.ts';
 
 /** Longest address or name that a line shows. UTF-16 code units. */
 const SHOWN = 300;
+
+/** What is said of an action of the browser when it was done, and while it is not; whether its line names where the browser is then. */
+const WORDS: Readonly<Record<string, readonly [done: string, undone: string, subject?: 'where' | 'url' | 'element' | 'tab_id']>> = {
+  BrowserNavigateAction: ['Opened', 'Open', 'url'],
+  BrowserClickAction: ['Clicked', 'Click', 'element'],
+  BrowserTypeAction: ['Typed into', 'Type into', 'element'],
+  BrowserGetStateAction: ['Looked at', 'Look at', 'where'],
+  BrowserGetContentAction: ['Read', 'Read', 'where'],
+  BrowserScrollAction: ['Scrolled', 'Scroll'],
+  BrowserGoBackAction: ['Went back to', 'Go back from', 'where'],
+  BrowserListTabsAction: ['Listed the tabs of the browser', 'List the tabs of the browser'],
+  BrowserSwitchTabAction: ['Switched to tab', 'Switch to tab', 'tab_id'],
+  BrowserCloseTabAction: ['Closed tab', 'Close tab', 'tab_id'],
+  BrowserGetStorageAction: ['Read cookies and stored data of the browser', 'Read cookies and stored data of the browser'],
+  BrowserSetStorageAction: ['Set cookies and stored data of the browser', 'Set cookies and stored data of the browser'],
+};
 
 /** What was done in the browser, and to what: an address, or an element in the page's words. */
 export interface BrowserDeed {
@@ -10,42 +26,28 @@ export interface BrowserDeed {
 }
 
 /** Of an action of the browser; `null` for another one. */
-export function browserDeed({ action, observation }: Pick<Step, 'action' | 'observation'>): BrowserDeed | null {
+export function browserDeed(step: Step): BrowserDeed | null {
+  const { action, observation } = step;
   const source = action ?? observation;
   if (source?.kind.startsWith('Browser') !== true) return null;
   const given = (name: string): string => (action?.[name] === undefined ? '' : String(action[name])).slice(0, SHOWN);
-  const page = observation?.['page'] as { url?: unknown; title?: unknown } | null | undefined;
+  const page = observation?.['page'] as { url?: unknown } | null | undefined;
   const where = typeof page?.url === 'string' && page.url !== 'about:blank' ? page.url.slice(0, SHOWN) : '';
-  /** The element as the answer calls it: `[3] button "Save"`. */
-  const element =
-    /\[\d+\] ([a-z]+ "(?:[^"\\]|\\.)*")/.exec(textOf(observation?.content ?? []).split('\n', 1)[0] ?? '')?.[1] ??
-    (given('index') === '' ? '' : `element ${given('index')}`);
-  switch (source.kind) {
-    case 'BrowserNavigateAction':
-      return { verb: 'Opened', what: given('url') };
-    case 'BrowserClickAction':
-      return { verb: 'Clicked', what: element.slice(0, SHOWN) };
-    case 'BrowserTypeAction':
-      return { verb: 'Typed into', what: element.slice(0, SHOWN) };
-    case 'BrowserGetStateAction':
-      return { verb: 'Looked at', what: where || 'the page' };
-    case 'BrowserGetContentAction':
-      return { verb: 'Read', what: where || 'the page' };
-    case 'BrowserScrollAction':
-      return { verb: `Scrolled ${given('direction') || 'down'}`, what: '' };
-    case 'BrowserGoBackAction':
-      return { verb: where === '' ? 'Went back' : 'Went back to', what: where };
-    case 'BrowserListTabsAction':
-      return { verb: 'Listed the tabs of the browser', what: '' };
-    case 'BrowserSwitchTabAction':
-      return { verb: 'Switched to tab', what: where || given('tab_id') };
-    case 'BrowserCloseTabAction':
-      return { verb: 'Closed tab', what: given('tab_id') };
-    case 'BrowserGetStorageAction':
-      return { verb: 'Read cookies and stored data of the browser', what: '' };
-    case 'BrowserSetStorageAction':
-      return { verb: 'Set cookies and stored data of the browser', what: '' };
+  const [done, undone, subject] = WORDS[source.kind] ?? ['Used the browser', 'Use the browser', 'where'];
+  const verb = stepState(step) === 'done' ? done : undone;
+  switch (subject) {
+    case undefined:
+      return { verb: source.kind === 'BrowserScrollAction' ? `${verb} ${given('direction') || 'down'}` : verb, what: '' };
+    case 'element':
+      return { verb, what: elementIn(textOf(observation?.content ?? [])) || `element ${given('index')}` };
+    case 'where':
+      return { verb, what: where || 'the page' };
     default:
-      return { verb: 'Used the browser', what: where };
+      return { verb, what: given(subject) };
   }
+}
+
+/** The element as the first line of the answer calls it: `[3] button "Save"`. */
+function elementIn(text: string): string {
+  return (/\[\d+\] ([a-z]+ "(?:[^"\\]|\\.)*")/.exec(text.split('\n', 1)[0] ?? '')?.[1] ?? '').slice(0, SHOWN);
 }

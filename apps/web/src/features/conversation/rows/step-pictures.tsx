@@ -41,7 +41,7 @@ function Picture({ source, label }: { source: string; label: string }) {
         {/* biome-ignore lint/performance/noImgElement: a data URL has nothing to optimise */}
         <img src={url} alt={label} className="max-h-60 max-w-full rounded-md object-contain" />
       </button>
-      <Dialog open={open} onOpenChange={setOpen} title={label} className="max-w-[min(96vw,1320px)]">
+      <Dialog open={open} onOpenChange={setOpen} title={label} className="w-[min(1312px,calc(100vw-32px))] overflow-hidden">
         {/* biome-ignore lint/performance/noImgElement: as above */}
         <img src={url} alt={label} className="mx-auto max-w-full bg-white" />
       </Dialog>

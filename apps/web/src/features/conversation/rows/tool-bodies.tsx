@@ -12,10 +12,10 @@ export function FoundBody({ step }: { step: Step }) {
 
 /** What a tool of an MCP server was asked and answered. */
 export function McpBody({ step }: { step: Step }) {
-  const given = step.action?.['data'];
+  const given = JSON.stringify(step.action?.['data'] ?? {}, null, 2);
   return (
     <div className="flex flex-col gap-1.5">
-      {given === undefined ? null : <Output text={JSON.stringify(given, null, 2)} label="Arguments" />}
+      {given === '{}' ? null : <Output text={given} label="Arguments" />}
       <Output text={outputOf(step)} label="Answer" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
       <Pictures step={step} />
     </div>

@@ -68,19 +68,19 @@ describe('the channel files', { timeout: 120_000 }, () => {
     expect(again.entries.filter(({ ignored }) => ignored).map(({ name }) => name)).toEqual(['build']);
   });
 
-  it('gives a directory of 20,000 entries in pages, and tells of one more', async () => {
+  it('gives a directory of 5,000 entries in pages, and tells of one more', async () => {
     mkdirSync(at('many'));
-    for (let index = 0; index < 20_000; index += 1) writeFileSync(at(`many/${String(index).padStart(5, '0')}`), '');
-    const middle = (await client.ask({ type: 'list', path: 'many', offset: 10_000, limit: 3 })) as {
+    for (let index = 0; index < 5_000; index += 1) writeFileSync(at(`many/${String(index).padStart(4, '0')}`), '');
+    const middle = (await client.ask({ type: 'list', path: 'many', offset: 2_000, limit: 3 })) as {
       total: number;
       generation: number;
       entries: { name: string }[];
     };
-    expect([middle.total, middle.entries.map(({ name }) => name)]).toEqual([20_000, ['10000', '10001', '10002']]);
-    writeFileSync(at('many/00000a'), '');
+    expect([middle.total, middle.entries.map(({ name }) => name)]).toEqual([5_000, ['2000', '2001', '2002']]);
+    writeFileSync(at('many/0000a'), '');
     await until('it is told', () => client.told('many').length > 0);
     const first = (await client.ask({ type: 'list', path: 'many', limit: 2 })) as { total: number; generation: number; entries: { name: string }[] };
-    expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([20_001, true, ['00000', '00000a']]);
+    expect([first.total, first.generation > middle.generation, first.entries.map(({ name }) => name)]).toEqual([5_001, true, ['0000', '0000a']]);
     client.send({ type: 'let-go', path: 'many', of: 'directory' });
     rmSync(at('many'), { recursive: true });
   });

@@ -174,7 +174,7 @@ describe('a person and programs that write the same file', { timeout: 120_000 },
   it('lose nothing of either side, in whatever order they write, save, hear of each other and lose the connection', async () => {
     await fc.assert(
       property((shown) => (save) => shown.save(save)),
-      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) },
+      { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 40) },
     );
   });
 

@@ -49,6 +49,6 @@ export function rowThatBegins(tree: Tree, path: string, begin: string): string |
 
 /** The directory that something new is put into when this row is active. */
 export function directoryOf(tree: Tree, active: string | null): string {
-  if (active === null || active.includes('\0')) return '';
+  if (active === null) return '';
   return tree.expanded.has(active) ? active : parentPath(active);
 }

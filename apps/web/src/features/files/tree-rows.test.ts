@@ -25,7 +25,7 @@ function treeOf(shape: Shape): Tree {
 /** The same, by going through all of it. */
 function pathsOf(shape: Shape, path = ''): string[] {
   const own = Object.entries(shape).flatMap(([name, inside]) => [childPath(path, name), ...(inside === null ? [] : pathsOf(inside, childPath(path, name)))]);
-  return own.length === 0 ? [path] : own;
+  return own.length === 0 ? [childPath(path, '\0' + '0')] : own;
 }
 
 const shapes = fc.letrec<{ shape: Shape }>((tie) => ({
@@ -39,7 +39,7 @@ describe('the rows of a tree', () => {
         const tree = treeOf(shape);
         const rows = Array.from({ length: rowCount(tree) }, (_, index) => rowAt(tree, index));
         expect(rows.map((row) => row?.path)).toEqual(pathsOf(shape));
-        for (const [index, row] of rows.entries()) if (row?.entry != null) expect(rowOf(tree, row.path)).toBe(index);
+        for (const [index, row] of rows.entries()) expect(rowOf(tree, row?.path ?? '')).toBe(index);
         expect(rowAt(tree, rows.length)).toBeUndefined();
       }),
     );
@@ -49,6 +49,7 @@ describe('the rows of a tree', () => {
     const pages = new Map([[499, Array.from({ length: PAGE }, (_, index) => entry(`f${index}`, 'file'))]]);
     const tree: Tree = { directories: new Map([['', { generation: 3, total: 100_000, pages }]]), expanded: new Set(['']), problems: new Map() };
     expect([rowCount(tree), rowAt(tree, 5)?.entry, rowAt(tree, 99_999)?.path, rowOf(tree, 'f7')]).toEqual([100_000, null, 'f199', 99_807]);
+    expect(stepOf(tree, rowAt(tree, 5)?.path ?? null, 'ArrowDown', 10)).toEqual({ to: 6 });
   });
 
   it('say what is being read, empty, or could not be read', () => {

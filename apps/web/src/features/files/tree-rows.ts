@@ -19,7 +19,7 @@ export interface Tree {
 }
 
 export interface TreeRow {
-  /** Of a row that is not an entry: of the directory that it speaks of. */
+  /** Of a row that is no known entry: its place in its directory, after a sign that no name has. */
   readonly path: string;
   /** From 1. */
   readonly level: number;
@@ -34,6 +34,9 @@ export interface TreeRow {
   /** Instead of an entry. */
   readonly note: string | null;
 }
+
+/** Begins what stands for the name of a row that is no known entry. */
+const UNKNOWN = '\0';
 
 export function childPath(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`;
@@ -95,6 +98,7 @@ function openChildren(tree: Tree, directory: string): { path: string; place: num
 const places = new WeakMap<TreeDirectory, Map<string, number>>();
 
 function placeIn(tree: Tree, directory: string, name: string): number {
+  if (name.startsWith(UNKNOWN)) return Number(name.slice(UNKNOWN.length));
   const known = tree.directories.get(directory);
   if (known === undefined) return -1;
   let index = places.get(known);
@@ -118,7 +122,7 @@ function find(tree: Tree, directory: string, level: number, index: number): Tree
   const problem = tree.problems.get(directory);
   if (known === undefined || known.total === 0) {
     const note = problem ?? (known === undefined ? 'Reading…' : 'Empty');
-    return { path: directory, level, parent: directory, index: 0, count: 1, entry: null, expanded: null, note };
+    return { path: childPath(directory, `${UNKNOWN}0`), level, parent: directory, index: 0, count: 1, entry: null, expanded: null, note };
   }
   let row = 0;
   let place = 0;
@@ -132,7 +136,7 @@ function find(tree: Tree, directory: string, level: number, index: number): Tree
   }
   const at = place + index - row;
   const entry = entryAt(known, at) ?? null;
-  const path = entry === null ? `${childPath(directory, '')}\0${at}` : childPath(directory, entry.name);
+  const path = entry === null ? childPath(directory, `${UNKNOWN}${at}`) : childPath(directory, entry.name);
   return {
     path,
     level,

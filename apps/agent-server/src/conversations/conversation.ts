@@ -175,17 +175,10 @@ export class Conversation {
     this.traceId = currentContext()?.traceId ?? this.traceId;
     if (message.run) await this.confirmation.rejectPending(ANSWERED_OTHERWISE);
     const id = message.event_id ?? randomUUID();
-    if (!this.log.events.some((event) => event.id === id)) this.deps.actionServer.markTurn(this.id);
-    const event: ConversationEvent = {
-      id,
-      timestamp: new Date().toISOString(),
-      source: 'user',
-      kind: 'MessageEvent',
-      llm_message: { role: 'user', content: message.content.map(({ text }) => ({ type: 'text', text })) },
-      ...(message.sender === undefined ? {} : { sender: message.sender }),
-      ...this.setup.broughtBy(message.content.map(({ text }) => text).join('\n'), this.log.events),
-    };
+    const isNew = !this.log.has(id);
+    const event = userMessage(id, message, (text) => this.setup.broughtBy(text, this.log.events));
     await this.log.append([this.deps.mask.event(boundEvent(event))]);
+    if (isNew) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !untakenMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     if (this.active !== undefined) this.runAgain = true;
     else this.startRun();

@@ -54,6 +54,8 @@ export class ActionServerClient implements ToolPort {
   private marking: Promise<void> = Promise.resolve();
   /** Turns whose beginning is not remembered, or not yet: what the tool process knows of them is of an earlier one. */
   private readonly unmarked = new Set<string>();
+  /** Those whose mark is asked for and has not begun. */
+  private readonly toMark = new Set<string>();
 
   constructor(
     private readonly url: string,
@@ -87,11 +89,15 @@ export class ActionServerClient implements ToolPort {
    * long leaves the turn without a beginning to compare with.
    */
   markTurn(turn: string): void {
+    // One that has not begun will find what there is now.
+    if (this.toMark.has(turn)) return;
     const asked = async (): Promise<void> => {
+      this.toMark.delete(turn);
       const { status } = await this.attempt('/git/mark', { turn }, AbortSignal.timeout(MARK_TIMEOUT_MS), makeTraceparent());
       if (status < 300) this.unmarked.delete(turn);
     };
     this.unmarked.add(turn);
+    this.toMark.add(turn);
     this.marking = this.marking.then(asked).catch(() => {});
   }
 

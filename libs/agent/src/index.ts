@@ -9,7 +9,7 @@ export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettin
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
 export { type Assessment, assess } from './security/analyze.js';
-export { activatedBy, skillsPrompt } from './skills/activation.js';
+export { activatedBy, broughtByFiles, skillsPrompt } from './skills/activation.js';
 export { invokeSkillTool } from './skills/invoke-skill.js';
 export { type Skill, skillOfFile, skillOfStart } from './skills/skill.js';
 export { lastStats, listedStats, StatsBook } from './stats.js';

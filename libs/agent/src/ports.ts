@@ -1,4 +1,4 @@
-import type { ConfirmationSettings, ConversationEvent, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { AgentAction, ConfirmationSettings, ConversationEvent, EventOf, SandboxAction, SandboxObservation } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
 import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
 import type { CondenserSettings } from './condenser/condense.js';
@@ -43,6 +43,8 @@ export interface AgentPorts {
   readonly holdsSecret?: (text: string) => boolean;
   /** `null`: nothing is asked. */
   readonly hooks: HookPort | null;
+  /** Skills of the files that an action was about, for the model to read with its answer. Absent: there are none. */
+  readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;
   readonly clock: Clock;

@@ -184,13 +184,16 @@ async function answerTo(
     return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: error.detail };
   }
   const added = hooked ? await afterTool(ports, event, action, observation, signal) : '';
+  const brought = observation.is_error ? {} : (ports.skillsOf?.(action, ports.log.events) ?? {});
+  const extended = [...(added === '' ? [] : [{ type: 'text' as const, text: added }]), ...(brought.extended_content ?? [])];
   return {
     kind: 'ObservationEvent',
     source: 'environment',
     ...about,
     observation,
     parent_id: event.id,
-    ...(added === '' ? {} : { extended_content: [{ type: 'text', text: added }] }),
+    ...brought,
+    ...(extended.length === 0 ? {} : { extended_content: extended }),
   };
 }
 

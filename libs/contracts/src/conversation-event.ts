@@ -71,8 +71,9 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     tool_name: z.string(),
     tool_call_id: z.string(),
     observation: z.looseObject({ kind: z.string(), content: z.array(ObservationContent), is_error: z.boolean() }),
-    /** What a hook says of it to the model. */
+    /** What a hook says of it to the model, and the skills of the files that it was about. */
     extended_content: z.array(TextContent).optional(),
+    activated_skills: z.array(z.string()).optional(),
   }),
   /** A person or a hook did not let the action happen. */
   base.extend({

@@ -14,6 +14,7 @@ export {
   type WaitingClaim,
 } from './fair-queue.js';
 export { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft, shownText } from './file-draft.js';
+export { globMatcher } from './glob-matcher.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export {
   acceptedUnheard,

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type GrepAction, MAX_OBSERVATION_LENGTH, MAX_SEARCH_RESULTS } from '@slipway/contracts';
+import { globMatcher } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { globMatcher } from './glob-matcher.js';
 import { ripgrep } from './ripgrep.js';
 import { type FoundFiles, notADirectory, searchPlace } from './search-place.js';
 

@@ -13,6 +13,7 @@ export interface AgentPortsOptions {
   readonly holdsSecret: (text: string) => boolean;
   readonly toolbox: Toolbox;
   readonly hooks: AgentPorts['hooks'];
+  readonly skillsOf: NonNullable<AgentPorts['skillsOf']>;
   readonly onDelta: (delta: StreamingDelta) => void;
   readonly traceparent: () => string;
   readonly logger: Logger;

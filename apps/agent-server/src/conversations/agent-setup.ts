@@ -1,5 +1,7 @@
 import {
+  type AgentPorts,
   activatedBy,
+  broughtByFiles,
   type ComingTools,
   type EventStamp,
   type HookPort,
@@ -33,6 +35,7 @@ export class AgentSetup {
     private readonly prompt: string,
     readonly hooks: HookPort | null,
     private readonly plans = false,
+    private readonly workingDir = '/',
   ) {}
 
   /** Before any start: nothing runs yet. */
@@ -66,6 +69,7 @@ export class AgentSetup {
       [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base)].filter((part) => part !== undefined).join('\n\n'),
       hooks,
       plans,
+      workspace.working_dir,
     );
   }
 
@@ -82,6 +86,9 @@ export class AgentSetup {
       tools: this.toolbox.tools.map(listedTool),
     });
   }
+
+  /** What files bring that an action looked at or changed. */
+  readonly skillsOf: NonNullable<AgentPorts['skillsOf']> = (action, events) => broughtByFiles(action, this.workingDir, this.skills, events);
 
   /** What a message brings beside its own text. */
   broughtBy(text: string, events: readonly ConversationEvent[]): Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'> {

@@ -390,6 +390,7 @@ export class Conversation {
       holdsSecret: (text) => this.deps.mask.text(text) !== text,
       toolbox: this.setup.toolbox,
       hooks: this.setup.hooks,
+      skillsOf: this.setup.skillsOf,
       onDelta: (delta) => this.passOn(deltas.next(delta), started),
       traceparent: () => makeTraceparent(this.traceId),
       logger: this.deps.logger,

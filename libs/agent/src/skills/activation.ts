@@ -1,5 +1,7 @@
-import type { ConversationEvent, EventOf } from '@slipway/contracts';
+import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
+import { globMatcher } from '@slipway/domain';
 import { condensedOf } from '../condenser/condensation.js';
+import { pathsOf } from '../security/subject.js';
 import type { Skill } from './skill.js';
 
 /** Skills that one message brings at most, and the length of all they say. Characters. */
@@ -16,6 +18,35 @@ export function activatedBy(
     const trigger = skill.shown === 'always' ? undefined : skill.triggers.find((each) => isIn(text, each));
     return trigger === undefined ? [] : [{ skill, trigger }];
   });
+  return bringing(triggered, events, (trigger) => `the message says "${trigger}"`);
+}
+
+/** What an answer says beside its own text: the skills of the files that its action looked at or changed. `workingDir`: what paths of skills begin in. */
+export function broughtByFiles(
+  action: AgentAction,
+  workingDir: string,
+  skills: readonly Skill[],
+  events: readonly ConversationEvent[],
+): Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'> {
+  const scoped = skills.filter(({ paths, shown }) => paths.length > 0 && shown !== 'always');
+  if (scoped.length === 0) return {};
+  const looked = action.kind === 'FileEditorAction' && action.command === 'view' ? [action.path] : [];
+  const base = `${workingDir.replace(/\/+$/, '')}/`;
+  const files = [...pathsOf(action), ...looked]
+    .map((file) => (file.startsWith(base) ? file.slice(base.length) : file.replace(/^\.\//, '')))
+    .filter((file) => !file.startsWith('/'));
+  const touched = scoped.flatMap((skill) => {
+    const trigger = files.find((file) => skill.paths.some((glob) => globMatcher(glob)?.(file) === true));
+    return trigger === undefined ? [] : [{ skill, trigger }];
+  });
+  return bringing(touched, events, (file) => `${file} is a file of its kind`);
+}
+
+function bringing(
+  triggered: ReadonlyArray<{ readonly skill: Skill; readonly trigger: string }>,
+  events: readonly ConversationEvent[],
+  why: (trigger: string) => string,
+): Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'> {
   if (triggered.length === 0) return {};
   const known = activeSkills(events);
   let left = MAX_LENGTH;
@@ -29,14 +60,18 @@ export function activatedBy(
   if (brought.length === 0) return {};
   return {
     activated_skills: brought.map(({ skill }) => skill.name),
-    extended_content: brought.map(({ skill, trigger }) => ({ type: 'text', text: told(skill, trigger) })),
+    extended_content: brought.map(({ skill, trigger }) => ({ type: 'text', text: told(skill, why(trigger)) })),
   };
 }
 
 /** Names of the skills that the model still sees the text of. */
 function activeSkills(events: readonly ConversationEvent[]): Set<string> {
   const { forgotten } = condensedOf(events);
-  return new Set(events.flatMap((event) => (event.kind === 'MessageEvent' && !forgotten.has(event.id) ? (event.activated_skills ?? []) : [])));
+  return new Set(
+    events.flatMap((event) =>
+      (event.kind === 'MessageEvent' || event.kind === 'ObservationEvent') && !forgotten.has(event.id) ? (event.activated_skills ?? []) : [],
+    ),
+  );
 }
 
 /** As a word of its own: `git` is not in `digital`. */
@@ -45,9 +80,9 @@ function isIn(text: string, trigger: string): boolean {
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'u').test(text.toLowerCase());
 }
 
-function told(skill: Skill, trigger: string): string {
+function told(skill: Skill, why: string): string {
   const where = skill.source === null ? '' : ` It is in ${skill.source}.`;
-  return `<EXTRA_INFO>\nThis is the skill "${skill.name}", here because the message says "${trigger}".${where} Use it if it fits what was asked.\n\n${skill.content}\n</EXTRA_INFO>`;
+  return `<EXTRA_INFO>\nThis is the skill "${skill.name}", here because ${why}.${where} Use it if it fits what was asked.\n\n${skill.content}\n</EXTRA_INFO>`;
 }
 
 /** The part of the system prompt that tells of skills; `undefined` when there is nothing to tell. What `already` holds is not said twice. */

@@ -15,8 +15,10 @@ export interface Skill {
   readonly source: string | null;
   /** Words, and `/names`, that bring it into a message. */
   readonly triggers: readonly string[];
+  /** Globs, as lines of `.gitignore`: a file that they name brings it when the agent looks at or changes it. */
+  readonly paths: readonly string[];
   /**
-   * `always`: in the system prompt. `listed`: named there, and read when it is wanted. `hidden`: only its triggers bring it.
+   * `always`: in the system prompt. `listed`: named there, and read when it is wanted. `hidden`: only its triggers and paths bring it.
    */
   readonly shown: 'always' | 'listed' | 'hidden';
 }
@@ -29,6 +31,7 @@ export function skillOfFile(path: string, file: string): Skill | null {
   const isFolder = parts.at(-1) === 'SKILL.md';
   const name = said(fields['name']) || (isFolder ? (parts.at(-2) ?? '') : (parts.at(-1) ?? '').replace(/\.md$/i, ''));
   const triggers = listOf(fields['triggers']);
+  const paths = listOf(fields['paths']);
   const hidden = said(fields['disable-model-invocation']) === 'true' || said(fields['disable_model_invocation']) === 'true';
   return {
     name: name.slice(0, 200),
@@ -36,7 +39,8 @@ export function skillOfFile(path: string, file: string): Skill | null {
     content: text.trim().slice(0, MAX_CONTENT),
     source: path,
     triggers,
-    shown: isFolder ? (hidden ? 'hidden' : 'listed') : triggers.length > 0 ? 'hidden' : 'always',
+    paths,
+    shown: isFolder ? (hidden ? 'hidden' : 'listed') : triggers.length + paths.length > 0 ? 'hidden' : 'always',
   };
 }
 
@@ -48,6 +52,7 @@ export function skillOfStart(given: GivenSkill): Skill {
     content: given.content.trim().slice(0, MAX_CONTENT),
     source: given.source ?? null,
     triggers: triggers.slice(0, MAX_TRIGGERS),
+    paths: (given.trigger?.paths ?? []).slice(0, MAX_TRIGGERS),
     shown: given.is_agentskills_format ? (given.disable_model_invocation ? 'hidden' : 'listed') : given.trigger ? 'hidden' : 'always',
   };
 }

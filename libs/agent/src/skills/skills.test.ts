@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
-import type { ConversationEvent } from '@slipway/contracts';
+import type { AgentAction, ConversationEvent } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { activatedBy, skillsPrompt } from './activation.js';
+import { activatedBy, broughtByFiles, skillsPrompt } from './activation.js';
 import { readFrontMatter } from './front-matter.js';
 import { invokeSkillTool } from './invoke-skill.js';
 import { type Skill, skillOfFile, skillOfStart } from './skill.js';
@@ -27,6 +27,7 @@ describe('a skill file', () => {
       content: 'Use buildx.',
       source: '.openhands/skills/docker.md',
       triggers: ['docker', '/build-image'],
+      paths: [],
       shown: 'hidden',
     });
     expect(skillOfFile('.openhands/skills/style.md', 'Two spaces.')).toMatchObject({ name: 'style', shown: 'always', triggers: [] });
@@ -120,5 +121,41 @@ describe('the system prompt', () => {
     const read = (name: string) => tool.observe?.({ kind: 'InvokeSkillAction', name } as never, undefined as never);
     expect(JSON.stringify(read('pdf'))).toContain('Run pdftotext.');
     expect(read('style')).toMatchObject({ is_error: true });
+  });
+});
+
+describe('a skill of files', () => {
+  const rules = [
+    skillOfFile('.openhands/skills/sql.md', '---\npaths: ["db/**/*.{sql,psql}", "!x"]\n---\nNever drop a column.'),
+    skillOfStart({
+      name: 'docs',
+      content: 'Short sentences.',
+      is_agentskills_format: false,
+      disable_model_invocation: false,
+      trigger: { type: 'path', paths: ['*.md'] },
+    }),
+  ].filter((skill) => skill !== null);
+  const brought = (action: object, events: readonly ConversationEvent[] = []) => broughtByFiles(action as AgentAction, '/w/project/', rules, events);
+
+  it('comes with the answer when the agent looks at or changes a file that it names, and not with others', () => {
+    expect(rules.map(({ shown }) => shown)).toEqual(['hidden', 'hidden']);
+    expect(brought({ kind: 'FileEditorAction', command: 'view', path: '/w/project/db/new/one.sql' })).toMatchObject({
+      activated_skills: ['sql'],
+      extended_content: [{ text: expect.stringContaining('Never drop a column.') }],
+    });
+    const patch = '*** Begin Patch\n*** Update File: db/a.psql\n@@\n-a\n+b\n*** Add File: guide/deep/b.md\n+c\n*** End Patch';
+    expect(brought({ kind: 'ApplyPatchAction', patch }).activated_skills).toEqual(['sql', 'docs']);
+    for (const path of ['/w/project/src/a.sql', '/etc/db/a.sql', '/w/projects/db/a.sql', '/w/project/db/a.sqlx'])
+      expect(brought({ kind: 'FileEditorAction', command: 'view', path })).toEqual({});
+    expect(brought({ kind: 'TerminalAction', command: 'cat db/a.sql' })).toEqual({});
+  });
+
+  it('comes once, as long as the model sees it', () => {
+    const action = { kind: 'FileEditorAction', command: 'create', path: '/w/project/README.md' };
+    const first = brought(action);
+    const event = { id: 'e1', kind: 'ObservationEvent', ...first } as unknown as ConversationEvent;
+    expect(brought(action, [event])).toEqual({});
+    const forgotten = { id: 'e2', kind: 'Condensation', forgotten_event_ids: ['e1'] } as unknown as ConversationEvent;
+    expect(brought(action, [event, forgotten])).toEqual(first);
   });
 });

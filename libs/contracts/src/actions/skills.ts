@@ -10,7 +10,14 @@ export const GivenSkill = z.looseObject({
   content: z.string().max(1_000_000),
   description: z.string().nullish(),
   source: z.string().nullish(),
-  trigger: z.looseObject({ type: z.string(), keywords: z.array(z.string()).optional(), triggers: z.array(z.string()).optional() }).nullish(),
+  trigger: z
+    .looseObject({
+      type: z.string(),
+      keywords: z.array(z.string()).optional(),
+      triggers: z.array(z.string()).optional(),
+      paths: z.array(z.string()).optional(),
+    })
+    .nullish(),
   is_agentskills_format: z.boolean().default(false),
   disable_model_invocation: z.boolean().default(false),
 });

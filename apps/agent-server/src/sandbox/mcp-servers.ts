@@ -34,7 +34,10 @@ interface Watch {
   readonly directory: string;
   readonly lets: (name: string) => boolean;
   readonly end: AbortController;
-  readonly settled: Promise<void>;
+  settled: Promise<void>;
+  /** All of them have been heard of, or have had their time for it. */
+  heard: boolean;
+  latest?: McpToolsResponse;
 }
 
 /** The MCP servers of one conversation as its agent sees them: tools that come and go, and words about it. The tool process runs the servers; nothing of a start waits for them. */
@@ -60,9 +63,14 @@ export class McpServers implements ComingTools {
     const end = new AbortController();
     const first = Promise.withResolvers<void>();
     this.updates = 0;
-    const settled = Promise.race([first.promise, wait(FIRST_TOOLS_MS, undefined, { ref: false })]);
-    this.watch = { config, directory: workspace.working_dir, lets: toolFilter(agent), end, settled };
-    this.follow(this.watch, first.resolve).catch((error: unknown) => this.deps.logger.error({ err: error }, 'MCP servers are not followed any more'));
+    const watch: Watch = { config, directory: workspace.working_dir, lets: toolFilter(agent), end, settled: Promise.resolve(), heard: false };
+    // Whoever waits for it sees in the log what became of them.
+    watch.settled = Promise.race([first.promise, wait(FIRST_TOOLS_MS, undefined, { ref: false })]).then(async () => {
+      watch.heard = true;
+      if (this.watch === watch && watch.latest !== undefined) await this.take(watch, watch.latest);
+    });
+    this.watch = watch;
+    this.follow(watch, first.resolve).catch((error: unknown) => this.deps.logger.error({ err: error }, 'MCP servers are not followed any more'));
   }
 
   async settled(signal: AbortSignal): Promise<void> {
@@ -118,7 +126,8 @@ export class McpServers implements ComingTools {
         if (status >= 300) throw new Error(`status ${status}`);
         const told = McpToolsResponse.parse(body);
         if (signal.aborted) return;
-        if (told.revision !== known) this.take(watch, told);
+        watch.latest = told;
+        if (told.revision !== known) await this.take(watch, told);
         known = told.revision;
         if (told.servers.every(({ state }) => state !== 'connecting')) settled();
       } catch (error) {
@@ -129,7 +138,8 @@ export class McpServers implements ComingTools {
     }
   }
 
-  private take(watch: Watch, { servers, tools }: McpToolsResponse): void {
+  /** Resolves when what is to be said of it is in the log. */
+  private async take(watch: Watch, { servers, tools }: McpToolsResponse): Promise<void> {
     const taken = new Set(
       [...STANDARD_TOOLS, ...OPTIONAL_TOOLS].flatMap(({ definition, aliases }) => [definition.name, ...(aliases ?? [])]).concat('task', 'invoke_skill'),
     );
@@ -142,6 +152,8 @@ export class McpServers implements ComingTools {
           this.call({ name: called, server, tool: own, arguments: data }, { signal, traceparent: ports.traceparent() }),
         ),
       );
+    // One word on all of them, as long as that keeps nobody waiting.
+    if (!watch.heard && servers.some(({ state }) => state === 'connecting')) return;
     const states = servers.map((server) => ({ ...server, tools: offered.filter(({ tool, name }) => tool.server === server.name && watch.lets(name)).length }));
     const told = states.flatMap((now) => {
       const was = this.states.find(({ name }) => name === now.name);
@@ -154,7 +166,7 @@ export class McpServers implements ComingTools {
     if (!isNews || this.updates >= MAX_UPDATES) return;
     this.updates += 1;
     // A log that takes no more has other worries.
-    this.note({ servers: states, told: told.join('\n') }).catch(() => {});
+    await this.note({ servers: states, told: told.join('\n') }).catch(() => {});
   }
 }
 
@@ -168,7 +180,7 @@ function wordsFor(was: McpServerState | undefined, now: McpServerState, fresh: r
   if (now.state !== 'ready') return [];
   const left =
     now.dropped.length > 0 && was?.state !== 'ready' ? [`Of the tools of the MCP server ${name} these cannot be used: ${now.dropped.join('; ')}.`] : [];
-  if (was === undefined || was.state === 'connecting') return left;
+  if (was === undefined) return left;
   if (was.state !== 'ready') return [`The MCP server ${name} is available now${fresh.length === 0 ? '' : `, with the tools ${fresh.join(', ')}`}.`, ...left];
   return fresh.length === 0 ? left : [`The MCP server ${name} has more tools now: ${fresh.join(', ')}.`];
 }

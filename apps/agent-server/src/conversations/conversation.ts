@@ -46,6 +46,7 @@ import { MetaFile } from './meta-file.js';
 import { logOfRun } from './run-log.js';
 import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
+import { userMessage } from './user-message.js';
 
 /** How long an interrupt waits for the run to end by itself. Milliseconds; the caller has its answer within a second. */
 const INTERRUPT_MS = 700;

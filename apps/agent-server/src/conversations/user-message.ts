@@ -1,0 +1,19 @@
+import type { EventOf, SendEventRequest } from '@slipway/contracts';
+
+/** What a person said, as its event. @param brought what its text brings beside itself. */
+export function userMessage(
+  id: string,
+  { content, sender }: SendEventRequest,
+  brought: (text: string) => Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'>,
+): EventOf<'MessageEvent'> {
+  const texts = content.map(({ text }) => text);
+  return {
+    id,
+    timestamp: new Date().toISOString(),
+    source: 'user',
+    kind: 'MessageEvent',
+    llm_message: { role: 'user', content: texts.map((text) => ({ type: 'text', text })) },
+    ...(sender === undefined ? {} : { sender }),
+    ...brought(texts.join('\n')),
+  };
+}

@@ -48,11 +48,11 @@ export function metaOf(id: string, request: StartConversationRequest, createdAt:
   };
 }
 
-/** Steps that a change asks for; `null`: as many as can be. @throws SlipwayError `request.invalid` beyond the ceiling. */
-export function stepsOf(wanted: number | null | undefined, ceiling: number | null): number | undefined {
-  if (wanted === undefined) return undefined;
-  if (wanted === null) return ceiling ?? DEFAULT_MAX_ITERATIONS;
-  if (ceiling === null || wanted <= ceiling) return wanted;
+/** What a change of the steps is for a conversation: `null` is as many as can be, nothing stays. @throws SlipwayError `request.invalid` beyond the ceiling. */
+export function stepsOf(wanted: number | null | undefined, ceiling: number | null): Partial<Pick<ConversationMeta, 'max_iterations'>> {
+  if (wanted === undefined) return {};
+  if (wanted === null) return { max_iterations: ceiling ?? DEFAULT_MAX_ITERATIONS };
+  if (ceiling === null || wanted <= ceiling) return { max_iterations: wanted };
   const message = `must be at most ${ceiling} here`;
   throw new SlipwayError('request.invalid', `max_iterations: ${message}`, { fields: [{ path: 'max_iterations', message }] });
 }

@@ -253,12 +253,10 @@ export class Conversation {
   /** From the next step on; a run that paused at a limit goes on with `run`. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`. */
   async setTerms({ agent_type, max_iterations, max_budget_per_task }: AgentTerms): Promise<void> {
     this.assertOwned();
-    const steps = stepsOf(max_iterations, this.meta.iteration_ceiling);
+    const budget = max_budget_per_task === undefined ? {} : { max_budget: max_budget_per_task };
+    const change = { ...stepsOf(max_iterations, this.meta.iteration_ceiling), ...budget };
     if (agent_type !== undefined) await this.become(agent_type);
-    this.file.change({
-      ...(steps === undefined ? {} : { max_iterations: steps }),
-      ...(max_budget_per_task === undefined ? {} : { max_budget: max_budget_per_task }),
-    });
+    this.file.change(change);
   }
 
   private async become(agent_type: NonNullable<AgentTerms['agent_type']>): Promise<void> {

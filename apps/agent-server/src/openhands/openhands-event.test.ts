@@ -45,6 +45,20 @@ describe("what OpenHands' clients are shown", () => {
     });
   });
 
+  it('is the picture of a page as their field for it, and nothing of ours beside', () => {
+    const text = { type: 'text' as const, text: 'The page is there.' };
+    const picture = { type: 'image' as const, image_urls: ['data:image/jpeg;base64,/9j/4AAQ'] };
+    const observation = { kind: 'BrowserObservation', content: [text, picture], is_error: false, screenshot_data: null, full_output_save_dir: null };
+    const event: ConversationEvent = {
+      ...base,
+      ...call,
+      kind: 'ObservationEvent',
+      action_id: base.id,
+      observation: { ...observation, page: { url: 'http://a.test/' } },
+    };
+    expect(openhandsEvent(event)).toEqual({ ...event, observation: { ...observation, content: [text], screenshot_data: '/9j/4AAQ' } });
+  });
+
   it('is the object of the log itself where there is nothing of ours in it', () => {
     const pause: ConversationEvent = { ...base, kind: 'PauseEvent' };
     expect(openhandsEvent(pause)).toBe(pause);

@@ -36,7 +36,16 @@ function actionOf({ action }: EventOf<'ActionEvent'>): EventOf<'ActionEvent'>['a
 function observationOf({ observation, tool_name }: EventOf<'ObservationEvent'>): EventOf<'ObservationEvent'>['observation'] {
   const { content, is_error } = observation;
   const fields = OBSERVATION_FIELDS[observation.kind];
-  return fields === undefined ? { kind: 'MCPToolObservation', content, is_error, tool_name } : only(observation, ['kind', 'content', 'is_error'], fields);
+  if (fields === undefined) return { kind: 'MCPToolObservation', content, is_error, tool_name };
+  const known = only(observation, ['kind', 'content', 'is_error'], fields);
+  return observation.kind === 'BrowserObservation' ? withScreenshot(known) : known;
+}
+
+/** Their picture of a page is a field of its own, beside the text. */
+function withScreenshot(observation: EventOf<'ObservationEvent'>['observation']): EventOf<'ObservationEvent'>['observation'] {
+  const pictures = observation.content.flatMap((part) => (part.type === 'image' ? part.image_urls : []));
+  const data = pictures.flatMap((url) => /^data:image\/jpeg;base64,([A-Za-z0-9+/]+=*)$/.exec(url)?.[1] ?? [])[0];
+  return data === undefined ? observation : { ...observation, content: observation.content.filter(({ type }) => type !== 'image'), screenshot_data: data };
 }
 
 /** The value without fields of other names; the same object when it has none. */

@@ -181,6 +181,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: members, last joined first. */
     listOrganizationMembers: (request: { org: string; query?: OperationQuery<'listOrganizationMembers'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}/members', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrganizationMembers'>>,
+    /** As OpenHands: how many members there are, or how many a search finds. */
+    countOrganizationMembers: (request: { org: string; query?: OperationQuery<'countOrganizationMembers'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations/{org}/members/count', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'countOrganizationMembers'>>,
     /** As OpenHands: another role for a member, not above the caller’s own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.last-owner`, `org.being-deleted` besides the common codes. */
     updateOrganizationMember: (request: { org: string; user: string; body: OperationBody<'updateOrganizationMember'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/organizations/{org}/members/{user}', { org: request.org, user: request.user }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOrganizationMember'>>,

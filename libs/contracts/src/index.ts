@@ -356,6 +356,7 @@ export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, Up
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
 export {
   AcceptOrganizationInvitation,
+  type CountOrganizationMembersQuery,
   CreatedProgramKey,
   CreateOrganization,
   CreateProgramKey,

@@ -65,6 +65,12 @@ export const ListOrganizationMembersQuery = PageById.extend({
     .optional(),
 });
 export type ListOrganizationMembersQuery = z.infer<typeof ListOrganizationMembersQuery>;
+export const CountOrganizationMembersQuery = ListOrganizationMembersQuery.pick({ email: true });
+export type CountOrganizationMembersQuery = z.infer<typeof CountOrganizationMembersQuery>;
+export const OrganizationMemberCount = z
+  .int()
+  .nonnegative()
+  .meta({ examples: [12] });
 export const UpdateOrganizationMember = z.strictObject({ role: z.enum(ROLES) });
 export type UpdateOrganizationMember = z.infer<typeof UpdateOrganizationMember>;
 

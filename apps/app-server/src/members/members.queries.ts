@@ -56,6 +56,14 @@ export function listMembers(
   });
 }
 
+/** As many as `listMembers` would list without a limit. */
+export function countMembers(pool: SqlPool, orgId: string, words: readonly string[]): Promise<number> {
+  const match = "AND app.person_words(u.name, u.email) @@ to_tsquery('simple', $2)";
+  const text = `SELECT count(*)::int AS count FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE m.org_id = $1 ${words.length === 0 ? '' : match}`;
+  const values = words.length === 0 ? [orgId] : [orgId, words.map((word) => `'${word}':*`).join(' & ')];
+  return inOrg(pool, orgId, async (client) => (await client.query<{ count: number }>(text, values)).rows[0]?.count ?? 0);
+}
+
 export async function findMember(client: PoolClient, orgId: string, userId: string): Promise<Member | null> {
   const { rows } = await client.query<MemberRow>(
     `SELECT ${COLUMNS} FROM app.membership m JOIN app.user_account u ON u.id = m.user_id WHERE m.org_id = $1 AND m.user_id = $2`,

@@ -9,7 +9,7 @@ import { wantJobAs } from '../jobs/outbox.queries.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayGrant, presentPermissions } from './granting.js';
 import { readMemberCursor, wordsOf, writeMemberCursor } from './member-cursor.js';
-import { findMember, listMembers, withSpending } from './members.queries.js';
+import { countMembers, findMember, listMembers, withSpending } from './members.queries.js';
 import { assertKept, countRemoval, endMembership, hasOtherOwner, lockOrg, type OrgRow, roleOf, setRole } from './membership.queries.js';
 
 /** Who belongs to an organization, and as what. Every change holds the organization's row, so that none is decided on what another has just changed. */
@@ -33,6 +33,11 @@ export class MembersService {
     const data = rows.slice(0, query.limit);
     const last = data.at(-1);
     return { data, page: { nextCursor: rows.length > query.limit && last !== undefined ? writeMemberCursor(last) : null } };
+  }
+
+  /** Of those that a search finds, or of all. */
+  count(caller: Principal, search: string | undefined): Promise<number> {
+    return countMembers(this.pool, caller.orgId, wordsOf(search));
   }
 
   /** @throws SlipwayError `resource.not-found` */

@@ -79,6 +79,8 @@ describe('OpenHands’ organizations and keys', () => {
       next = page.next_page_id;
     }
     expect(new Set(found.map(({ user_id }) => user_id))).toEqual(new Set([owner.userId, member.userId, passing.userId]));
+    expect((await app.http<number>(owner, 'GET', path('/members/count'))).body).toBe(3);
+    expect((await app.http<number>(owner, 'GET', path('/members/count?email=passing'))).body).toBe(1);
     const changed = await app.http<OrganizationMember>(owner, 'PATCH', path(`/members/${passing.userId}`), { role: 'admin' });
     expect(changed.body).toMatchObject({ user_id: passing.userId, role: 'admin', role_rank: 20, status: 'active' });
     expect((await app.http(member, 'DELETE', path(`/members/${passing.userId}`))).status).toBe(403);

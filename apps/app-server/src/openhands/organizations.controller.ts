@@ -2,6 +2,7 @@ import { Controller, Header, Param } from '@nestjs/common';
 import type { Proven, SignedIn } from '@slipway/auth';
 import {
   type AcceptOrganizationInvitation,
+  type CountOrganizationMembersQuery,
   type CreateOrganization,
   type Done,
   type InviteToOrganization,
@@ -83,6 +84,11 @@ export class OrganizationsController {
       ...(query.email === undefined ? {} : { search: query.email }),
     });
     return { items: data.map(organizationMemberOf), next_page_id: page.nextCursor };
+  }
+
+  @Serves(operations.countOrganizationMembers)
+  countMembers(@Caller() caller: Principal, @Query() { email }: CountOrganizationMembersQuery): Promise<number> {
+    return this.members.count(caller, email);
   }
 
   @Serves(operations.updateOrganizationMember)

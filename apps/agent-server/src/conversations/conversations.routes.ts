@@ -14,6 +14,7 @@ import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import { LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
 import type { Conversation } from './conversation.js';
 import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
@@ -22,10 +23,15 @@ import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
 
-/** A value, or one of OpenHands' wrappers around it. */
+/** A value, or one of OpenHands' wrappers around it, or where it is looked up. */
 const Secrets = z.looseObject({
-  secrets: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'), z.union([z.string(), z.looseObject({ value: z.string() })])),
+  secrets: z.record(
+    z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'is not the name of a variable'),
+    z.union([z.string(), LookupSecret, z.looseObject({ kind: z.literal('StaticSecret').optional(), value: z.string() })]),
+  ),
 });
+
+const isLookup = (secret: object): secret is LookupSecret => (secret as { kind?: unknown }).kind === 'LookupSecret';
 
 const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
 
@@ -103,9 +109,15 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
       await conversation.respond(parseOrThrow(RespondToConfirmationRequest, await readJson(request)));
       return SUCCESS;
     }),
-    on('POST', '/secrets', async (_conversation, { request }) => {
+    on('POST', '/secrets', async (_conversation, { request, signal }) => {
       const { secrets } = parseOrThrow(Secrets, await readJson(request));
-      const env = Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [name, typeof secret === 'string' ? secret : secret.value]));
+      const found = Object.entries(secrets).map(async ([name, secret]) => {
+        if (typeof secret === 'string') return [name, secret] as const;
+        if (!isLookup(secret)) return [name, secret.value] as const;
+        mask.add(Object.values(secret.headers ?? {}));
+        return [name, await lookUp(name, secret, signal)] as const;
+      });
+      const env = Object.fromEntries(await Promise.all(found));
       mask.addNamed(env);
       actionServer.addEnv(env);
       return SUCCESS;

@@ -137,11 +137,10 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['POST', '/api/bash/start_bash_command'],
     ['POST', '/api/bash/execute_bash_command'],
   ),
-  ...rows(
-    'differs',
-    'Values and StaticSecret. A secret that is to be looked up at an address is refused: this process holds keys and calls nobody on request.',
-    ['POST', '/api/conversations/{conversation_id}/secrets'],
-  ),
+  ...rows('differs', 'Values, StaticSecret and LookupSecret; that is looked up once, when it is handed over, and not at each use.', [
+    'POST',
+    '/api/conversations/{conversation_id}/secrets',
+  ]),
   ...rows('differs', 'Skills of the project. Public skills, and those of a person or an organization, come from the app.', ['POST', '/api/skills']),
   ...rows(
     'not-here',

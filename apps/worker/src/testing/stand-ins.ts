@@ -24,6 +24,8 @@ interface Sandbox {
   conversation: { epoch: number; head: number; resumeRun: boolean; produced: number; suffix: string; notice: string | null } | null;
   /** The model that the agent was given last. */
   llm: LlmSettings | null;
+  /** How far the agent goes by itself, each time that it was told. */
+  readonly terms: object[];
   /** What the start brought of tool servers. */
   mcpServers: unknown;
   /** Ids of messages in the order in which this sandbox took them in. */
@@ -177,7 +179,7 @@ export class StandIns {
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
     const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
-    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, mcpServers: null, messages: [] };
+    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, terms: [], mcpServers: null, messages: [] };
     session.status = 'running';
   }
 
@@ -200,12 +202,18 @@ export class StandIns {
         const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
         const agent = body['agent'] as { llm: LlmSettings; mcp_config?: unknown };
         sandbox.llm = agent.llm;
+        const { agent_type = 'default', max_iterations, max_budget_per_task = null } = body;
+        sandbox.terms.push({ agent_type, max_iterations, max_budget_per_task });
         sandbox.mcpServers = agent.mcp_config ?? null;
         sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
+    if (where.endsWith('/terms')) {
+      sandbox.terms.push(body);
+      return { status: 200, body: { success: true } };
+    }
     if (where.endsWith('/switch_llm')) {
       sandbox.llm = { ...(body['llm'] as LlmSettings) };
       return { status: 200, body: { success: true } };

@@ -1,0 +1,41 @@
+import { after, before, describe, it } from 'node:test';
+import { inOrg } from '@slipway/db/sql';
+import { expect } from 'expect';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
+
+describe('how far the agent of a conversation goes by itself', () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene();
+  });
+  after(() => scene.close());
+
+  const told = (id: string): readonly object[] => scene.peers.sessions.get(id)?.sandbox?.terms ?? [];
+  /** As app-server stores what no sandbox could be told. */
+  const change = (id: string, type: string, steps: number | null, budget: string | null): Promise<unknown> =>
+    inOrg(scene.pool, ORG, (client) =>
+      client.query('UPDATE app.conversation SET agent_type = $2, max_iterations = $3, max_budget_usd = $4::numeric WHERE id = $1', [id, type, steps, budget]),
+    );
+
+  it('is told at the start, below the ceiling of the installation, and once more for each change that came meanwhile', async () => {
+    const { id, message } = await scene.create();
+    await change(id, 'plan', 4, '2.50');
+    await scene.start(id);
+    expect(told(id)).toEqual([{ agent_type: 'plan', max_iterations: 4, max_budget_per_task: 2.5 }]);
+    await change(id, 'default', null, null);
+    const next = await scene.send(id, 'carry it out');
+    await scene.start(id);
+    await scene.wish('conversation-deliver', id);
+    await scene.start(id);
+    expect(told(id).slice(1)).toEqual([{ agent_type: 'default', max_iterations: null, max_budget_per_task: null }]);
+    expect(scene.peers.messagesOf(id)).toEqual([message, next]);
+    expect((await scene.row(id)).attempt).toBe(1);
+  });
+
+  it('has the installation’s steps at most', async () => {
+    const { id } = await scene.create();
+    await change(id, 'default', 90_000, null);
+    await scene.start(id);
+    expect(told(id)).toEqual([{ agent_type: 'default', max_iterations: 10, max_budget_per_task: null }]);
+  });
+});

@@ -74,7 +74,7 @@ describe('a live connection', () => {
     const count = came.length;
     const { connection, states, last } = connect();
     (await newest(count)).close(1012, 'the gateway is restarting; connect again');
-    await until('it was away', () => states.some((state) => state.phase === 'away' && state.reason === 'The gateway is restarting; connect again.'));
+    await until('it was away', () => states.some((state) => state.phase === 'away' && state.reason === 'The gateway is restarting.'));
     await newest(count + 1);
     await until('it is open again', () => last() === 'open');
     connection.close();

@@ -174,8 +174,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The words of a close frame as a person reads them. */
-function sentence(reason: string): string {
+/** The words of a close frame as a person reads them: what a client is told to do, this one does by itself. */
+function sentence(words: string): string {
+  const reason = words.replace(/; connect again\.?$/, '');
   if (reason === '') return 'The connection was cut.';
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}${/[.!?]$/.test(reason) ? '' : '.'}`;
 }

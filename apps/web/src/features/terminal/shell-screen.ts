@@ -117,12 +117,10 @@ export class ShellScreen {
 
   /** @returns whether it was found. */
   find(text: string, where: 'next' | 'previous'): boolean {
-    const decorations = { matchOverviewRuler: '#8a5300', activeMatchColorOverviewRuler: '#2f55d4' };
-    return where === 'next' ? this.#search.findNext(text, { decorations }) : this.#search.findPrevious(text, { decorations });
+    return where === 'next' ? this.#search.findNext(text) : this.#search.findPrevious(text);
   }
 
   endFind(): void {
-    this.#search.clearDecorations();
     this.terminal.clearSelection();
   }
 

@@ -57,9 +57,11 @@ export function TerminalPanel() {
       ) : (
         <EmptyState title={lost ? 'Your shells have ended' : 'No shell is open'}>
           {lost ? 'The sandbox, or what runs its tools, was started anew; what they had written is not kept. ' : 'Shells go on while nobody looks. '}
-          <Button onClick={open} disabled={!connected} className="mt-3">
-            <Plus aria-hidden /> New shell
-          </Button>
+          <span className="mt-3 block">
+            <Button onClick={open} disabled={!connected}>
+              <Plus aria-hidden /> New shell
+            </Button>
+          </span>
         </EmptyState>
       )}
     </div>

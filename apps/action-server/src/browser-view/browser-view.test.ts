@@ -63,8 +63,7 @@ describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? 
       refusedPorts: () => new Set(),
     });
     view = new BrowserView(browser, times);
-    server = createHttpServer({}, { browser: view.channel }, { token: TOKEN, logger: createLogger('test', 'silent') }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    server = await serve(view);
   });
 
   after(async () => {
@@ -87,8 +86,14 @@ describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? 
     const observation = await act({ kind: 'BrowserNavigateAction', url: site + page });
     expect({ page, failed: observation.is_error, text: observation.is_error ? textOf(observation) : '' }).toEqual({ page, failed: false, text: '' });
   };
-  const watch = async (looks = true): Promise<WatchingPerson> => {
-    const person = await WatchingPerson.open(`ws://127.0.0.1:${(server.address() as AddressInfo).port}/live/browser`, TOKEN, looks);
+  /** A server with this view alone. */
+  const serve = async (shown: BrowserView): Promise<Server> => {
+    const made = createHttpServer({}, { browser: shown.channel }, { token: TOKEN, logger: createLogger('test', 'silent') }).listen(0, '127.0.0.1');
+    await once(made, 'listening');
+    return made;
+  };
+  const watch = async (looks = true, at = server): Promise<WatchingPerson> => {
+    const person = await WatchingPerson.open(`ws://127.0.0.1:${(at.address() as AddressInfo).port}/live/browser`, TOKEN, looks);
     people.push(person);
     return person;
   };
@@ -289,6 +294,19 @@ describe('the view of the browser', { timeout: 120_000, skip: 'lack' in found ? 
     await bob.state(({ yours }) => yours);
     bob.send({ type: 'hand-back' });
     await bob.state(({ holder }) => holder === null);
+  });
+
+  it('says so where the image has no browser', async () => {
+    const bare = new BrowserView(new Browser({ ...browser.options, environment: new ShellEnvironment({ PATH: '/nowhere', HOME: '/nowhere' }) }));
+    const bareServer = await serve(bare);
+    try {
+      const ann = await watch(true, bareServer);
+      expect(await ann.state(() => true)).toMatchObject({ phase: 'lacking', lack: expect.stringContaining('There is no browser in this sandbox') });
+    } finally {
+      bare.close();
+      bareServer.closeAllConnections();
+      bareServer.close();
+    }
   });
 
   it('sends away who says what no person could', async () => {

@@ -64,7 +64,9 @@ describe('a secret that is looked up', () => {
       ]);
       expect(JSON.stringify(body)).not.toContain(KEY);
     }
-    const odd = await sandbox.call('POST', `/api/conversations/${id}/secrets`, { secrets: { X: { kind: 'LookupSecret', url: 'file:///etc/passwd', value: 'x' } } });
+    const odd = await sandbox.call('POST', `/api/conversations/${id}/secrets`, {
+      secrets: { X: { kind: 'LookupSecret', url: 'file:///etc/passwd', value: 'x' } },
+    });
     expect(odd.status).toBe(400);
   });
 });

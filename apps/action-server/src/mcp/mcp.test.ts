@@ -11,6 +11,8 @@ import { type RunningServer, startActionServer, textOf } from '../testing/runnin
 
 const program = (name: string): string => fileURLToPath(new URL(`../testing/${name}.js`, import.meta.url));
 const HONEST = { command: process.execPath, args: [program('mcp-stdio-server')] };
+/** How the settings of a server name a secret. */
+const named = (secret: string): string => `$\{${secret}}`;
 const hostile = (mode: string) => ({ command: process.execPath, args: [program('mcp-hostile-server'), mode] });
 
 describe('MCP servers of a conversation', () => {
@@ -73,9 +75,9 @@ describe('MCP servers of a conversation', () => {
   const stateOf = ({ servers }: McpToolsResponse, name: string): McpServerState | undefined => servers.find((each) => each.name === name);
 
   for (const [way, config] of [
-    ['stdio', () => ({ ...HONEST, env: { TOKEN: '${SERVER_KEY}' } })],
-    ['streamable HTTP', () => ({ url: `${http.url}/mcp`, transport: 'http', headers: { authorization: 'Bearer ${SERVER_KEY}' } })],
-    ['server-sent events', () => ({ url: `${http.url}/sse`, auth: { strategy: 'bearer', value: '${SERVER_KEY}' } })],
+    ['stdio', () => ({ ...HONEST, env: { TOKEN: named('SERVER_KEY') } })],
+    ['streamable HTTP', () => ({ url: `${http.url}/mcp`, transport: 'http', headers: { authorization: `Bearer ${named('SERVER_KEY')}` } })],
+    ['server-sent events', () => ({ url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } })],
   ] as const)
     it(`are spoken to over ${way}: their tools, arguments of any name, errors, pictures and what they are convinced with`, async () => {
       const set = await new Servers({ helper: config() }).use();
@@ -101,7 +103,7 @@ describe('MCP servers of a conversation', () => {
     });
 
   it('are given no secret that their settings do not name', async () => {
-    const set = await new Servers({ helper: { ...HONEST, env: { TOKEN: '${ABSENT:-nothing}' } } }).use();
+    const set = await new Servers({ helper: { ...HONEST, env: { TOKEN: named('ABSENT:-nothing') } } }).use();
     expect(textOf(await set.call(toolOf(await set.settled(), 'told')))).toBe('token nothing, other undefined');
     await set.end();
   });
@@ -115,7 +117,7 @@ describe('MCP servers of a conversation', () => {
       refused: { url: `${gone.url}/mcp` },
       closed: { url: `${http.url}/mcp`, auth: 'a-wrong-key' },
       elsewhere: { url: `${http.url}/elsewhere` },
-      wanting: { ...HONEST, env: { TOKEN: '${A_NAME_THAT_COMES_LATER}' } },
+      wanting: { ...HONEST, env: { TOKEN: named('A_NAME_THAT_COMES_LATER') } },
       browser: { url: `${http.url}/mcp`, auth: { strategy: 'oauth2' } },
       metadata: { url: 'http://169.254.169.254/mcp' },
       off: { ...HONEST, enabled: false },
@@ -261,7 +263,9 @@ describe('MCP servers of a conversation', () => {
       tools: expect.arrayContaining(['echo', 'add']),
       tool_result: { is_error: false, text: '3' },
     });
-    expect(await test({ server: { type: 'sse', url: `${http.url}/sse`, auth: { strategy: 'bearer', value: '${SERVER_KEY}' } } })).toMatchObject({ ok: true });
+    expect(await test({ server: { type: 'sse', url: `${http.url}/sse`, auth: { strategy: 'bearer', value: named('SERVER_KEY') } } })).toMatchObject({
+      ok: true,
+    });
     expect(await test({ server: { type: 'stdio', ...hostile('mute') }, timeout: 0.3 })).toMatchObject({ ok: false, error_kind: 'timeout' });
     expect(await test({ server: { type: 'http', url: 'http://127.0.0.1:1/mcp' } })).toMatchObject({ ok: false, error_kind: 'connection' });
     await until('the end of the servers', () => allProcesses().every(({ pid }) => !isOfSet(pid)));

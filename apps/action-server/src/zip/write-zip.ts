@@ -87,7 +87,9 @@ function entryOf({ relative, found }: Member, offset: number): Entry {
 }
 
 function packed(content: Buffer, entry: Entry): Buffer {
-  const body = deflateRawSync(content, { level: 1 });
+  // What it works with is no larger than the content: for a hundred thousand files the defaults would fill the memory before it is looked through.
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(content.length + 1))));
+  const body = deflateRawSync(content, { level: 1, chunkSize: content.length + 64, windowBits, memLevel: Math.min(8, windowBits - 6) });
   Object.assign(entry, { sum: crc32(content), size: content.length, packed: body.length });
   return Buffer.concat([localHeader(entry), body, descriptor(entry)]);
 }

@@ -49,6 +49,23 @@ describe('folders in and out as zip archives', () => {
     expect(await code(server.send('GET', '/file/zip?path=/etc'))).toBe('file.outside-workspace');
   });
 
+  it('packs files of every size, small ones in one go, in memory that does not grow with their number', async () => {
+    mkdirSync(at('sizes'));
+    for (const size of [0, 1, 7, 255, 256, 511, 512, 513, 4_095, 4_096, 32_768, 65_535, 65_536, 65_537, 300_000]) {
+      writeFileSync(at(`sizes/random-${size}`), randomBytes(size));
+      writeFileSync(at(`sizes/same-${size}`), Buffer.alloc(size, 'ab'));
+    }
+    for (let index = 0; index < 1_500; index += 1) writeFileSync(at(`sizes/many-${index}`), `content of ${index}\n`);
+    const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const before = peak();
+    const file = path.join(server.stateDirectory, 'sizes.zip');
+    writeFileSync(file, Buffer.from(await (await server.send('GET', '/file/zip?path=sizes')).arrayBuffer()));
+    expect(peak() - before).toBeLessThan(100);
+    const script = 'z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), sum(i.file_size for i in z.infolist()))';
+    const total = readdirSync(at('sizes')).reduce((sum, name) => sum + statSync(at(`sizes/${name}`)).size, 0);
+    expect(python(script, file).trim()).toBe(`None 1530 ${total}`);
+  });
+
   it('unpacks what others make, and what it made itself, in place of files of the same names', async () => {
     mkdirSync(at('in'), { recursive: true });
     writeFileSync(at('in/old.txt'), 'old');

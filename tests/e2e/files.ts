@@ -44,8 +44,8 @@ export async function editTheFiles({ page, dataDirectory, axeClean }: Scene): Pr
   if (open) await page.getByRole('button', { name: 'Close the file' }).click(SLOW);
   await tree.getByRole('treeitem', { name: 'sample' }).waitFor(SLOW);
   await tree.focus();
-  await page.keyboard.type('sam');
-  // Opens it, if it is not.
+  // The repository is the first row; the second key opens it, if it is not open.
+  await page.keyboard.press('Home');
   await page.keyboard.press('ArrowRight');
   await tree.getByRole('treeitem', { name: 'src', exact: true }).click();
   await tree.getByRole('treeitem', { name: 'sum.js' }).waitFor();

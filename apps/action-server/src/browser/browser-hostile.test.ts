@@ -40,7 +40,7 @@ describe('a hostile page', { skip: noChromium }, () => {
         '<title>Bombs</title><script>for (let n = 0; n < 40; n += 1) { const link = document.createElement("a"); link.download = "f" + n; link.href = "data:,x" + n; document.documentElement.append(link); link.click(); }</script>',
       '/slow': () => {},
     }));
-    here = await testBrowser({ maxDownloadBytes: 3 * 1024 * 1024 });
+    here = await testBrowser({ patienceMs: 20_000, maxDownloadBytes: 3 * 1024 * 1024 });
   });
   after(async () => {
     await here.close();

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { allProcesses } from '../process/process-table.js';
+import { allProcesses, signalPid } from '../process/process-table.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, startTestSite, type TestSite, testBrowser } from '../testing/test-browser.js';
 
@@ -43,7 +43,7 @@ describe('the life of the browser', { skip: noChromium }, () => {
     const here = await testBrowser();
     await here.act({ kind: 'BrowserNavigateAction', url: `${site.url}/?first` });
     const before = here.browser.current()?.id;
-    for (const pid of chromiums()) process.kill(pid, 'SIGKILL');
+    for (const pid of chromiums()) signalPid(pid, 'SIGKILL');
     await until('the death is noticed', () => here.browser.current() === null);
     const next = await here.act({ kind: 'BrowserListTabsAction' });
     expect(next.is_error).toBe(false);

@@ -89,8 +89,12 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
           .then((title) => title !== 'before'),
       30_000,
     );
-    const frames = here.browser.current()?.page.frames() ?? [];
-    expect(await Promise.all(frames.map((frame) => frame.evaluate('document.body.innerText')))).not.toContain('notes');
+    const shown = await until('its frame has come', async () => {
+      const frames = here.browser.current()?.page.frames() ?? [];
+      const texts = await Promise.all(frames.map((frame) => frame.evaluate<string>('document.body.innerText')));
+      return texts.some((text) => text.includes('not for pages of other sites')) ? texts : null;
+    });
+    expect(shown).not.toContain('notes');
     expect(await here.browser.current()?.page.title()).toBe('asked');
   });
 

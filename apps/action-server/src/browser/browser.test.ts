@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MAX_IMAGES_LENGTH, MAX_OBSERVATION_LENGTH } from '@slipway/contracts';
+import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
 import { safeName } from './downloads.js';
@@ -195,8 +196,11 @@ describe('the browser', { skip: noChromium }, () => {
     await open('/files');
     const clicked = await click(numberOf(await state(), 'report'));
     const file = path.join(here.workspace, 'downloads/_.._.bashrc_x-2.txt');
-    expect(clicked.text).toContain(`Downloaded ${file} (13 bytes)`);
-    expect(await readFile(file, 'utf8')).toBe('of the report');
+    await until('the file is there', async () => (await readFile(file, 'utf8')) === 'of the report');
+    // Told with the answer to the click, or with the next one when it took longer.
+    expect(clicked.text + (await until('it is told', async () => here.browser.running?.downloads.areUnderWay === false && (await state()).text))).toContain(
+      `Downloaded ${file} (13 bytes)`,
+    );
     expect(await readFile(path.join(here.workspace, 'outside'), 'utf8')).toBe('mine');
     expect((await open('/report')).text).toContain('It is a file, which is downloaded');
     expect(await readdir(path.join(here.workspace, 'downloads'))).toHaveLength(3);

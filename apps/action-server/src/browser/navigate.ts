@@ -13,8 +13,6 @@ const LOAD_MS = 3_000;
 const BEGIN_MS = 100;
 /** Longest wait for a page that an action has begun to go to. Milliseconds. */
 const FOLLOW_MS = 15_000;
-/** How often a page that is on its way is asked whether it answers. Milliseconds. */
-const LOOK_MS = 1_000;
 
 /** Said of an address that is no page. */
 export const DOWNLOADED = 'It is a file, which is downloaded.';
@@ -58,7 +56,7 @@ async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSign
     await answers(tab, signal);
     return `It has not come whole within ${NAVIGATE_MS / 1000} seconds; what is there can be read.`;
   }
-  await settled(tab, signal);
+  await arrived(tab, signal);
   return response === null || response.ok() ? '' : `The server answered ${response.status()} ${line(response.statusText(), 60)}.`;
 }
 
@@ -67,6 +65,10 @@ export async function settled(tab: Tab, signal: AbortSignal): Promise<void> {
   await delay(BEGIN_MS, undefined, { signal });
   const end = performance.now() + FOLLOW_MS;
   while (tab.isNavigating && performance.now() < end) await delay(25, undefined, { signal });
+  await arrived(tab, signal);
+}
+
+async function arrived(tab: Tab, signal: AbortSignal): Promise<void> {
   const loaded = tab.page.waitForLoadState('load', { timeout: LOAD_MS }).catch(() => {});
   await within(loaded, LOAD_MS + 5_000, signal, HANGS);
   if (!tab.page.isClosed()) await answers(tab, signal);
@@ -77,7 +79,7 @@ async function whileItAnswers<T>(tab: Tab, way: Promise<T>, signal: AbortSignal)
   const over = new AbortController();
   const watch = async (): Promise<never> => {
     for (;;) {
-      await delay(LOOK_MS, undefined, { signal: over.signal });
+      await delay(tab.patienceMs / 8, undefined, { signal: over.signal });
       await answers(tab, over.signal);
     }
   };

@@ -5,8 +5,10 @@ import { line } from './page-text.js';
 /** Most dialogs of a page between two answers; a page with more is closed. */
 const MAX_DIALOGS = 20;
 /** A page that goes on to so many others within so many milliseconds is closed. */
-const MAX_MOVES = 25;
+const MAX_MOVES = 12;
 const MOVES_MS = 10_000;
+/** From a page's wish to go elsewhere, or to open a window, to the request or the window. Milliseconds; a wish such as `mailto:` comes to nothing. */
+const WISH_MS = 2_000;
 /** Errors of a page's scripts that are kept, the last ones. */
 const MAX_ERRORS = 10;
 /** Longest of them. UTF-16 code units. */
@@ -30,6 +32,9 @@ export class Tab {
   /** Of the last addresses that it went to. `performance.now()`. */
   #moves: number[] = [];
   #session: Promise<CDPSession> | undefined;
+  /** Until when what it wished for may still begin. `performance.now()`. */
+  #leavesBy = 0;
+  #opensBy = 0;
 
   constructor(
     /** Four characters. */
@@ -49,6 +54,7 @@ export class Tab {
     page.on('framenavigated', (frame) => {
       if (frame !== page.mainFrame()) return;
       this.#navigations = 0;
+      this.#leavesBy = 0;
       this.#moved();
       listener.changed();
     });
@@ -56,6 +62,10 @@ export class Tab {
       if (this.#isNavigation(request)) this.#navigations = 0;
     });
     page.on('load', () => listener.changed());
+    page.on('popup', () => {
+      this.#opensBy = 0;
+    });
+    void this.#hearWishes().catch(() => {});
   }
 
   /** Chrome's own protocol with this page. One for all that this process asks; whoever needs events of their own makes another from `page.context()`. */
@@ -64,15 +74,18 @@ export class Tab {
     return this.#session;
   }
 
-  /** The page is on its way to another address. */
+  /** The page is on its way to another address, or about to open a window. */
   get isNavigating(): boolean {
-    return this.#navigations > 0;
+    const now = performance.now();
+    return this.#navigations > 0 || now < this.#leavesBy || now < this.#opensBy;
   }
 
   /** A new action begins: the page may ask again. */
   forgive(): void {
     this.#dialogs = 0;
     this.#navigations = 0;
+    this.#leavesBy = 0;
+    this.#opensBy = 0;
     this.#moves = [];
   }
 
@@ -115,7 +128,25 @@ export class Tab {
   }
 
   #begins(request: Request): void {
-    if (this.#isNavigation(request)) this.#navigations += 1;
+    if (!this.#isNavigation(request)) return;
+    this.#navigations += 1;
+    this.#leavesBy = 0;
+  }
+
+  /** What a click has begun is known before the click is answered; its request is not. */
+  async #hearWishes(): Promise<void> {
+    const session = await this.session();
+    const { targetInfo } = await session.send('Target.getTargetInfo');
+    session.on('Page.windowOpen', () => {
+      this.#opensBy = performance.now() + WISH_MS;
+    });
+    session.on('Page.frameRequestedNavigation', ({ frameId, disposition, url }) => {
+      if (!/^https?:/.test(url)) return;
+      // The main frame has the id of its page.
+      if (disposition === 'currentTab' && frameId === targetInfo.targetId) this.#leavesBy = performance.now() + WISH_MS;
+      else if (disposition === 'newTab' || disposition === 'newWindow') this.#opensBy = performance.now() + WISH_MS;
+    });
+    await session.send('Page.enable');
   }
 
   #isNavigation(request: Request): boolean {

@@ -1,12 +1,13 @@
-// `npm run image [-- APP… | all | lock]`: makes the sandbox image of this checkout, or those of the named apps, and says where they are; `lock` asks Debian and npm for what
-// is newest and writes packages.lock.
+// `npm run image [-- APP… | all | lock | --with=OPTION,…]`: makes the sandbox image of this checkout, with options of image-options.ts, or those of the named apps, and says
+// where they are; `lock` asks Debian and npm for what is newest and writes packages.lock and the options' locks, `lock OPTION…` theirs alone.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildAppImage } from './app-image.ts';
 import { APP_NAMES, type AppName, isApp } from './apps/app-list.ts';
 import { DebianArchive } from './debian-archive.ts';
-import { formatLock } from './image-lock.ts';
+import { formatLock, parseLock } from './image-lock.ts';
+import { formatOptionLock, OPTION_NAMES, type OptionName, optionFile, readList, readOptions } from './image-options.ts';
 import { ROOT } from './image-parts.ts';
 import { imageCacheFolder } from './layer-cache.ts';
 import { resolveNpm } from './npm-package.ts';
@@ -22,8 +23,9 @@ const [command = 'build'] = names;
 const began = performance.now();
 
 try {
-  if (command === 'lock') await writeLock();
-  else if (command === 'build') await build();
+  if (command === 'lock') await writeLocks(names.slice(1));
+  else if (command === 'build') await build([]);
+  else if (command.startsWith('--with=')) await build(readOptions(command.slice('--with='.length)));
   else if (command === 'all') await buildApps(APP_NAMES);
   else if (names.every(isApp)) await buildApps(names);
   else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, or names of ${APP_NAMES.join(', ')}.`);
@@ -60,9 +62,9 @@ async function buildApps(names: readonly AppName[]): Promise<void> {
   }
 }
 
-async function build(): Promise<void> {
+async function build(options: readonly OptionName[]): Promise<void> {
   buildProjects(['agent-server', 'action-server']);
-  const image = await buildSandboxImage({ signal: stop.signal, say: console.log });
+  const image = await buildSandboxImage({ signal: stop.signal, say: console.log, options });
   console.log(`${image.name}
   tags     ${image.tags.source} ${image.tags.lock} ${image.tags.versioned}
   archive  ${image.archive} (${mb(image.size)}, unpacked ${mb(image.unpacked)})
@@ -70,13 +72,36 @@ async function build(): Promise<void> {
   made     ${image.made.join('; ') || 'nothing: no input changed'}; ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 
-async function writeLock(): Promise<void> {
+/** @param options locks of these alone [all, and the base's]. */
+async function writeLocks(options: readonly string[]): Promise<void> {
   const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const debian = new DebianArchive(path.join(imageCacheFolder(), `apt-${architecture}`), architecture, stop.signal);
-  const wanted = readFileSync(path.join(import.meta.dirname, 'sandbox/packages.list'), 'utf8').split('\n');
-  const names = wanted.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   await debian.update();
-  const [packages, npm] = [await debian.resolve(names), await resolveNpm(NPM_RANGE, stop.signal)];
+  if (options.length === 0) await writeBaseLock(debian, architecture);
+  for (const option of options.length === 0 ? OPTION_NAMES : readOptions(options.join(','))) await writeOptionLock(debian, option);
+}
+
+async function writeOptionLock(debian: DebianArchive, option: OptionName): Promise<void> {
+  const wanted = readList(option);
+  const base = parseLock(readFileSync(LOCK_FILE, 'utf8')).packages;
+  const known = new Set(base.map(({ name }) => name));
+  const found = wanted.debian.length === 0 ? [] : await debian.resolve([...baseNames(), ...wanted.debian]);
+  const packages = found.filter(({ name }) => !known.has(name));
+  const npm = wanted.npm === null ? undefined : { name: wanted.npm, ...(await resolveNpm(wanted.npm, 'latest', stop.signal)) };
+  writeFileSync(optionFile(option, 'lock'), formatOptionLock({ packages, ...(npm === undefined ? {} : { npm }) }));
+  console.log(
+    `${option}: ${packages.length} packages, ${mb(packages.reduce((sum, { size }) => sum + size, 0))} to fetch${npm === undefined ? '' : `, ${npm.name} ${npm.version}`}`,
+  );
+}
+
+function baseNames(): string[] {
+  const wanted = readFileSync(path.join(import.meta.dirname, 'sandbox/packages.list'), 'utf8').split('\n');
+  return wanted.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+async function writeBaseLock(debian: DebianArchive, architecture: string): Promise<void> {
+  const names = baseNames();
+  const [packages, npm] = [await debian.resolve(names), await resolveNpm('npm', NPM_RANGE, stop.signal)];
   const day = 86_400;
   writeFileSync(LOCK_FILE, formatLock({ suite: SUITE, architecture, epoch: Math.floor(Date.now() / 1000 / day) * day, packages, npm }));
   console.log(

@@ -44,13 +44,8 @@ export function parseLock(text: string): ImageLock {
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [kind = '', ...fields] = line.split(' ');
-    if (kind === 'deb') {
-      const [name, version, architecture, sha256, size] = fields;
-      const bytes = Number(size);
-      if (!name || !version || !architecture || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || !Number.isSafeInteger(bytes))
-        throw new Error(`packages.lock, line ${index + 1}: not a package: ${line}. Make the lock anew: npm run image -- lock.`);
-      packages.push({ name, version, architecture, sha256: sha256!, size: bytes });
-    } else single.set(kind, fields);
+    if (kind === 'deb') packages.push(parsePackage(fields, `packages.lock, line ${index + 1}`));
+    else single.set(kind, fields);
   }
   const field = (name: string, at = 0): string => {
     const value = single.get(name)?.[at];
@@ -64,4 +59,13 @@ export function parseLock(text: string): ImageLock {
     packages,
     npm: { version: field('npm'), integrity: field('npm', 1) },
   };
+}
+
+/** What follows `deb` in a lock. @param where for the person who reads the failure. @throws Error. */
+export function parsePackage(fields: readonly string[], where: string): LockedPackage {
+  const [name, version, architecture, sha256, size] = fields;
+  const bytes = Number(size);
+  if (!name || !version || !architecture || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || !Number.isSafeInteger(bytes))
+    throw new Error(`${where}: not a package: deb ${fields.join(' ')}. Make the lock anew: npm run image -- lock.`);
+  return { name, version, architecture, sha256: sha256!, size: bytes };
 }

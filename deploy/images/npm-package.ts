@@ -11,13 +11,13 @@ const MINUTES = 60_000;
 /** Manuals, of no use without a reader for them. */
 const LEFT_OUT = /^package\/(docs|man)\//;
 
-/** Newest npm within `range`, with the hash that the registry states. */
-export async function resolveNpm(range: string, signal: AbortSignal): Promise<{ version: string; integrity: string }> {
-  const shown = await runCommand('npm', ['view', `npm@${range}`, 'version', 'dist.integrity', '--json'], { timeout: 2 * MINUTES, signal });
+/** Newest version of a package of npm within `range`, with the hash that the registry states. */
+export async function resolveNpm(name: string, range: string, signal: AbortSignal): Promise<{ version: string; integrity: string }> {
+  const shown = await runCommand('npm', ['view', `${name}@${range}`, 'version', 'dist.integrity', '--json'], { timeout: 2 * MINUTES, signal });
   const answer = JSON.parse(shown) as Record<string, string> | Record<string, string>[];
   const newest = Array.isArray(answer) ? answer.at(-1) : answer;
   const [version, integrity] = [newest?.['version'], newest?.['dist.integrity']];
-  if (!version || !integrity) throw new Error(`npm says nothing of a version in ${range}.`);
+  if (!version || !integrity) throw new Error(`npm says nothing of a version of ${name} in ${range}.`);
   return { version, integrity };
 }
 
@@ -28,7 +28,7 @@ export async function npmEntries(
   prefix: string,
   signal: AbortSignal,
 ): Promise<LayerEntry[]> {
-  const archive = await fetchNpm(npm, cache, signal);
+  const archive = await fetchPackage({ ...npm, name: 'npm' }, cache, signal);
   const found: LayerEntry[] = [];
   const reader = extract();
   reader.on('entry', (header, stream, next) => {
@@ -50,16 +50,21 @@ export async function npmEntries(
   return found;
 }
 
-async function fetchNpm(npm: { readonly version: string; readonly integrity: string }, cache: string, signal: AbortSignal): Promise<Buffer> {
+/** A package as the registry gives it out: a gzipped tar. @throws Error when it is not what the lock names. */
+export async function fetchPackage(
+  npm: { readonly name: string; readonly version: string; readonly integrity: string },
+  cache: string,
+  signal: AbortSignal,
+): Promise<Buffer> {
   const [algorithm = '', expected = ''] = npm.integrity.split(/-(.*)/s);
-  const file = path.join(cache, `npm-${npm.version}.tgz`);
+  const file = path.join(cache, `${npm.name}-${npm.version}.tgz`);
   if (!existsSync(file)) {
     await mkdir(cache, { recursive: true });
     const incoming = await mkdtemp(path.join(cache, 'incoming-'));
     try {
-      await runCommand('npm', ['pack', '--silent', `npm@${npm.version}`], { cwd: incoming, timeout: 5 * MINUTES, signal });
+      await runCommand('npm', ['pack', '--silent', `${npm.name}@${npm.version}`], { cwd: incoming, timeout: 5 * MINUTES, signal });
       const [name] = await readdir(incoming);
-      if (name === undefined) throw new Error(`npm pack left no archive of npm ${npm.version}.`);
+      if (name === undefined) throw new Error(`npm pack left no archive of ${npm.name} ${npm.version}.`);
       await rename(path.join(incoming, name), file);
     } finally {
       await rm(incoming, { recursive: true, force: true });
@@ -69,6 +74,6 @@ async function fetchNpm(npm: { readonly version: string; readonly integrity: str
   if (createHash(algorithm).update(archive).digest('base64') === expected) return archive;
   await rm(file);
   throw new Error(
-    `npm ${npm.version} from the registry is not the one in packages.lock: its ${algorithm} differs. Nothing was built; try again, or make the lock anew.`,
+    `${npm.name} ${npm.version} from the registry is not the one in the lock: its ${algorithm} differs. Nothing was built; try again, or make the lock anew.`,
   );
 }

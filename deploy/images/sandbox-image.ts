@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DebianArchive, sha256Of } from './debian-archive.ts';
 import { type ImageLock, parseLock } from './image-lock.ts';
+import { lockWith, type OptionName, readLock } from './image-options.ts';
 import { type BundleName, builtBundle, bundleEntries, digestsOf, IMAGE_CONFIG, IMAGE_NAME, NPMRC, nodeBinary, nodeEntries, ROOT } from './image-parts.ts';
 import { entriesOf, LAYER_FORMAT, writeLayer } from './layer.ts';
 import { imageCacheFolder, LayerCache } from './layer-cache.ts';
@@ -10,6 +11,7 @@ import { npmEntries } from './npm-package.ts';
 import { writeOciArchive } from './oci-archive.ts';
 import { makeRootfs, recipeTexts } from './rootfs.ts';
 import { digestOf, type ImageTags, imageTags } from './tags.ts';
+import { VSCODE_RECIPE, vscodeEntries } from './vscode-layer.ts';
 
 export const LOCK_FILE = path.join(import.meta.dirname, 'sandbox/packages.lock');
 
@@ -33,6 +35,8 @@ export interface BuildOptions {
   /** [the user's cache] */
   readonly cache?: string;
   readonly say?: (line: string) => void;
+  /** What it holds beside the base [nothing]. */
+  readonly options?: readonly OptionName[];
   /** [as this checkout built them] */
   readonly bundle?: (name: BundleName) => string;
 }
@@ -47,25 +51,41 @@ export async function buildSandboxImage({
   signal,
   cache: folder = imageCacheFolder(),
   say = () => {},
+  options = [],
   bundle = builtBundle,
 }: BuildOptions): Promise<SandboxImage> {
   const lockText = readFileSync(LOCK_FILE, 'utf8');
-  const lock = parseLock(lockText);
+  const lock = lockWith(parseLock(lockText), options);
+  const vscode = options.includes('vscode') ? readLock('vscode').npm : undefined;
   const cache = new LayerCache(folder);
   const node = nodeBinary(lock.architecture);
   const bundles = await bundleEntries(lock.architecture, bundle);
   const nodeSum = await sha256Of(node.file);
+  const added = options.flatMap((option) => readLock(option).packages);
   const parts = {
-    packages: digestOf({ lock: lockText, recipe: recipeTexts().join('\0'), format: LAYER_FORMAT }),
+    // With options that add no package the base's layer is the same one.
+    packages: digestOf({
+      lock: lockText,
+      recipe: recipeTexts().join('\0'),
+      format: LAYER_FORMAT,
+      ...(added.length === 0 ? {} : { added: JSON.stringify(added) }),
+    }),
     node: digestOf({ node: nodeSum, npm: lock.npm.integrity, npmrc: NPMRC.toString('utf8'), format: LAYER_FORMAT }),
+    ...(vscode === undefined ? {} : { vscode: digestOf({ integrity: vscode.integrity, recipe: VSCODE_RECIPE, format: LAYER_FORMAT }) }),
   };
   const sources = await digestsOf(bundles);
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  const tags = imageTags({ version, base: `debian-${lock.suite}-${lock.architecture}`, lock: { ...parts, config: JSON.stringify(IMAGE_CONFIG) }, sources });
+  const variant = options.length === 0 ? '' : `-${options.join('-')}`;
+  const tags = imageTags({
+    version,
+    base: `debian-${lock.suite}-${lock.architecture}${variant}`,
+    lock: { ...parts, config: JSON.stringify(IMAGE_CONFIG) },
+    sources,
+  });
 
   const layers = [
     {
-      note: `Debian ${lock.suite}: packages.lock`,
+      note: `Debian ${lock.suite}: ${['packages.lock', ...options.filter((option) => option !== 'vscode').map((option) => `${option}.lock`)].join(', ')}`,
       ...(await cache.layer(`packages-${parts.packages}`, (file) => packagesLayer(lock, cache, file, signal, say))),
     },
     {
@@ -76,6 +96,22 @@ export async function buildSandboxImage({
         return writeLayer(await nodeEntries(node.file, statSync(node.file).size, npm), file, signal);
       })),
     },
+    ...(vscode === undefined
+      ? []
+      : [
+          {
+            note: `VS Code: ${vscode.name} ${vscode.version}`,
+            ...(await cache.layer(`vscode-${parts.vscode}`, async (file) => {
+              say(`VS Code of ${vscode.name} ${vscode.version} …`);
+              const work = await cache.workFolder();
+              try {
+                return await writeLayer(await vscodeEntries(vscode, lock, path.join(folder, 'npm'), work, signal), file, signal);
+              } finally {
+                await rm(work, { recursive: true, force: true });
+              }
+            })),
+          },
+        ]),
     {
       note: 'agent-server and action-server',
       ...(await cache.layer(`bundles-${digestOf({ ...sources, 'layer format': LAYER_FORMAT })}`, (file) => writeLayer(bundles, file, signal))),
@@ -103,6 +139,8 @@ async function packagesLayer(lock: ImageLock, cache: LayerCache, file: string, s
   const work = await cache.workFolder();
   try {
     await makeRootfs(work, lock, debs, signal);
+    // Made by fontconfig's own script of the moment of the build.
+    await rm(path.join(work, 'var/cache/fontconfig'), { recursive: true, force: true });
     return await writeLayer(await entriesOf(work, '', { youngest: lock.epoch }), file, signal);
   } finally {
     await rm(work, { recursive: true, force: true });

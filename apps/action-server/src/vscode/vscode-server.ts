@@ -81,6 +81,9 @@ export class VscodeServer {
     const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
     const told = ['--host', host, '--port', String(port), '--connection-token-file', tokenFile, '--server-data-dir', data];
     const still = ['--accept-server-license-terms', '--telemetry-level', 'off', '--enable-remote-auto-shutdown'];
+    // The sandbox is the boundary: what lies in it needs no second trust. And nobody's advertisement.
+    still.push('--disable-workspace-trust', '--disable-getting-started-override');
+    await settingsOnce(path.join(data, 'data', 'Machine'));
     const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -124,6 +127,21 @@ async function answers(host: string, port: number, token: string): Promise<boole
     return answer?.status ?? 0;
   };
   return (await statusOf('')) === 403 && (await statusOf(`?tkn=${token}`)) < 400;
+}
+
+/** Before the first start; from then on they are the person's. */
+const FIRST_SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'chat.disableAIFeatures': true,
+  'extensions.ignoreRecommendations': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+};
+
+async function settingsOnce(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'settings.json'), JSON.stringify(FIRST_SETTINGS, null, 2), { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 function lastOf(printed: string, token: string): string {

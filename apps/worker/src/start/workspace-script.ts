@@ -3,6 +3,8 @@
 /** Most text of AGENTS.md and skills that is read. Bytes. */
 const MAX_SKILL_BYTES = 50_000;
 const MAX_SKILL_FILES = 50;
+/** Commits of the history that come along; `git fetch --unshallow` brings the rest, and `git fetch` any other branch. */
+const DEPTH = 50;
 /** The mark of a workspace that is not ready. */
 const UNFINISHED = '.git/slipway-unfinished';
 
@@ -55,7 +57,8 @@ export function prepareScript({ directory, repository, branch }: WorkspacePlan):
   const make =
     repository === null
       ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid -c maintenance.auto=false -c gc.auto=0 commit -q --no-verify --allow-empty -m 'Empty workspace' || exit $?`
-      : `git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?`;
+      : `git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q --depth ${DEPTH}${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?
+  git -C "$tmp" config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*' || exit 1`;
   return `set -u
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
 helpers='-c credential.helper='

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
 import { expect } from 'expect';
 import { openScene, type Scene } from '../testing/scene.js';
@@ -51,6 +52,25 @@ describe('workspace of a repository', () => {
     });
     expect(await readFile(path.join(row.workingDir ?? '', 'README.md'), 'utf8')).toBe('hello\n');
     expect(scene.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
+  });
+
+  it('has the newest part of the history, and gets the rest and other branches when it is asked for', async () => {
+    const bare = path.join(directory, 'plain.git');
+    const made = path.join(directory, 'long');
+    const run = (cwd: string, ...args: string[]): string =>
+      execFileSync('git', ['-C', cwd, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+    execFileSync('git', ['clone', '-q', '--bare', bare, `${made}.git`]);
+    execFileSync('git', ['clone', '-q', `${made}.git`, made]);
+    run(made, 'push', '-q', 'origin', 'HEAD:other');
+    for (let index = 0; index < 60; index += 1) run(made, 'commit', '-q', '--allow-empty', '-m', `c${index}`);
+    run(made, 'push', '-q', 'origin', 'HEAD');
+    const { id } = await scene.create({ repository: `${git.url}/long.git` });
+    await scene.start(id);
+    const workspace = (await scene.row(id)).workingDir ?? '';
+    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'log', '-1', '--format=%s')]).toEqual(['50', 'c59']);
+    // Not synchronously: the server is this process.
+    await promisify(execFile)('git', ['-C', workspace, 'fetch', '-q', '--unshallow']);
+    expect([run(workspace, 'rev-list', '--count', 'HEAD'), run(workspace, 'rev-parse', 'origin/other')]).toEqual(['61', commit]);
   });
 
   it('is set up once, with its hook installed and its skills told to the agent within their bound', async () => {

@@ -4,7 +4,19 @@ import path from 'node:path';
 import { DebianArchive, sha256Of } from './debian-archive.ts';
 import { type ImageLock, parseLock } from './image-lock.ts';
 import { lockWith, type OptionName, readLock } from './image-options.ts';
-import { type BundleName, builtBundle, bundleEntries, digestsOf, IMAGE_CONFIG, IMAGE_NAME, NPMRC, nodeBinary, nodeEntries, ROOT } from './image-parts.ts';
+import {
+  type BundleName,
+  browserDriverEntries,
+  builtBundle,
+  bundleEntries,
+  digestsOf,
+  IMAGE_CONFIG,
+  IMAGE_NAME,
+  NPMRC,
+  nodeBinary,
+  nodeEntries,
+  ROOT,
+} from './image-parts.ts';
 import { entriesOf, LAYER_FORMAT, writeLayer } from './layer.ts';
 import { imageCacheFolder, LayerCache } from './layer-cache.ts';
 import { npmEntries } from './npm-package.ts';
@@ -62,6 +74,7 @@ export async function buildSandboxImage({
   const bundles = await bundleEntries(lock.architecture, bundle);
   const nodeSum = await sha256Of(node.file);
   const added = options.flatMap((option) => readLock(option).packages);
+  const driver = options.includes('browser') ? await browserDriverEntries() : [];
   const parts = {
     // With options that add no package the base's layer is the same one.
     packages: digestOf({
@@ -72,6 +85,7 @@ export async function buildSandboxImage({
     }),
     node: digestOf({ node: nodeSum, npm: lock.npm.integrity, npmrc: NPMRC.toString('utf8'), format: LAYER_FORMAT }),
     ...(vscode === undefined ? {} : { vscode: digestOf({ integrity: vscode.integrity, recipe: VSCODE_RECIPE, format: LAYER_FORMAT }) }),
+    ...(driver.length === 0 ? {} : { driver: digestOf({ ...(await digestsOf(driver)), format: LAYER_FORMAT }) }),
   };
   const sources = await digestsOf(bundles);
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
@@ -112,6 +126,7 @@ export async function buildSandboxImage({
             })),
           },
         ]),
+    ...(driver.length === 0 ? [] : [{ note: 'playwright-core', ...(await cache.layer(`driver-${parts.driver}`, (file) => writeLayer(driver, file, signal))) }]),
     {
       note: 'agent-server and action-server',
       ...(await cache.layer(`bundles-${digestOf({ ...sources, 'layer format': LAYER_FORMAT })}`, (file) => writeLayer(bundles, file, signal))),

@@ -1,6 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -13,6 +16,15 @@ import { TestApp } from './testing/test-app.js';
 const CANARY = 'canary/value+of "a" secret';
 const GIT_PASSWORD = 'secret';
 const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
+
+/** Empty for a process that has ended meanwhile. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
 
 describe('secrets that a sandbox was handed', () => {
   let sandbox: TestSandbox;
@@ -128,6 +140,41 @@ describe('secrets that a sandbox was handed', () => {
     }
     // This one's value is a part of what would stand in its place.
     expect((await bash('env | grep ^SLIPWAY_GIT_PASSWORD')).stdout).toBe('SLIPWAY_GIT_PASSWORD_0=<secret-hidden>\n');
+  });
+
+  it('of git are in no argument of a process and nowhere on the disk while a clone runs, nor afterwards', async () => {
+    const token = 'token-of-git-that-nobody-else-has-0123456789';
+    const asked: string[] = [];
+    let released = false;
+    // A server that asks for a password, takes it, and keeps git waiting with the proof in hand.
+    const server = createServer((request, response) => {
+      asked.push(request.headers.authorization ?? '');
+      if (released) response.writeHead(403).end();
+      else if (request.headers.authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      await hand({ git: [{ name: 'GIT_TOKEN', host, username: 'user', password: token }] });
+      const cloning = bash(`git -c core.askPass= clone -q http://${host}/x.git held`);
+      await until('git shows its token to the server', () => asked.some((proof) => proof !== ''), 30_000);
+      expect(Buffer.from(asked.at(-1)?.replace('Basic ', '') ?? '', 'base64').toString()).toBe(`user:${token}`);
+      const commandLines = readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map((pid) => readText(`/proc/${pid}/cmdline`).replaceAll('\0', ' '));
+      expect(commandLines.some((line) => line.includes(`http://${host}/x.git`))).toBe(true);
+      expect(commandLines.filter((line) => line.includes(token))).toEqual([]);
+      expect(spawnSync('grep', ['-rlF', '--', token, sandbox.directory], { encoding: 'utf8' }).stdout).toBe('');
+      released = true;
+      server.closeAllConnections();
+      const { stdout, stderr } = await cloning;
+      expect(`${stdout} ${stderr}`).not.toContain(token);
+      expect(spawnSync('grep', ['-rlF', '--', token, sandbox.directory], { encoding: 'utf8' }).stdout).toBe('');
+      expect(sandbox.lines.join('\n')).not.toContain(token);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
   });
 
   it('are taken from nobody without the session key, and only in their form', async () => {

@@ -46,6 +46,10 @@ export const ConfirmationRule = z.object({
 });
 export type ConfirmationRule = z.infer<typeof ConfirmationRule>;
 
+/** The rule that no longer holds, by what it says. */
+export const RevokeConfirmationRule = z.strictObject(ConfirmationRule.omit({ by: true }).shape);
+export type RevokeConfirmationRule = z.infer<typeof RevokeConfirmationRule>;
+
 /** `POST /api/conversations/{id}/confirmation_policy`. */
 export const SetConfirmationPolicyRequest = z.looseObject({ policy: ConfirmationPolicy });
 /** `POST /api/conversations/{id}/security_analyzer`. `null`: nobody says it, and every risk is UNKNOWN. */

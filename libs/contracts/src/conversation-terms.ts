@@ -1,11 +1,7 @@
 import { z } from 'zod';
+import { AgentType } from './agent-terms.js';
 import { Money } from './budgets.js';
 import { ConfirmationRule } from './confirmation.js';
-
-/** `default` works; `plan` looks, asks and writes PLAN.md, and changes nothing else. */
-export const AGENT_TYPES = ['default', 'plan'] as const;
-export const AgentType = z.enum(AGENT_TYPES);
-export type AgentType = z.infer<typeof AgentType>;
 
 /** Steps for one message, before the agent pauses. What the organization and the installation allow is a ceiling above it. */
 export const MaxIterations = z.int().min(1).max(100_000);
@@ -51,14 +47,3 @@ export type ConversationAnswer = z.infer<typeof ConversationAnswer>;
 /** What is not asked again in a conversation. */
 export const ConfirmationRuleList = z.object({ data: z.array(ConfirmationRule) });
 export type ConfirmationRuleList = z.infer<typeof ConfirmationRuleList>;
-/** The rule that no longer holds, by what it says. */
-export const RevokeConfirmationRule = z.strictObject(ConfirmationRule.omit({ by: true }).shape);
-export type RevokeConfirmationRule = z.infer<typeof RevokeConfirmationRule>;
-
-/** agent-server, `POST /api/slipway/conversations/{id}/terms`: absent stays; `null` takes a limit away. US dollars. */
-export const AgentTerms = z.object({
-  agent_type: AgentType.optional(),
-  max_iterations: z.int().positive().nullable().optional(),
-  max_budget_per_task: z.number().positive().nullable().optional(),
-});
-export type AgentTerms = z.infer<typeof AgentTerms>;

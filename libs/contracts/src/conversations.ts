@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { AgentType } from './agent-terms.js';
 import { ConfirmationMode } from './confirmation.js';
 import { EXECUTION_STATUSES } from './conversation-event.js';
-import { AgentType, ConversationBudget, MaxIterations } from './conversation-terms.js';
+import { ConversationBudget, MaxIterations } from './conversation-terms.js';
 import { StartStatus, StartStep } from './start-task.js';
 
 /** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */

@@ -92,6 +92,7 @@ export {
   SwitchLlmRequest,
   UpdateConversationRequest,
 } from './agent-server.js';
+export { AGENT_TYPES, AgentTerms, AgentType } from './agent-terms.js';
 export {
   API_KEY_OWNERS,
   API_KEY_STATES,
@@ -162,6 +163,7 @@ export {
   ConfirmationRule,
   ConfirmationSettings,
   RespondToConfirmationRequest,
+  RevokeConfirmationRule,
   SECURITY_RISKS,
   SecurityAnalyzer,
   SecurityRisk,
@@ -191,9 +193,6 @@ export {
   UsageMetrics,
 } from './conversation-event.js';
 export {
-  AGENT_TYPES,
-  AgentTerms,
-  AgentType,
   AskConversation,
   CarryOutPlan,
   ConfirmationRuleList,
@@ -201,7 +200,6 @@ export {
   ConversationBudget,
   ConversationTerms,
   MaxIterations,
-  RevokeConfirmationRule,
   UpdateConversationTerms,
 } from './conversation-terms.js';
 export {

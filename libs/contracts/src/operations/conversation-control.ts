@@ -1,11 +1,5 @@
-import {
-  AskConversation,
-  CarryOutPlan,
-  ConfirmationRuleList,
-  ConversationAnswer,
-  RevokeConfirmationRule,
-  UpdateConversationTerms,
-} from '../conversation-terms.js';
+import { RevokeConfirmationRule } from '../confirmation.js';
+import { AskConversation, CarryOutPlan, ConfirmationRuleList, ConversationAnswer, UpdateConversationTerms } from '../conversation-terms.js';
 import { Conversation, QueuedMessage } from '../conversations.js';
 import type { Operation } from '../operations.js';
 

@@ -56,6 +56,8 @@ export class ShellScreen {
       convertEol: readOnly,
       screenReaderMode: screenReader,
       macOptionIsMeta: true,
+      // Bytes that are no text, such as those of a picture, are no error of this page.
+      logLevel: 'off',
       minimumContrastRatio: 4.5,
       theme: terminalTheme(dark),
     });

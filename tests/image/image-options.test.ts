@@ -81,10 +81,11 @@ describe('the sandbox image with options', { skip }, () => {
   });
 
   it('browser: has a Chromium that shows a page, with fonts for it', { skip: options.includes('browser') ? false : 'not chosen' }, async () => {
+    assert.doesNotMatch(await ask('GET', '/lacks'), /BrowserNavigateAction/);
     const command = [
       'bash',
       '-c',
-      'chromium --headless --no-sandbox --disable-gpu --dump-dom "data:text/html,<h1>shown</h1>" 2>/dev/null; fc-list | grep -ci noto',
+      'chromium-headless-shell --no-sandbox --disable-gpu --dump-dom "data:text/html,<h1>shown</h1>" 2>/dev/null; fc-list | grep -ci noto',
     ];
     const said = await runInContainer({ root: unpacked.root, uid: 10_002, volumes: volumes(), env: { ...unpacked.env, HOME: '/home/agent' }, command });
     assert.match(said, /<h1>shown<\/h1>[\s\S]*\n[1-9]\d*$/);

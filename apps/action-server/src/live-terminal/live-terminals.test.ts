@@ -21,6 +21,7 @@ describe('the live channel terminal', () => {
     return { id, client: await attach(id) };
   }
   const attach = (id: string): Promise<LiveClient> => LiveClient.open(server, `terminal?shell=${id}`);
+  const leftOut = (client: LiveClient): number => client.of('skipped').reduce((sum, message) => sum + Number(message['bytes']), 0);
   const close = (id: string): void => list.send({ type: 'close-shell', shell: id });
   const listed = (): Array<{ id: string; owner: string; exitCode: number | null }> => (list.of('shells').at(-1)?.['shells'] ?? []) as never;
 
@@ -105,14 +106,15 @@ describe('the live channel terminal', () => {
     await slow.message('attached');
     client.type('head -c 4000000 /dev/zero | tr \'\\0\' x | fold -w 79; echo; echo "end $((5 + 5))"\r');
     await client.shown('end 10');
-    expect(client.of('skipped')).toEqual([]);
-    expect(client.byteLength).toBeGreaterThan(4_000_000);
     expect(slow.byteLength).toBeLessThanOrEqual(SHELL_WINDOW_BYTES);
     slow.shows = true;
     slow.seen();
     await slow.shown('end 10');
-    const left = slow.of('skipped').reduce((sum, message) => sum + Number(message['bytes']), 0);
-    expect(slow.byteLength + left).toBe(client.byteLength);
+    expect(leftOut(slow)).toBeGreaterThan(0);
+    // On a machine that has no time the quick one may be told so, too.
+    const whole = client.byteLength + leftOut(client);
+    expect(whole).toBeGreaterThan(4_000_000);
+    expect(slow.byteLength + leftOut(slow)).toBe(whole);
     const late = await attach(id);
     expect(await late.message('attached')).toMatchObject({ cut: true });
     await late.shown('end 10');

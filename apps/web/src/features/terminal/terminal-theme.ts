@@ -50,7 +50,7 @@ export function terminalTheme(dark: boolean): ITheme {
     cursor: token('--accent'),
     cursorAccent: token('--term'),
     selectionBackground: dark ? '#33437a' : '#c3d1fb',
-    selectionInactiveBackground: dark ? '#2b303b' : '#dfe3ec',
+    selectionInactiveBackground: dark ? '#3a4150' : '#d3d8e6',
   };
   for (const [index, name] of NAMES.entries()) {
     theme[name] = colours[index];

@@ -2,7 +2,7 @@
  * Every place where `wanted` stands in `all` from `from` on, also those that overlap (Knuth, Morris and Pratt). Takes as long as both together are, whatever they repeat:
  * what a model sends, and the file that it is about, may have a million equal lines.
  */
-export function* placesOf<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from: number): Generator<number> {
+function* placesOf<T>(all: ArrayLike<T>, wanted: ArrayLike<T>, from: number): Generator<number> {
   if (wanted.length === 0) return;
   /** For each length of a beginning of `wanted`: the longest shorter beginning that it ends with. */
   const shorter = new Int32Array(wanted.length + 1);

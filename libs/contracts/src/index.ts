@@ -36,45 +36,7 @@ export {
   ThinkAction,
   ToolLacks,
 } from './action-server.js';
-export {
-  BROWSER_KINDS,
-  BrowserAction,
-  BrowserClickAction,
-  BrowserCloseTabAction,
-  BrowserGetContentAction,
-  BrowserGetStateAction,
-  BrowserGetStorageAction,
-  BrowserGoBackAction,
-  BrowserListTabsAction,
-  BrowserNavigateAction,
-  BrowserObservation,
-  BrowserScrollAction,
-  BrowserSetStorageAction,
-  BrowserStorage,
-  BrowserSwitchTabAction,
-  BrowserTypeAction,
-  MAX_BROWSER_URL_LENGTH,
-  MAX_TYPED_LENGTH,
-} from './actions/browser.js';
-export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './actions/file-edit.js';
-export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './actions/file-editor.js';
-export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './actions/ipython.js';
-export { MCPToolAction, MCPToolObservation } from './actions/mcp.js';
-export { MAX_IMAGES_LENGTH } from './actions/observation.js';
-export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './actions/patch.js';
-export {
-  FileEntry,
-  GlobAction,
-  GlobObservation,
-  GrepAction,
-  GrepObservation,
-  ListDirectoryAction,
-  ListDirectoryObservation,
-  MAX_LISTED_ENTRIES,
-  MAX_SEARCH_RESULTS,
-} from './actions/search.js';
-export { GivenSkill, InvokeSkillAction } from './actions/skills.js';
-export { AgentDefinition, SubAgentEvent, TaskAction } from './actions/sub-agents.js';
+export * from './actions/index.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
 export {
   AskAgentRequest,
@@ -261,48 +223,7 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
-export {
-  BROWSER_AWAY_MS,
-  BROWSER_FRAMES_UNSEEN,
-  type BrowserFrame,
-  BrowserLiveMessage,
-  BrowserLiveRequest,
-  BrowserPageError,
-  BrowserState,
-  BrowserTab,
-  decodeBrowserFrame,
-  encodeBrowserFrame,
-  MAX_BROWSER_ADDRESS,
-  MAX_BROWSER_ERRORS,
-  MAX_BROWSER_NOTE,
-  MAX_BROWSER_PASTE,
-  MAX_BROWSER_TEXT,
-} from './live/browser.js';
-export {
-  FileState,
-  FilesLiveMessage,
-  FilesLiveRequest,
-  MAX_FOUND_FILES,
-  MAX_LIVE_PICTURE_BYTES,
-  MAX_LIVE_TEXT_BYTES,
-  MAX_OPEN_DIRECTORIES,
-  MAX_OPEN_FILES,
-  MAX_TREE_PAGE,
-  TreeEntry,
-  textChecksum,
-} from './live/files.js';
-export { LIVE_OPEN } from './live/live-channel.js';
-export {
-  LiveShell,
-  MAX_SHELL_INPUT_BYTES,
-  MAX_SHELLS,
-  SHELL_SCROLLBACK_BYTES,
-  SHELL_WINDOW_BYTES,
-  ShellLiveMessage,
-  ShellLiveRequest,
-  TerminalLiveMessage,
-  TerminalLiveRequest,
-} from './live/terminal.js';
+export * from './live/index.js';
 export {
   BudgetStops,
   DeleteKeys,

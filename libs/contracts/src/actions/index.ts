@@ -1,0 +1,39 @@
+export {
+  BROWSER_KINDS,
+  BrowserAction,
+  BrowserClickAction,
+  BrowserCloseTabAction,
+  BrowserGetContentAction,
+  BrowserGetStateAction,
+  BrowserGetStorageAction,
+  BrowserGoBackAction,
+  BrowserListTabsAction,
+  BrowserNavigateAction,
+  BrowserObservation,
+  BrowserScrollAction,
+  BrowserSetStorageAction,
+  BrowserStorage,
+  BrowserSwitchTabAction,
+  BrowserTypeAction,
+  MAX_BROWSER_URL_LENGTH,
+  MAX_TYPED_LENGTH,
+} from './browser.js';
+export { FileEditAction, FileEditObservation, MAX_EDITED_LINES } from './file-edit.js';
+export { FileEditorAction, FileEditorObservation, PlanningFileEditorAction } from './file-editor.js';
+export { IPythonRunCellAction, IPythonRunCellObservation, MAX_CELL_LENGTH } from './ipython.js';
+export { MCPToolAction, MCPToolObservation } from './mcp.js';
+export { MAX_IMAGES_LENGTH } from './observation.js';
+export { ApplyPatchAction, ApplyPatchObservation, MAX_PATCH_LENGTH, PatchedFile } from './patch.js';
+export {
+  FileEntry,
+  GlobAction,
+  GlobObservation,
+  GrepAction,
+  GrepObservation,
+  ListDirectoryAction,
+  ListDirectoryObservation,
+  MAX_LISTED_ENTRIES,
+  MAX_SEARCH_RESULTS,
+} from './search.js';
+export { GivenSkill, InvokeSkillAction } from './skills.js';
+export { AgentDefinition, SubAgentEvent, TaskAction } from './sub-agents.js';

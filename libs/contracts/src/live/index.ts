@@ -1,0 +1,42 @@
+export {
+  BROWSER_AWAY_MS,
+  BROWSER_FRAMES_UNSEEN,
+  type BrowserFrame,
+  BrowserLiveMessage,
+  BrowserLiveRequest,
+  BrowserPageError,
+  BrowserState,
+  BrowserTab,
+  decodeBrowserFrame,
+  encodeBrowserFrame,
+  MAX_BROWSER_ADDRESS,
+  MAX_BROWSER_ERRORS,
+  MAX_BROWSER_NOTE,
+  MAX_BROWSER_PASTE,
+  MAX_BROWSER_TEXT,
+} from './browser.js';
+export {
+  FileState,
+  FilesLiveMessage,
+  FilesLiveRequest,
+  MAX_FOUND_FILES,
+  MAX_LIVE_PICTURE_BYTES,
+  MAX_LIVE_TEXT_BYTES,
+  MAX_OPEN_DIRECTORIES,
+  MAX_OPEN_FILES,
+  MAX_TREE_PAGE,
+  TreeEntry,
+  textChecksum,
+} from './files.js';
+export { LIVE_OPEN } from './live-channel.js';
+export {
+  LiveShell,
+  MAX_SHELL_INPUT_BYTES,
+  MAX_SHELLS,
+  SHELL_SCROLLBACK_BYTES,
+  SHELL_WINDOW_BYTES,
+  ShellLiveMessage,
+  ShellLiveRequest,
+  TerminalLiveMessage,
+  TerminalLiveRequest,
+} from './terminal.js';

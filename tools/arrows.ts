@@ -32,7 +32,7 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },
   { name: /^(keycloak-connect|openid-client)(\/|$)/, only: /^libs\/auth\/src\//, why: 'what a token is worth is decided in one place' },
-  { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/terminal\//, why: 'only the agent’s terminal is a terminal' },
+  { name: /^@lydell\/node-pty$/, only: /^apps\/action-server\/src\/(terminal|live-terminal)\//, why: 'a terminal is the agent’s or a person’s' },
   { name: /^@nestjs\//, only: /^(apps\/|libs\/(errors\/src\/nest|auth|telemetry)\/)/, why: 'libraries below the apps know no framework' },
   { name: /^(react|next)(\/|$)/, only: /^(apps\/web|libs\/ui)\//, why: 'the server renders no screens' },
 ];

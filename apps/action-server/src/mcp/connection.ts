@@ -79,6 +79,8 @@ async function open(spec: ServerSpec, transport: Transport, { events, signal, wh
   } catch (error) {
     const cause = why() ?? error;
     opened.close();
+    // A start that was not over yet left the library nothing to close.
+    await transport.close().catch(() => {});
     throw cause;
   }
   opened.begin();

@@ -2,10 +2,11 @@ import path from 'node:path';
 import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
+import { killMarked } from '../process/process-table.js';
 import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';
 import { McpServer, type McpServerDeps } from './mcp-server.js';
-import { type ServerSpec, specOf } from './server-spec.js';
+import { MARK, RUN, type ServerSpec, specOf } from './server-spec.js';
 import { cleanTools, nameTools } from './tool-list.js';
 import { observationOf } from './tool-result.js';
 
@@ -113,8 +114,11 @@ export class McpSets {
     for (const wake of set?.waiting ?? []) wake();
   }
 
+  /** At the end of this process: what a server started ends at once. */
   close(): void {
+    const any = this.#sets.size > 0;
     for (const name of [...this.#sets.keys()]) this.end(name);
+    if (any) killMarked(`${MARK}=${RUN}`);
   }
 
   #set(name: string): McpSet {

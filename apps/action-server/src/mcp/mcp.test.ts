@@ -51,7 +51,7 @@ describe('MCP servers of a conversation', () => {
           const told = await this.look();
           return wish(told) ? told : null;
         },
-        20_000,
+        45_000,
       );
     }
     settled(): Promise<McpToolsResponse> {
@@ -218,7 +218,7 @@ describe('MCP servers of a conversation', () => {
 
     await until('what one of them started', () => allProcesses().filter(({ pid }) => isSleeper(pid)).length === 2);
     await set.end();
-    await until('the end of what the servers started', () => allProcesses().every(({ pid }) => !isSleeper(pid) && !isOfSet(pid)));
+    await until('the end of what the servers started', () => allProcesses().every(({ pid }) => !isSleeper(pid) && !isOfSet(pid)), 30_000);
   });
 
   it('offer tools whose names and schemas every provider takes', async () => {
@@ -258,7 +258,7 @@ describe('MCP servers of a conversation', () => {
 
   it('are tried once for who wants to know, and leave nothing behind', async () => {
     const test = async (body: object): Promise<unknown> => (await server.send('POST', '/mcp/test', JSON.stringify(body))).json();
-    expect(await test({ server: { type: 'stdio', ...HONEST }, tool_call: { name: 'add', arguments: { a: 1, b: 2 } } })).toMatchObject({
+    expect(await test({ server: { type: 'stdio', ...HONEST }, timeout: 60, tool_call: { name: 'add', arguments: { a: 1, b: 2 } } })).toMatchObject({
       ok: true,
       tools: expect.arrayContaining(['echo', 'add']),
       tool_result: { is_error: false, text: '3' },
@@ -268,7 +268,7 @@ describe('MCP servers of a conversation', () => {
     });
     expect(await test({ server: { type: 'stdio', ...hostile('mute') }, timeout: 0.3 })).toMatchObject({ ok: false, error_kind: 'timeout' });
     expect(await test({ server: { type: 'http', url: 'http://127.0.0.1:1/mcp' } })).toMatchObject({ ok: false, error_kind: 'connection' });
-    await until('the end of the servers', () => allProcesses().every(({ pid }) => !isOfSet(pid)));
+    await until('the end of the servers', () => allProcesses().every(({ pid }) => !isOfSet(pid)), 30_000);
   });
 
   /** Programs of this test's own server, whoever else runs some. */

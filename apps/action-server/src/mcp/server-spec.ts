@@ -1,4 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts';
+
+/** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with `RUN`, that of this process. */
+export const MARK = 'SLIPWAY_MCP_SERVER';
+export const RUN = randomUUID();
 
 /** A server as it is reached: every text is what it will be, secrets too. Never logged. */
 export type ServerSpec =
@@ -70,7 +75,7 @@ export function specOf(config: McpServerConfig, { variables, base, directory }: 
     kind: 'stdio',
     command: text(config.command),
     args: (config.args ?? []).map(text),
-    env: { ...base, ...texts(config.env ?? {}) },
+    env: { ...base, ...texts(config.env ?? {}), [MARK]: `${RUN}-${randomUUID()}` },
     cwd: config.cwd == null ? directory : text(config.cwd),
     callMs,
   };

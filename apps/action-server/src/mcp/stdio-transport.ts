@@ -1,10 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { killMarked, killSession, signalGroup } from '../process/process-table.js';
-import type { ServerSpec } from './server-spec.js';
+import { MARK, type ServerSpec } from './server-spec.js';
 
 /** Largest message of a server. Bytes. */
 export const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -15,8 +14,8 @@ const MAX_STRANGE_LINES = 2_000;
 /** From the end of its input to the end of the server. Milliseconds. */
 const END_MS = 300;
 const STDERR_KEPT = 2_000;
-/** Names the processes of a server, so that those are found too that left its session. */
-const MARK = 'SLIPWAY_MCP_SERVER';
+/** A server that takes no more says why when it has ended, which is a moment later. Milliseconds. */
+const LAST_WORD_MS = 1_000;
 
 /** A server that is a program: a JSON message a line. It is a session of its own, which ends with the connection, whatever it started. */
 export class StdioTransport implements Transport {
@@ -25,7 +24,6 @@ export class StdioTransport implements Transport {
   onmessage?: Transport['onmessage'];
   /** Why it ended, once it has. */
   failure: Error | null = null;
-  readonly #mark = randomUUID();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #parts: Buffer[] = [];
   #length = 0;
@@ -37,9 +35,10 @@ export class StdioTransport implements Transport {
   constructor(private readonly spec: Extract<ServerSpec, { kind: 'stdio' }>) {}
 
   async start(): Promise<void> {
+    if (this.#closed) throw new Error('it was closed');
     const { command, args, env, cwd } = this.spec;
     if (!statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`there is no directory ${cwd}`);
-    const child = spawn(command, [...args], { cwd, env: { ...env, [MARK]: this.#mark }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(command, [...args], { cwd, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#child = child;
     child.stdin.on('error', () => {});
     child.stderr.on('data', (chunk: Buffer) => {
@@ -59,11 +58,19 @@ export class StdioTransport implements Transport {
   send(message: JSONRPCMessage): Promise<void> {
     const child = this.#child;
     if (child === undefined || this.#closed) return Promise.reject(this.failure ?? new Error('it has ended'));
-    return new Promise((resolve, reject) => child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error == null ? resolve() : reject(error))));
+    return new Promise((resolve, reject) =>
+      child.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error == null) return resolve();
+        const done = (): void => reject(this.failure ?? error);
+        if (this.failure !== null) return done();
+        child.once('exit', () => setImmediate(done));
+        setTimeout(done, LAST_WORD_MS).unref();
+      }),
+    );
   }
 
   close(): Promise<void> {
-    this.#end(this.failure ?? new Error('it was closed'));
+    this.#end(this.failure);
     return Promise.resolve();
   }
 
@@ -112,7 +119,7 @@ export class StdioTransport implements Transport {
     setTimeout(() => stdout.resume(), 1_000).unref();
   }
 
-  #end(failure: Error): void {
+  #end(failure: Error | null): void {
     if (this.#closed) return;
     this.#closed = true;
     this.failure = failure;
@@ -127,7 +134,7 @@ export class StdioTransport implements Transport {
       setTimeout(
         () => {
           killSession(group);
-          killMarked(`${MARK}=${this.#mark}`);
+          killMarked(`${MARK}=${this.spec.env[MARK]}`);
           child.stdout.destroy();
           child.stderr.destroy();
         },

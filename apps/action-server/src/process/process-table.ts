@@ -94,7 +94,7 @@ export function killSession(leader: number): void {
   for (const pid of doomed) if (pid > 1 && pid !== process.pid) signalPid(pid, 'SIGKILL');
 }
 
-/** Kills every process that was started with `NAME=value` in its environment, also one that left its session. Nothing happens where the system does not tell. */
+/** Kills every process that was started with `NAME=value` in its environment, or a value that begins so, also one that left its session. Nothing happens where the system does not tell. */
 export function killMarked(variable: string): void {
   if (!HAS_PROC) return;
   // What forks between two looks is found by the next one.
@@ -110,7 +110,9 @@ export function killMarked(variable: string): void {
 
 function startedWith(pid: number, variable: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(variable);
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+      .split('\0')
+      .some((entry) => entry.startsWith(variable));
   } catch {
     // It has ended, or is another user's.
     return false;

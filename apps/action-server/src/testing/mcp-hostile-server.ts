@@ -7,6 +7,11 @@ const tool = (name: unknown, more: object = {}): object => ({ name, description:
 const say = (message: object): boolean => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const answer = (id: unknown, value: unknown): boolean => say({ id, result: { content: [{ type: 'text', text: value }] } });
 
+/** Again and again, as fast as it is read. */
+function flood(text: string): void {
+  process.stdout.write(text, () => flood(text));
+}
+
 function deep(levels: number): object {
   let schema: object = { type: 'string' };
   for (let level = 0; level < levels; level += 1) schema = { type: 'object', properties: { a: schema } };
@@ -41,7 +46,7 @@ function tools(): object[] {
 
 function call(id: unknown): void {
   if (mode === 'large') answer(id, 'A'.repeat(10 * 1024 * 1024));
-  else if (mode === 'endless') setInterval(() => process.stdout.write('B'.repeat(1024 * 1024)), 5);
+  else if (mode === 'endless') flood('B'.repeat(1024 * 1024));
   else if (mode === 'nonsense') say({ id, result: { content: 'not a list', isError: 'perhaps' } });
   else if (mode === 'error') say({ id, error: { code: -32_000, message: 'out of paper\u001b[31m' } });
   else if (mode === 'deep')
@@ -59,12 +64,12 @@ if (mode === 'forks') {
   spawn('sleep', ['1000'], { stdio: 'ignore' });
   spawn('sleep', ['1001'], { stdio: 'ignore', detached: true }).unref();
 }
-if (mode === 'garbage') setInterval(() => process.stdout.write('nothing that anybody reads\n'.repeat(500)), 5);
+if (mode === 'garbage') flood('nothing that anybody reads\n'.repeat(500));
 if (mode === 'ends') {
   process.stderr.write('the database is not there\n');
   process.exit(3);
 }
-if (mode !== 'mute')
+if (mode !== 'mute' && mode !== 'garbage')
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line) as { id?: unknown; method: string; params?: { protocolVersion?: string } };
     if (method === 'initialize') {

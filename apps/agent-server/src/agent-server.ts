@@ -92,7 +92,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     activity.used();
   };
   const http = createHttpServer(router, authorize, logger);
-  const live = new LiveSockets({ actionServer, mask, used: () => activity.used() });
+  const live = new LiveSockets({ actionServer, mask, used: () => activity.workedIn() });
   const sockets = new EventSockets(conversations, bash, live, activation, logger);
   sockets.listenOn(http);
   const port = await listen(http, config.HOST, config.PORT);

@@ -8,10 +8,22 @@ const STARTED = performance.now();
 /** When somebody last had something to do here. */
 export class Activity {
   private usedAt = performance.now();
+  private workedAt: number | null = null;
 
   /** A request of whoever has the session's key. */
   used(): void {
     this.usedAt = performance.now();
+  }
+
+  /** A person did something in the sandbox itself: typed into a terminal, opened a file, took the browser. */
+  workedIn(): void {
+    this.used();
+    this.workedAt = this.usedAt;
+  }
+
+  /** Whole seconds since a person last did something in the sandbox itself; `null` when nobody has. */
+  get personIdleSeconds(): number | null {
+    return this.workedAt === null ? null : Math.floor((performance.now() - this.workedAt) / 1_000);
   }
 
   /** Whole seconds since the last such request, or the last event of a conversation; 0 while an agent works. */
@@ -34,6 +46,7 @@ export function serviceRoutes(activity: Activity, conversations: Conversations):
     version: '0.1.0',
     uptime: Math.round((performance.now() - STARTED) / 1000),
     idle_time: await activity.idleSeconds(conversations),
+    person_idle_time: activity.personIdleSeconds,
     usable_tools: ['terminal', 'file_editor', 'task_tracker', 'think', 'finish'],
     conversation_runtime: 'local',
   });

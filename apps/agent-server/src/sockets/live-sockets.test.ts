@@ -78,6 +78,19 @@ describe('/sockets/live/<channel>', () => {
     return page;
   }
 
+  it('what a person does there counts as use, and what their page says of it by itself does not', async () => {
+    const idle = async (): Promise<number | null> =>
+      ((await (await fetch(`${sandbox.url}/server_info`)).json()) as { person_idle_time: number | null }).person_idle_time;
+    expect(await idle()).toBeNull();
+    const page = await openShell();
+    await page.message('caught-up');
+    page.send({ type: 'seen', at: 0 });
+    await until('a second has passed since it was opened', async () => ((await idle()) ?? 0) >= 1, 20_000);
+    page.type('echo here');
+    await until('what is typed counts', async () => (await idle()) === 0, 20_000);
+    page.socket.terminate();
+  });
+
   it('joins a person to a channel of the tool process, with its environment, and hides secrets in what it shows, also one that comes in two frames', async () => {
     const page = await openShell();
     await page.message('caught-up');

@@ -47,7 +47,7 @@ export class LiveSockets {
     if (tool === null) return;
     const { used } = this.options;
     relay(client, tool, (data, binary) => {
-      used();
+      if (binary || !isReceipt(data)) used();
       return { data, binary };
     });
     relay(tool, client, this.hiding(channel));
@@ -114,6 +114,11 @@ export class LiveSockets {
 }
 
 class NoSuchChannel extends Error {}
+
+/** Says that what came is on the screen, whether or not anybody sits before it. */
+function isReceipt(data: Buffer): boolean {
+  return data.length < 200 && /^\{"type":"seen"/.test(data.toString());
+}
 
 type Change = (data: Buffer, binary: boolean) => { data: Buffer | string; binary: boolean };
 

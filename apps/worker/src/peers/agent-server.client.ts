@@ -134,3 +134,20 @@ export class AgentServerClient {
 function workspaceQuery(directory: string, base: string | null): string {
   return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
+
+/** Seconds since a person last did something in this sandbox itself; `null` when nobody has, or it does not say within 2 s. Needs no key. @throws never. */
+export async function personIdleSeconds(url: string): Promise<number | null> {
+  const call: PeerCall = {
+    method: 'GET',
+    url: `${url.replace(/\/+$/, '')}/server_info`,
+    headers: {},
+    timeoutMs: PROBE_TIMEOUT_MS,
+    signal: new AbortController().signal,
+    peer: 'The sandbox',
+    unreachable: 'sandbox.unreachable',
+  };
+  return callJson(call, z.object({ person_idle_time: z.number().nullable().default(null) })).then(
+    (info) => info.person_idle_time,
+    () => null,
+  );
+}

@@ -45,6 +45,24 @@ describe('sweeps', () => {
     expect((await scene.row(idle.id)).sandboxStatus).toBe('PAUSED');
   });
 
+  it('leave a sandbox alone in which a person works without a word to the agent', async () => {
+    const [typing, left] = [await scene.create(), await scene.create()];
+    for (const [{ id }, seconds] of [
+      [typing, 5],
+      [left, 61],
+    ] as const) {
+      await scene.start(id);
+      await scene.age(id, 61);
+      const session = scene.peers.sessions.get(id);
+      if (session === undefined) throw new Error('it has no session');
+      session.personIdleSeconds = seconds;
+    }
+    const leader = sweeps();
+    await leader.tick();
+    await leader.close();
+    expect(await Promise.all([typing, left].map(async ({ id }) => (await scene.row(id)).desired))).toEqual(['run', 'rest']);
+  });
+
   it('are done by one worker at a time, and by the next one as soon as that one is gone', async () => {
     const { id } = await scene.create();
     const first = sweeps();

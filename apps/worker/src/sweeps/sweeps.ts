@@ -5,6 +5,7 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
+import { personIdleSeconds } from '../peers/agent-server.client.js';
 import { type Found, failedWithSandbox, idleConversations, letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
@@ -66,7 +67,12 @@ export class Sweeps {
   }
 
   private async sweepIdle(): Promise<void> {
-    for (const idle of await idleConversations(this.pool, this.settings.idleSeconds)) {
+    const found = await idleConversations(this.pool, this.settings.idleSeconds);
+    // Somebody may be at work in its terminal, files or browser, which says nothing to the conversation. A sandbox that does not answer rests.
+    const people = await Promise.all(found.map(({ sandboxUrl }) => (sandboxUrl === null ? null : personIdleSeconds(sandboxUrl))));
+    for (const [index, idle] of found.entries()) {
+      const person = people[index] ?? null;
+      if (person !== null && person < this.settings.idleSeconds) continue;
       if (await letRest(this.pool, idle, this.settings.idleSeconds, this.ids.uuid())) await this.add('conversation-pause', idle);
     }
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);

@@ -39,6 +39,8 @@ interface Session {
   /** Why it ended; with `error` only. */
   detail?: string;
   sandbox: Sandbox | null;
+  /** Since a person last did something in the sandbox itself. Seconds. */
+  personIdleSeconds?: number;
   /** The claim under way: a second start of the session waits for it. */
   claiming: Promise<void> | null;
 }
@@ -186,6 +188,7 @@ export class StandIns {
   private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
     const sandbox = session.sandbox;
     if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
+    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.personIdleSeconds ?? null } };
     if (where === '/api/slipway/secrets') {
       sandbox.secrets = SandboxSecrets.parse(body);
       return { status: 200, body: { success: true } };

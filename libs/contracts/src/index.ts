@@ -36,6 +36,7 @@ export {
   ThinkAction,
   ToolLacks,
 } from './action-server.js';
+// biome-ignore lint/performance/noReExportAll: the names are listed there, and this list would be too long with them.
 export * from './actions/index.js';
 export { ActivationClaims, InitRequest, InitState } from './activation.js';
 export {
@@ -223,6 +224,7 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
+// biome-ignore lint/performance/noReExportAll: the names are listed there, and this list would be too long with them.
 export * from './live/index.js';
 export {
   BudgetStops,

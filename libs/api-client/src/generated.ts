@@ -271,9 +271,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** The same changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown`, `file.too-large` besides the common codes. */
     downloadDiff: (request: { org: string; conversation: string; query?: OperationQuery<'downloadDiff'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/diff', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'stream', options: request }) as Promise<Response>,
-    /** Repositories of the workspace, each with its branch and state. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found` besides the common codes. */
+    /** Repositories of the workspace, each with its branch and state. */
     listRepositories: (request: { org: string; conversation: string } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/repositories', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listRepositories'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/repositories', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["live"],true]], options: request }) as Promise<OperationResponse<'listRepositories'>>,
     /** Commits of a repository of the workspace, newest first. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found` besides the common codes. */
     listCommits: (request: { org: string; conversation: string; query?: OperationQuery<'listCommits'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/commits', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listCommits'>>,

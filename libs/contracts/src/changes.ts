@@ -33,8 +33,8 @@ export const WorkspaceRepository = GitRepository.extend({
   own: z.boolean(),
 });
 export type WorkspaceRepository = z.infer<typeof WorkspaceRepository>;
-/** The conversation's own first. `cut`: there may be more. */
-export const WorkspaceRepositories = z.object({ data: z.array(WorkspaceRepository), cut: z.boolean() });
+/** The conversation's own first. `cut`: there may be more. `live: false` says that the sandbox is away, or does not answer: which there are is then not known, and `data` is empty. */
+export const WorkspaceRepositories = z.object({ data: z.array(WorkspaceRepository), cut: z.boolean(), live: z.boolean().default(true) });
 export type WorkspaceRepositories = z.infer<typeof WorkspaceRepositories>;
 
 export const WorkspaceCommit = z.object({

@@ -59,14 +59,14 @@ export class WorkspaceService {
     return file === undefined ? patch : patchOfFile(patch, file);
   }
 
-  /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`. */
+  /** None, and not `live`, while the sandbox is away: each look at a conversation asks for them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
-    const { row, answer } = await this.live(caller, id, (sandbox) => sandbox.repositories(), false);
+    const { row, answer } = await this.live(caller, id, (sandbox) => sandbox.repositories(), true);
     const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));
-    return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false };
+    return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false, live: answer !== null };
   }
 
-  /** @throws as `repositories`, and `repository.not-found`. */
+  /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `repository.not-found`. */
   async commits(caller: Principal, id: string, { repository, cursor, limit }: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
     const { answer } = await this.live(
       caller,
@@ -113,7 +113,7 @@ export class WorkspaceService {
       return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id), { ...row, workingDir }) };
     } catch (error) {
       if (!kept || (error instanceof SlipwayError && error.code === 'file.too-large')) throw error;
-      this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what was last seen is shown');
+      this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what is kept of it is shown');
       return { row, answer: null };
     }
   }

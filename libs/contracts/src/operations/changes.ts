@@ -40,7 +40,7 @@ export const changesOperations = {
     status: 200,
     response: WorkspaceRepositories,
     idempotency: 'idempotent',
-    errors: NEEDS_SANDBOX,
+    errors: [],
   },
   listCommits: {
     id: 'conversations.commits.list',

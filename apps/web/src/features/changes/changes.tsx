@@ -10,9 +10,9 @@ import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { ChangesBar } from './changes-bar.tsx';
 import { Commits } from './commits.tsx';
-import { NotKnown } from './not-known.tsx';
-import { queryOf, type Selection, useChangesAddress } from './selection.ts';
-import { useChanges } from './use-changes.ts';
+import { NotKept, NotKnown } from './not-known.tsx';
+import { isKept, queryOf, type Selection, useChangesAddress } from './selection.ts';
+import { useChanges, useIsAway } from './use-changes.ts';
 
 const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), { ssr: false, loading: () => <PatchSkeleton /> });
 
@@ -53,7 +53,9 @@ function Files({ selection }: { selection: Selection }) {
   const changes = useChanges(selection);
   const { orgId, conversation } = useConversation();
   const [open, setOpen] = useAddressValue('file');
+  const isAway = useIsAway();
   const { data, error } = changes;
+  if (data === undefined && isAway && !isKept(selection)) return <NotKept />;
   if (data === undefined && error) return <NotKnown error={error} retry={() => changes.refetch()} />;
   if (data === undefined)
     return (

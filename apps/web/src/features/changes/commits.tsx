@@ -2,13 +2,15 @@
 import type { WorkspaceCommit } from '@slipway/contracts';
 import { AfterDelay, Badge, Button, EmptyState, Skeleton } from '@slipway/ui';
 import { Ago } from '../../browser/ago.tsx';
-import { NotKnown } from './not-known.tsx';
-import { useCommits } from './use-changes.ts';
+import { NotKept, NotKnown } from './not-known.tsx';
+import { useCommits, useIsAway } from './use-changes.ts';
 
 /** The history of what is checked out, newest first, the commits of this conversation marked. */
 export function Commits({ repository, open }: { repository: string | null; open: (hash: string) => void }) {
   const commits = useCommits(repository);
+  const isAway = useIsAway();
   const { data, error } = commits;
+  if (data === undefined && isAway) return <NotKept />;
   if (data === undefined && error) return <NotKnown error={error} retry={() => commits.refetch()} />;
   if (data === undefined)
     return (

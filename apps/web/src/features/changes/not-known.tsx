@@ -3,6 +3,15 @@ import { EmptyState } from '@slipway/ui';
 import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
 
+/** Nothing of this is known before the sandbox is back. */
+export function NotKept() {
+  return (
+    <EmptyState title="Only the changes against the base were kept">
+      The sandbox is away. Send a message, or resume the conversation: with its sandbox all of it is there again.
+    </EmptyState>
+  );
+}
+
 /** Why there is nothing to show. What only a sandbox knows that is away, or newer than what is asked for, is no failure. */
 export function NotKnown({ error, retry }: { error: Error; retry: () => void }) {
   const { code, title, detail, nextStep } = failureOf(error);

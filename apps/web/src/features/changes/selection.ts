@@ -39,6 +39,11 @@ export function useChangesAddress(): ChangesAddress {
   };
 }
 
+/** Of this there is what was last seen also while the sandbox is away. */
+export function isKept({ against, repository }: Selection): boolean {
+  return against === 'base' && repository === null;
+}
+
 /** As a query of the operations about changes. */
 export function queryOf({ against, repository }: Selection): { against: string; repository?: string } {
   return { against, ...(repository === null ? {} : { repository }) };

@@ -13,7 +13,7 @@ import { useEffect } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
-import { queryOf, type Selection } from './selection.ts';
+import { isKept, queryOf, type Selection } from './selection.ts';
 
 /** Quiet time after a step that may have changed files, and the longest wait while steps keep coming. Milliseconds. */
 const SETTLE_MS = 800;
@@ -21,27 +21,38 @@ const AT_MOST_MS = 4_000;
 
 const OWN_SINCE_BASE: Selection = { against: 'base', repository: null };
 
+/** The conversation says that its sandbox is away: what only a sandbox knows is not asked for until it is back. */
+export function useIsAway(): boolean {
+  return useView(({ status }) => status === 'paused' || status === 'starting');
+}
+
 /** The files that differ, by default from where the work began. Asked for once there is a workspace. */
-export function useChanges(selection: Selection = OWN_SINCE_BASE, enabled = true): UseQueryResult<Changes> {
+export function useChanges(selection: Selection = OWN_SINCE_BASE): UseQueryResult<Changes> {
   const { orgId, conversation } = useConversation();
-  const wanted = useView((view) => view.hadWorkspace);
+  const isAway = useIsAway();
+  const wanted = useView((view) => view.hadWorkspace) && (isKept(selection) || !isAway);
   return useQuery({
     queryKey: ['changes', orgId, conversation.id, selection.against, selection.repository],
     queryFn: ({ signal }) => api.getChanges({ org: orgId, conversation: conversation.id, query: queryOf(selection), signal }),
-    enabled: wanted && enabled,
+    enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     retry: retriedUnlessKnown,
   });
 }
 
-/** Repositories of the workspace; only a sandbox that is there knows them. */
+/** Repositories of the workspace; only a sandbox that is there knows them. Of one that is away, as they were last seen here. */
 export function useRepositories(): UseQueryResult<WorkspaceRepositories> {
   const { orgId, conversation } = useConversation();
+  const queries = useQueryClient();
   const wanted = useView((view) => view.hadWorkspace);
+  const queryKey = ['repositories', orgId, conversation.id];
   return useQuery({
-    queryKey: ['repositories', orgId, conversation.id],
-    queryFn: ({ signal }) => api.listRepositories({ org: orgId, conversation: conversation.id, signal }),
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const now = await api.listRepositories({ org: orgId, conversation: conversation.id, signal });
+      return now.live ? now : (queries.getQueryData<WorkspaceRepositories>(queryKey) ?? now);
+    },
     enabled: wanted,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
@@ -52,6 +63,7 @@ export function useRepositories(): UseQueryResult<WorkspaceRepositories> {
 /** The history of one repository, newest first. */
 export function useCommits(repository: string | null): UseInfiniteQueryResult<InfiniteData<WorkspaceCommits>> {
   const { orgId, conversation } = useConversation();
+  const isAway = useIsAway();
   return useInfiniteQuery({
     queryKey: ['commits', orgId, conversation.id, repository],
     queryFn: ({ pageParam, signal }) =>
@@ -63,6 +75,7 @@ export function useCommits(repository: string | null): UseInfiniteQueryResult<In
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ page }) => page.nextCursor,
+    enabled: !isAway,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     retry: retriedUnlessKnown,
@@ -109,11 +122,16 @@ const READ_AT_MOST = 1_000_000;
 /** The patch of one file; `null` when it is too long to be shown. */
 export function useFilePatch(path: string, selection: Selection): UseQueryResult<string | null> {
   const { orgId, conversation } = useConversation();
+  const queries = useQueryClient();
+  const isAway = useIsAway();
+  const queryKey = ['diff', orgId, conversation.id, selection.against, selection.repository, path];
   return useQuery({
-    queryKey: ['diff', orgId, conversation.id, selection.against, selection.repository, path],
+    queryKey,
     queryFn: async ({ signal }) =>
       textUpTo(READ_AT_MOST, await api.downloadDiff({ org: orgId, conversation: conversation.id, query: { ...queryOf(selection), path }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
+    // What is shown stays until the sandbox is back.
+    enabled: isKept(selection) || !isAway || queries.getQueryData(queryKey) === undefined,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
   });

@@ -39,6 +39,7 @@ export class OpenDirectory {
   #generation = 0;
   #stop: (() => void) | undefined;
   #reading: Promise<void> | undefined;
+  #closed = false;
 
   constructor(private readonly options: OpenDirectoryOptions) {
     this.#look = new Paced(() => this.#again());
@@ -75,6 +76,7 @@ export class OpenDirectory {
   }
 
   close(): void {
+    this.#closed = true;
     this.#look.close();
     this.#stop?.();
     this.#stop = undefined;
@@ -102,7 +104,10 @@ export class OpenDirectory {
     } catch {
       this.#names = [];
       this.#gone = true;
+      // It may be there, and the system had no room to look: a glance asks again.
+      this.#seen = '';
     }
+    if (this.#closed) return 0;
     const after = this.#names ?? [];
     const same = before?.length === after.length && after.every(({ name, kind }, index) => before[index]?.name === name && before[index]?.kind === kind);
     if (same && wasGone === this.#gone && !anew) return 0;
@@ -114,10 +119,12 @@ export class OpenDirectory {
   async #read(): Promise<void> {
     const { workspace, path: wanted, watches } = this.options;
     const real = await insideWorkspace(workspace, wanted);
-    if (real !== this.#real || !watches.isCurrent(real)) {
+    const isAnother = real !== this.#real || !watches.isCurrent(real);
+    this.#real = real;
+    // Closed meanwhile: nobody would end the watch.
+    if (isAnother && !this.#closed) {
       // Watched before it is read: what changes between the two is told.
       this.#stop?.();
-      this.#real = real;
       this.#stop = watches.watch(real, (event) => {
         if (event.renamed && event.name?.endsWith(SAVING_SUFFIX) !== true) this.#look.ask();
         this.options.happened(event);

@@ -32,6 +32,7 @@ export class ShownFile {
   #folders = '';
   #seen = '';
   #stops: Array<() => void> = [];
+  #closed = false;
 
   constructor(private readonly options: ShownFileOptions) {
     this.#look = new Paced(() => this.#own.run(() => this.#again()));
@@ -62,6 +63,7 @@ export class ShownFile {
   }
 
   close(): void {
+    this.#closed = true;
     this.#look.close();
     this.#unwatch();
   }
@@ -69,8 +71,15 @@ export class ShownFile {
   async #again(): Promise<number> {
     if (!this.options.mayTell()) return 0;
     const told = this.#told;
-    const state = await this.#read();
-    if (nameOf(state) === told) return 0;
+    let state: FileState;
+    try {
+      state = await this.#read();
+    } catch {
+      // The system had no room to look (too many open files): a glance asks again.
+      this.#seen = '';
+      return 0;
+    }
+    if (this.#closed || nameOf(state) === told) return 0;
     this.options.changed(state);
     return 'sizeBytes' in state && (state.kind === 'text' || state.kind === 'picture') ? state.sizeBytes / SENT_A_MS : 0;
   }
@@ -92,6 +101,8 @@ export class ShownFile {
   async #watch(): Promise<void> {
     const { workspace, path: wanted, watches } = this.options;
     const folders = await foldersOf(workspace, wanted).catch(() => []);
+    // Closed meanwhile: nobody would end the watches.
+    if (this.#closed) return;
     const names = folders.map(({ folder, name }) => `${folder}\0${name}`).join('\0');
     if (names === this.#folders && folders.every(({ folder }) => watches.isCurrent(folder))) return;
     this.#unwatch();

@@ -45,11 +45,11 @@ export class LiveSockets {
     forTool.delete('session_api_key');
     const tool = await this.connect(client, channel, forTool);
     if (tool === null) return;
-    const { used } = this.options;
-    relay(client, tool, (data, binary) => {
-      if (binary || !isReceipt(data)) used();
+    const heard: Change = (data, binary) => {
+      if (binary || !isOfThePage(data)) this.options.used();
       return { data, binary };
-    });
+    };
+    relay(client, tool, heard);
     relay(tool, client, this.hiding(channel));
     const ping = setInterval(() => client.ping(), PING_MS).unref();
     client.once('close', () => {
@@ -63,7 +63,7 @@ export class LiveSockets {
       else client.close(code, reason);
     });
     client.send(JSON.stringify(LIVE_OPEN));
-    for (const [data, binary] of takeEarly()) tool.send(data as Buffer, { binary });
+    for (const [data, binary] of takeEarly()) tool.send(heard(bytesOf(data), binary).data, { binary });
     tool.resume();
     client.resume();
   }
@@ -115,9 +115,9 @@ export class LiveSockets {
 
 class NoSuchChannel extends Error {}
 
-/** Says that what came is on the screen, whether or not anybody sits before it. */
-function isReceipt(data: Buffer): boolean {
-  return data.length < 200 && /^\{"type":"seen"/.test(data.toString());
+/** What a page sends by itself, whether or not anybody sits before it: that what came is on the screen, and that it looks again at a directory in which names changed. */
+function isOfThePage(data: Buffer): boolean {
+  return /^\{"type":"(?:seen|list|let-go)"/.test(data.toString('latin1', 0, 30));
 }
 
 type Change = (data: Buffer, binary: boolean) => { data: Buffer | string; binary: boolean };
@@ -127,7 +127,7 @@ function relay(from: WebSocket, to: WebSocket, change: Change): void {
   let paused = false;
   from.on('message', (raw: RawData, isBinary: boolean) => {
     if (to.readyState !== to.OPEN) return;
-    const { data, binary } = change(Array.isArray(raw) ? Buffer.concat(raw) : Buffer.from(raw as Buffer), isBinary);
+    const { data, binary } = change(bytesOf(raw), isBinary);
     if (data.length === 0) return;
     to.send(data, { binary }, () => {
       if (!paused || to.bufferedAmount > LOW_WATER) return;
@@ -138,4 +138,8 @@ function relay(from: WebSocket, to: WebSocket, change: Change): void {
     paused = true;
     from.pause();
   });
+}
+
+function bytesOf(data: RawData): Buffer {
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
 }

@@ -30,6 +30,8 @@ describe('sandboxes by OpenHands’ names', () => {
     const conversation = (await app.http<Conversation>(ada, 'GET', app.path(ada, made.id))).body;
     expect([conversation.queued, conversation.status]).toEqual([[], 'starting']);
     await running(made.id);
+    const twice = (await ask<SandboxInfo[]>('GET', `?id=${made.id}&id=${made.id.toUpperCase()}`)).body;
+    expect(twice[0]?.session_api_key).toBe(twice[1]?.session_api_key);
     const up = await look(made.id);
     expect(up).toMatchObject({ status: 'RUNNING', exposed_urls: [{ name: 'AGENT_SERVER', url: `https://8000-${made.id}.sandboxes.example`, port: 8000 }] });
     const { claims, expiresAtMs } = await new SandboxTokens(SECRET).verify(up?.session_api_key ?? '');

@@ -34,13 +34,9 @@ export class OpenHandsSandboxesService {
   async get(caller: Principal, proof: WatchedProof, ids: readonly string[]): Promise<Array<SandboxInfo | null>> {
     const wanted = ids.map((id) => id.toLowerCase());
     const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, wanted));
-    const found = new Map(rows.map((row) => [row.id, row]));
-    return Promise.all(
-      wanted.map((id) => {
-        const row = found.get(id);
-        return row === undefined ? null : this.info(caller, proof, row);
-      }),
-    );
+    // Each once, however often it is named: an answer may grant access.
+    const found = new Map(await Promise.all(rows.map(async (row) => [row.id, await this.info(caller, proof, row)] as const)));
+    return wanted.map((id) => found.get(id) ?? null);
   }
 
   /** @throws SlipwayError `resource.not-found` */

@@ -15,7 +15,7 @@ export async function listChanges(reading: GitReading, path: string, wanted: Aga
   const repository = await openRepository(reading.workspace, path, signal);
   const before = await against(reading, repository, wanted);
   if (before.commit !== null) return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
-  const index = await indexOfWorktree(repository, { alternates: before.alternates });
+  const index = await indexOfWorktree(repository, { alternates: before.alternates, knownLarge: before.large });
   try {
     return withLarge(await changed(['--cached', before.tree], { cwd: repository.root, signal, env: index.env }), index, before.large);
   } finally {

@@ -9,6 +9,9 @@ import { searchRepositories } from './repositories.js';
 import { type GitWorkspace, openRepository, type Repository } from './repository.js';
 import { indexOfWorktree } from './worktree-index.js';
 
+/** Most that is kept of one repository's files that no commit holds. Bytes: the volume of the state is a small one. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
+
 const Mark = z.object({ tree: z.string(), large: z.record(z.string(), z.string()) });
 
 /** What a repository held when a turn began. */
@@ -16,7 +19,7 @@ export interface TurnMark {
   readonly tree: string;
   /** Where what the tree holds beside the repository's own objects is kept. */
   readonly objects: string;
-  /** Files that were too large to be read, with their stamps. */
+  /** Files that were too large to be read, by themselves or together, with their stamps. */
   readonly large: ReadonlyMap<string, string>;
 }
 
@@ -29,6 +32,7 @@ export class TurnMarks {
   constructor(
     private readonly workspace: GitWorkspace,
     private readonly directory: string,
+    private readonly maxKeptBytes = MAX_KEPT_BYTES,
   ) {}
 
   /**
@@ -68,7 +72,7 @@ export class TurnMarks {
   private async markOne(place: string, wanted: string, signal: AbortSignal): Promise<void> {
     const repository = await openRepository(this.workspace, wanted, signal);
     const draft = path.join(place, `draft-${randomUUID()}`);
-    const { env, large, dispose } = await indexOfWorktree(repository, { folder: draft });
+    const { env, large, dispose } = await indexOfWorktree(repository, { folder: draft, maxReadBytes: this.maxKeptBytes });
     try {
       const tree = (await gitOutput(['write-tree', '--missing-ok'], { cwd: repository.root, signal, env })).toString().trim();
       const stamps = Object.fromEntries(large.map((file) => [file.path, file.stamp]));

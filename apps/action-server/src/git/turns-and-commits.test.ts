@@ -1,11 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { GitChange, GitCommitsPage, GitRepositories } from '@slipway/contracts';
 import { expect } from 'expect';
+import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
+import { listChanges } from './changes.js';
+import { TurnMarks } from './turn-marks.js';
 
 const TURN = '00000000-0000-4000-8000-000000000001';
 const OTHER_TURN = '00000000-0000-4000-8000-000000000002';
@@ -131,6 +135,27 @@ describe('repositories of a workspace', () => {
       expect(await since()).toEqual([]);
       utimesSync(path.join(repository, 'huge.bin'), new Date(), new Date(1_700_000_000_000));
       expect(await since()).toEqual(['UPDATED huge.bin']);
+    });
+
+    it('keeps no more than its bound of what no commit holds, and knows of the rest whether it was touched', async () => {
+      const [sizes, kept] = [{ 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 }, mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-'))];
+      for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(repository, name), randomBytes(size));
+      const workspace = { directory: server.workspace, environment: new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' }) };
+      const marks = new TurnMarks(workspace, kept, 1_000_000);
+      const { signal } = new AbortController();
+      const changes = async (): Promise<string[]> =>
+        (await listChanges({ workspace, marks }, 'repository', { turn: TURN }, signal)).map(({ status, path: name }) => `${status} ${name}`).sort();
+      try {
+        expect(await marks.mark(TURN, signal)).toEqual({ marked: 1 });
+        const bytes = readdirSync(kept, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+        expect(bytes.reduce((sum, { parentPath, name }) => sum + statSync(path.join(parentPath, name)).size, 0)).toBeLessThan(1_000_000);
+        expect(await changes()).toEqual([]);
+        utimesSync(path.join(repository, 'b.bin'), new Date(), new Date(1_700_000_000_000));
+        writeFileSync(path.join(repository, 'a.bin'), 'another');
+        expect(await changes()).toEqual(['UPDATED a.bin', 'UPDATED b.bin']);
+      } finally {
+        rmSync(kept, { recursive: true, force: true });
+      }
     });
   });
 

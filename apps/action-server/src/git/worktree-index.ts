@@ -7,8 +7,10 @@ import type { Repository } from './repository.js';
 
 /** A file over this is not read to see whether it changed: that it was touched is enough. Bytes. */
 const LARGE_BYTES = 64 * 1024 * 1024;
+/** All new content is one pack: a file of its own for each of thousands takes most of the time. It is read back soon, and little is gained by making it small. */
+const INTO_ONE_PACK = ['-c', 'core.bigFileThreshold=1', '-c', 'pack.compression=1'];
 
-/** A file that was touched and is too large to be read. */
+/** A file that was touched and is too large to be read, by itself or with all the others. */
 export interface LargeFile {
   readonly path: string;
   /** Two alike mean the same content. */
@@ -32,6 +34,10 @@ export interface WorktreeIndexOptions {
   readonly only?: string | undefined;
   /** Large files are read, too: for a patch that must be whole. */
   readonly whole?: boolean | undefined;
+  /** Most that is read of all files together; those beyond count as large. Bytes. Absent: no bound. */
+  readonly maxReadBytes?: number | undefined;
+  /** Paths that count as large whatever their size: of what they are compared with, only a stamp is known. */
+  readonly knownLarge?: ReadonlyMap<string, string> | undefined;
 }
 
 /**
@@ -64,12 +70,12 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
       listed('diff-files', '--name-only', '-z', '--ignore-submodules=all'),
       listed('ls-files', '-z', '--others', '--exclude-standard'),
     ]);
-    const large = options.whole === true ? [] : [...(await largeOf(root, touched, true)), ...(await largeOf(root, untracked, false))];
+    const large = options.whole === true ? [] : await largeOf(root, { touched, untracked }, options);
     const left = new Set(large.map(({ path: name }) => Buffer.from(name).toString('latin1')));
     const files = [...touched, ...untracked].filter((name) => !left.has(name));
     if (files.length > 0) {
       const input = Buffer.from(`${files.join('\0')}\0`, 'latin1');
-      await gitOutput(['update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
+      await gitOutput([...INTO_ONE_PACK, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
     }
     return { env, large, dispose };
   } catch (error) {
@@ -91,14 +97,24 @@ function pathspec(only: string | undefined): string[] {
 }
 
 /** @param names bytes of file names, one a character. */
-async function largeOf(root: string, names: readonly string[], tracked: boolean): Promise<LargeFile[]> {
+async function largeOf(
+  root: string,
+  names: { readonly touched: readonly string[]; readonly untracked: readonly string[] },
+  { maxReadBytes = Number.POSITIVE_INFINITY, knownLarge }: WorktreeIndexOptions,
+): Promise<LargeFile[]> {
   const large: LargeFile[] = [];
   const folder = Buffer.from(`${root}/`);
-  for (const name of names) {
-    const bytes = Buffer.from(name, 'latin1');
-    // Many at once would fill the pool of threads that everything else here needs, too.
-    const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
-    if (found?.isFile() && found.size > LARGE_BYTES) large.push({ path: bytes.toString(), stamp: `${found.size} ${found.mtimeMs} ${found.ino}`, tracked });
-  }
+  let room = maxReadBytes;
+  for (const [list, tracked] of [[names.touched, true] as const, [names.untracked, false] as const])
+    for (const name of list) {
+      const bytes = Buffer.from(name, 'latin1');
+      const shown = bytes.toString();
+      // Many at once would fill the pool of threads that everything else here needs, too.
+      const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
+      if (!found?.isFile()) continue;
+      if (found.size > Math.min(LARGE_BYTES, room) || knownLarge?.has(shown) === true)
+        large.push({ path: shown, stamp: `${found.size} ${found.mtimeMs} ${found.ino}`, tracked });
+      else room -= found.size;
+    }
   return large;
 }

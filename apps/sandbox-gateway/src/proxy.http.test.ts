@@ -188,6 +188,12 @@ describe('what goes through', () => {
       refused.send(first);
       expect(await closed).toBe(4001);
     }
+    // Nobody's words are kept before they have proved who they are.
+    const flood: WebSocket = await gateway.socket(grant.host, '/sockets/events/abc');
+    flood.on('error', () => {});
+    const cut = new Promise((resolve) => flood.once('close', resolve));
+    flood.send('x'.repeat(8 * MB));
+    expect(await cut).toBe(1006);
     socket.close();
     await until('the sandbox’s end is closed too', () => gateway.upstream.sockets.size === 0);
   });

@@ -5,6 +5,8 @@ import { type RawData, WebSocket, WebSocketServer } from 'ws';
 
 /** OpenHands' clients send no key when they connect, but as their first frame, and within this. Milliseconds. */
 const FIRST_FRAME_MS = 10_000;
+/** What is read of somebody who has not said who it is, before they are cut off. Bytes; a token is far shorter. */
+const MAX_UNPROVED = 64 * 1024;
 /** Close codes as agent-server's own. */
 const CLOSE_AUTH = 4001;
 const CLOSE_LATER = 1013;
@@ -37,7 +39,7 @@ export async function relayAfterFirstFrame(
   client.on('error', () => client.terminate());
   // A client need not wait between its first frame and the next; what is here before it is paused is kept.
   const early: Array<readonly [RawData, boolean]> = [];
-  const token = await firstFrameToken(client, early);
+  const token = await firstFrameToken(client, stream, early);
   if (token === null) return close(client, CLOSE_AUTH, 'send {"type":"auth","session_api_key":TOKEN} first');
   try {
     const { url, headers, use } = await letIn(token);
@@ -107,10 +109,18 @@ function join(client: WebSocket, sandbox: WebSocket): void {
 }
 
 /** The token of the first frame, or `null` when it is something else or does not come. What follows it goes into `early`, until nobody listens any more. */
-function firstFrameToken(socket: WebSocket, early: Array<readonly [RawData, boolean]>): Promise<string | null> {
+function firstFrameToken(socket: WebSocket, stream: Duplex, early: Array<readonly [RawData, boolean]>): Promise<string | null> {
   return new Promise((resolve) => {
+    let unproved = 0;
+    const count = (piece: Buffer): void => {
+      unproved += piece.length;
+      if (unproved > MAX_UNPROVED && !ended) socket.terminate();
+    };
+    let ended = false;
     const end = (token: string | null): void => {
+      ended = true;
       clearTimeout(timer);
+      stream.off('data', count);
       socket.off('message', read);
       socket.off('close', gone);
       socket.on('message', (data, binary) => void early.push([data, binary]));
@@ -128,6 +138,8 @@ function firstFrameToken(socket: WebSocket, early: Array<readonly [RawData, bool
       }
     };
     const timer = setTimeout(gone, FIRST_FRAME_MS);
+    // Behind the socket's own reading: a piece with the whole first frame has ended this by then.
+    stream.on('data', count);
     socket.on('message', read);
     socket.once('close', gone);
   });

@@ -9,7 +9,6 @@ import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { Browser } from './browser/browser.js';
-import { browserDirectory } from './browser/browser-directory.js';
 import { BrowserView } from './browser-view/browser-view.js';
 import { CommandRunner } from './command/command-runner.js';
 import { EditHistory } from './editor/edit-history.js';
@@ -17,6 +16,7 @@ import { FileEditor } from './editor/file-editor.js';
 import { OneAtATime } from './editor/one-at-a-time.js';
 import { createDirectory, searchSubdirectories } from './files/directories.js';
 import { downloadFile } from './files/download.js';
+import { largeDirectory } from './files/large-directory.js';
 import { uploadFile } from './files/upload.js';
 import { listChanges } from './git/changes.js';
 import { changesOfCommit, listCommits } from './git/commits.js';
@@ -108,11 +108,11 @@ export function createRoutes({
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
   const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
-  const browser = new Browser({ environment, workspace, directory: browserDirectory(stateDirectory), refusedPorts });
+  const browser = new Browser({ environment, workspace, directory: largeDirectory(stateDirectory, 'browser'), refusedPorts });
   const browserView = new BrowserView(browser);
   const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };
   const repositories = { directory: workspace, environment };
-  const marks = new TurnMarks(repositories, path.join(stateDirectory, 'turns'));
+  const marks = new TurnMarks(repositories, largeDirectory(stateDirectory, 'turns'));
   const reading = { workspace: repositories, marks };
   const vscode = new VscodeServer({ ...editorAt, stateDirectory, environment });
   /** Tells agent-server that this process is a new one, and has to be configured again. */
@@ -187,6 +187,7 @@ export function createRoutes({
       mcp.close();
       browserView.close();
       browser.close();
+      marks.close();
       commands.close();
     },
   };

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
@@ -9,7 +10,7 @@ import { searchRepositories } from './repositories.js';
 import { type GitWorkspace, openRepository, type Repository } from './repository.js';
 import { indexOfWorktree } from './worktree-index.js';
 
-/** Most that is kept of one repository's files that no commit holds. Bytes: the volume of the state is a small one. */
+/** Most that is kept for one turn of files that no commit holds, of all repositories together. Bytes. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
 const Mark = z.object({ tree: z.string(), large: z.record(z.string(), z.string()) });
@@ -26,7 +27,7 @@ export interface TurnMark {
 /**
  * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made beside the repository. Neither its branches,
  * index, HEAD nor objects know of it, so nothing of it is pushed, shown by `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not.
- * A new turn takes the place of the one before. Kept with this process' own state, which a sandbox that was paused does not get back: then it is not known.
+ * A new turn takes the place of the one before. Kept in this process' own directory, which a sandbox that was paused does not get back: then it is not known.
  */
 export class TurnMarks {
   constructor(
@@ -43,12 +44,13 @@ export class TurnMarks {
     const place = path.join(this.directory, turn);
     await rm(place, { recursive: true, force: true });
     await mkdir(place, { recursive: true }).catch((error: unknown) => Promise.reject(fileError(error, place)));
-    let marked = 0;
+    let [marked, room] = [0, this.maxKeptBytes];
     for (const found of (await searchRepositories(this.workspace, '.', signal)).repositories) {
       if (found.problem !== null) continue;
-      await this.markOne(place, found.path, signal).then(
-        () => {
+      await this.markOne(place, found.path, room, signal).then(
+        (read) => {
           marked += 1;
+          room -= read;
         },
         () => signal.throwIfAborted(),
       );
@@ -69,16 +71,23 @@ export class TurnMarks {
     return { tree, objects: path.join(folder, 'objects'), large: new Map(Object.entries(large)) };
   }
 
-  private async markOne(place: string, wanted: string, signal: AbortSignal): Promise<void> {
+  /** At the end of this process: nobody will ask. */
+  close(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** @returns the bytes of files that were read. */
+  private async markOne(place: string, wanted: string, maxReadBytes: number, signal: AbortSignal): Promise<number> {
     const repository = await openRepository(this.workspace, wanted, signal);
     const draft = path.join(place, `draft-${randomUUID()}`);
-    const { env, large, dispose } = await indexOfWorktree(repository, { folder: draft, maxReadBytes: this.maxKeptBytes });
+    const { env, large, readBytes, dispose } = await indexOfWorktree(repository, { folder: draft, maxReadBytes });
     try {
       const tree = (await gitOutput(['write-tree', '--missing-ok'], { cwd: repository.root, signal, env })).toString().trim();
       const stamps = Object.fromEntries(large.map((file) => [file.path, file.stamp]));
       await writeFile(path.join(draft, 'mark.json'), JSON.stringify({ tree, large: stamps }));
       await rm(path.join(draft, 'index'), { force: true });
       await rename(draft, path.join(place, nameOf(repository.root)));
+      return readBytes;
     } catch (error) {
       await dispose();
       throw error;

@@ -22,6 +22,8 @@ export interface LargeFile {
 export interface WorktreeIndex {
   readonly env: Readonly<Record<string, string>>;
   readonly large: readonly LargeFile[];
+  /** Size of the files that were read. */
+  readonly readBytes: number;
   dispose(): Promise<void>;
 }
 
@@ -70,14 +72,14 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
       listed('diff-files', '--name-only', '-z', '--ignore-submodules=all'),
       listed('ls-files', '-z', '--others', '--exclude-standard'),
     ]);
-    const large = options.whole === true ? [] : await largeOf(root, { touched, untracked }, options);
+    const { large, readBytes } = options.whole === true ? { large: [], readBytes: 0 } : await largeOf(root, { touched, untracked }, options);
     const left = new Set(large.map(({ path: name }) => Buffer.from(name).toString('latin1')));
     const files = [...touched, ...untracked].filter((name) => !left.has(name));
     if (files.length > 0) {
       const input = Buffer.from(`${files.join('\0')}\0`, 'latin1');
       await gitOutput([...INTO_ONE_PACK, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
     }
-    return { env, large, dispose };
+    return { env, large, readBytes, dispose };
   } catch (error) {
     await dispose();
     throw error;
@@ -101,10 +103,10 @@ async function largeOf(
   root: string,
   names: { readonly touched: readonly string[]; readonly untracked: readonly string[] },
   { maxReadBytes = Number.POSITIVE_INFINITY, knownLarge }: WorktreeIndexOptions,
-): Promise<LargeFile[]> {
+): Promise<{ large: LargeFile[]; readBytes: number }> {
   const large: LargeFile[] = [];
   const folder = Buffer.from(`${root}/`);
-  let room = maxReadBytes;
+  let readBytes = 0;
   for (const [list, tracked] of [[names.touched, true] as const, [names.untracked, false] as const])
     for (const name of list) {
       const bytes = Buffer.from(name, 'latin1');
@@ -112,9 +114,9 @@ async function largeOf(
       // Many at once would fill the pool of threads that everything else here needs, too.
       const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
       if (!found?.isFile()) continue;
-      if (found.size > Math.min(LARGE_BYTES, room) || knownLarge?.has(shown) === true)
+      if (found.size > Math.min(LARGE_BYTES, maxReadBytes - readBytes) || knownLarge?.has(shown) === true)
         large.push({ path: shown, stamp: `${found.size} ${found.mtimeMs} ${found.ino}`, tracked });
-      else room -= found.size;
+      else readBytes += found.size;
     }
-  return large;
+  return { large, readBytes };
 }

@@ -36,11 +36,12 @@ export function shownAddress(url: string, workspace: string): string {
   return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text;
 }
 
-function decoded(pathname: string): string {
+/** Without its percent signs; as it is where they mean nothing. */
+export function decoded(part: string): string {
   try {
-    return decodeURIComponent(pathname);
+    return decodeURIComponent(part);
   } catch {
-    return pathname;
+    return part;
   }
 }
 

@@ -3,7 +3,7 @@ import https from 'node:https';
 import net, { type AddressInfo, type LookupFunction, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
-import { WORKSPACE_HOST } from './address.js';
+import { decoded, WORKSPACE_HOST } from './address.js';
 import { type WayOut, type WayOutOptions, wayOutTo } from './way-out.js';
 import { sendWorkspacePage } from './workspace-pages.js';
 
@@ -67,6 +67,8 @@ export class BrowserProxy {
       return sendWorkspacePage(this.options.workspace, request, response);
     }
     const way = await wayOutTo(url.hostname, Number(url.port || 80), this.options);
+    // Who asked has gone meanwhile: nothing would end what is begun now.
+    if (response.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
       if (way.kind === 'refused') this.options.refused(way.because);
       return answer(response, way.kind === 'refused' ? 403 : 502, way.because);
@@ -100,7 +102,13 @@ export class BrowserProxy {
     });
     call.on('response', (came) => {
       const passed = Object.fromEntries(Object.entries(came.headers).filter(([name]) => !HOP.includes(name)));
-      response.writeHead(came.statusCode ?? 502, passed);
+      const status = came.statusCode ?? 0;
+      // The parser takes any three digits.
+      if (status < 200) {
+        call.destroy();
+        return answer(response, 502, `${url.host} answers with status ${status}, which is none.`);
+      }
+      response.writeHead(status, passed);
       came.on('error', () => response.destroy());
       came.pipe(response);
     });
@@ -116,6 +124,7 @@ export class BrowserProxy {
     const port = Number(url?.port);
     if (url === null || !Number.isInteger(port) || port < 1 || url.hostname === WORKSPACE_HOST) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     const way = await wayOutTo(url.hostname, port, this.options);
+    if (socket.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
       if (way.kind === 'refused') this.options.refused(way.because);
       return void socket.end(`HTTP/1.1 ${way.kind === 'refused' ? '403 Forbidden' : '502 Bad Gateway'}\r\nContent-Length: 0\r\n\r\n`);
@@ -150,7 +159,7 @@ function connectTo(proxy: URL, target: string): Socket {
 
 function credentialOf({ username, password }: URL): Record<string, string> {
   if (username === '') return {};
-  return { 'proxy-authorization': `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}` };
+  return { 'proxy-authorization': `Basic ${Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')}` };
 }
 
 function hostOf({ hostname }: URL): string {

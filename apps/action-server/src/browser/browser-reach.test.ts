@@ -9,6 +9,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
+import { BrowserProxy } from './browser-proxy.js';
 import { wayOutTo } from './way-out.js';
 
 /** Asks for each address in each way that a page has, and has `done` as its title then. */
@@ -166,5 +167,33 @@ describe('the way out of the browser', () => {
     for (const host of ['169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:169.254.169.254]'])
       for (const variables of [{}, proxied, { ...proxied, HTTP_PROXY: 'http://proxy.test:3128' }])
         expect([host, (await wayOutTo(host, 80, options(variables))).kind]).toEqual([host, 'refused']);
+  });
+
+  it('never leads to the sandbox’s own servers by an address of this machine, also one of IPv4 that is written as one of IPv6', async () => {
+    const own = Object.values(os.networkInterfaces()).flatMap((list) => list?.filter(({ family }) => family === 'IPv4').map(({ address }) => address) ?? []);
+    expect(own).toContain('127.0.0.1');
+    for (const address of own)
+      for (const host of [address, `[::ffff:${address}]`, new URL(`http://[::ffff:${address}]/`).hostname])
+        expect([host, (await wayOutTo(host, 8000, options({}))).kind]).toEqual([host, 'refused']);
+  });
+
+  it('holds against servers that answer nonsense', async (test) => {
+    const hostile = net.createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end('HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n'));
+    });
+    hostile.listen(0, '127.0.0.1');
+    await once(hostile, 'listening');
+    const proxy = await BrowserProxy.start({ workspace: os.tmpdir(), variables: () => ({}), refusedPorts: () => new Set(), refused: () => {} });
+    test.after(() => {
+      proxy.close();
+      hostile.close();
+    });
+    const target = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
+    const answer = await new Promise<http.IncomingMessage>((resolve, reject) =>
+      http.get(proxy.url, { path: `http://${target}/` }, resolve).once('error', reject),
+    );
+    answer.resume();
+    expect(answer.statusCode).toBe(502);
   });
 });

@@ -68,12 +68,14 @@ function isIn(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether it is this machine: loopback in any form, or one of its own addresses. */
+/** Whether it is this machine: loopback or one of its own addresses, in any form. */
 function isOwn(address: string): boolean {
   if (isIP(address) === 0) return false;
   if (isIn(LOOPBACK, address)) return true;
-  const plain = address.replace(/^::ffff:/i, '');
-  return Object.values(os.networkInterfaces()).some((list) => list?.some((own) => own.address === plain));
+  const own = new BlockList();
+  for (const each of Object.values(os.networkInterfaces()).flatMap((list) => list ?? []))
+    own.addAddress(each.address, each.family === 'IPv6' ? 'ipv6' : 'ipv4');
+  return isIn(own, address);
 }
 
 /** The sandbox's proxy for this host, as curl would choose it; `null`: none. */

@@ -28,6 +28,15 @@ describe('what the rules say of an action of the browser', () => {
     ]).toEqual(Array(7).fill('MEDIUM'));
   });
 
+  it('are not led around by blanks before an address, the dot of the root, or an IPv4 address that is written as one of IPv6', () => {
+    const secret = `ghp_${'a1'.repeat(18)}`;
+    expect([opens(` https://x.test/?q=${secret}`), opens(`\n\tx.test/?q=${secret}`)]).toEqual(['HIGH', 'HIGH']);
+    expect([opens(' 10.0.0.7:8080'), opens('https://wiki.corp./'), opens('http://[::ffff:10.0.0.7]/'), opens('http://[fd12::1]/')]).toEqual(
+      Array(4).fill('MEDIUM'),
+    );
+    expect(opens('http://[::ffff:140.82.121.4]/')).toBe('UNKNOWN');
+  });
+
   it('say nothing of ordinary browsing', () => {
     expect([
       opens('http://localhost:3000/login'),

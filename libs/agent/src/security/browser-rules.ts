@@ -36,7 +36,9 @@ export function browserRisksOf(action: AgentAction): BrowserRisks {
   }
 }
 
-function ofAddress(address: string): BrowserRisks {
+function ofAddress(wanted: string): BrowserRisks {
+  // The browser does so, too.
+  const address = wanted.trim();
   const named = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(address) ? address : `https://${address}`;
   const url = URL.canParse(named) ? new URL(named) : null;
   if (url === null) return NONE;
@@ -44,12 +46,20 @@ function ofAddress(address: string): BrowserRisks {
   const rules: ReadonlyArray<readonly [boolean, string]> = [
     [url.password !== '', 'The address has a password in it.'],
     [carried.length > MUCH, 'The address carries much data to another machine.'],
-    [INTERNAL.test(url.hostname), 'It opens a page of an internal network.'],
+    [INTERNAL.test(plainHost(url.hostname)), 'It opens a page of an internal network.'],
   ];
   return {
     high: SECRET.test(decoded(`${url.pathname}${carried}`)) ? ['The address carries what looks like a secret.'] : [],
     medium: rules.flatMap(([holds, says]) => (holds ? [says] : [])),
   };
+}
+
+/** Without the dot that names the root; an IPv4 address that is written as one of IPv6 is that address. */
+function plainHost(hostname: string): string {
+  const [, high, low] = /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/i.exec(hostname) ?? [];
+  if (high === undefined || low === undefined) return hostname.replace(/\.$/, '');
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join('.');
 }
 
 function decoded(text: string): string {

@@ -135,8 +135,16 @@ function workspaceQuery(directory: string, base: string | null): string {
   return `path=${encodeURIComponent(directory)}${base === null ? '' : `&base=${encodeURIComponent(base)}`}`;
 }
 
-/** Seconds since a person last did something in this sandbox itself; `null` when nobody has, or it does not say within 2 s. Needs no key. @throws never. */
-export async function personIdleSeconds(url: string): Promise<number | null> {
+/** How long a sandbox has not been used. Seconds; `null`: never, or it does not say. */
+export interface SandboxIdleTimes {
+  /** Since a person last did something in its terminal, files or browser. */
+  readonly person: number | null;
+  /** Since anybody with its key asked for anything; 0 while an agent works in it. */
+  readonly anybody: number | null;
+}
+
+/** Asks for at most 2 s. Needs no key. @throws never. */
+export async function sandboxIdleTimes(url: string): Promise<SandboxIdleTimes> {
   const call: PeerCall = {
     method: 'GET',
     url: `${url.replace(/\/+$/, '')}/server_info`,
@@ -146,8 +154,10 @@ export async function personIdleSeconds(url: string): Promise<number | null> {
     peer: 'The sandbox',
     unreachable: 'sandbox.unreachable',
   };
-  return callJson(call, z.object({ person_idle_time: z.number().nullable().default(null) })).then(
-    (info) => info.person_idle_time,
-    () => null,
+  return callJson(call, IdleTimes).then(
+    ({ person_idle_time, idle_time }) => ({ person: person_idle_time, anybody: idle_time }),
+    () => ({ person: null, anybody: null }),
   );
 }
+
+const IdleTimes = z.object({ person_idle_time: z.number().nullable().default(null), idle_time: z.number().nullable().default(null) });

@@ -39,11 +39,19 @@ export function lostConversations(pool: SqlPool): Promise<Found[]> {
   });
 }
 
-/** Conversations that do nothing although they have a sandbox, and where that is. Any of them: those in which people work are left, and must not stand before the others each time. */
-export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<Array<Found & { readonly sandboxUrl: string | null }>> {
+interface IdleConversation extends Found {
+  readonly sandboxUrl: string | null;
+  /** Nobody ever gave its agent a task: a client that brings its own works in the sandbox, and its log says nothing of that. */
+  readonly withoutTask: boolean;
+}
+
+/** Conversations that do nothing although they have a sandbox. Any of them: those in whose sandbox somebody works are left, and must not stand before the others each time. */
+export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<IdleConversation[]> {
   return system(pool, 'idle sweep', async (client) => {
-    const result = await client.query<Found & { sandboxUrl: string | null }>(
-      `SELECT id, org_id AS "orgId", sandbox_url AS "sandboxUrl" FROM app.conversation c
+    const result = await client.query<IdleConversation>(
+      `SELECT id, org_id AS "orgId", sandbox_url AS "sandboxUrl",
+         NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id) AS "withoutTask"
+       FROM app.conversation c
        WHERE desired = 'run' AND start_status = 'READY' AND sandbox_status = 'RUNNING' AND execution_status <> 'running' AND updated_at < now() - $1 * interval '1 second'
          AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered'))
        ORDER BY random() LIMIT $2`,

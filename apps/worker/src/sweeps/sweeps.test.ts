@@ -63,6 +63,25 @@ describe('sweeps', () => {
     expect(await Promise.all([typing, left].map(async ({ id }) => (await scene.row(id)).desired))).toEqual(['run', 'rest']);
   });
 
+  it('leave one without a task alone while the client that started it works there with an agent of its own', async () => {
+    const [used, left] = [await scene.create(), await scene.create()];
+    for (const [{ id }, seconds] of [
+      [used, 5],
+      [left, 61],
+    ] as const) {
+      await inOrg(scene.pool, ORG, (client) => client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]));
+      await scene.start(id);
+      await scene.age(id, 61);
+      const session = scene.peers.sessions.get(id);
+      if (session === undefined) throw new Error('it has no session');
+      session.idleSeconds = seconds;
+    }
+    const leader = sweeps();
+    await leader.tick();
+    await leader.close();
+    expect(await Promise.all([used, left].map(async ({ id }) => (await scene.row(id)).desired))).toEqual(['run', 'rest']);
+  });
+
   it('are done by one worker at a time, and by the next one as soon as that one is gone', async () => {
     const { id } = await scene.create();
     const first = sweeps();

@@ -5,7 +5,7 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
-import { personIdleSeconds } from '../peers/agent-server.client.js';
+import { type SandboxIdleTimes, sandboxIdleTimes } from '../peers/agent-server.client.js';
 import { type Found, failedWithSandbox, idleConversations, letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
@@ -15,6 +15,7 @@ const ORG_TICKS = 5;
 const RETENTION_TICKS = 600;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
+const NEVER: SandboxIdleTimes = { person: null, anybody: null };
 
 /**
  * What makes good on anything that was lost: jobs, sandboxes, workers. One worker does it at a time, whoever holds the lock; its death frees it at once.
@@ -68,11 +69,16 @@ export class Sweeps {
 
   private async sweepIdle(): Promise<void> {
     const found = await idleConversations(this.pool, this.settings.idleSeconds);
-    // Somebody may be at work in its terminal, files or browser, which says nothing to the conversation. A sandbox that does not answer rests.
-    const people = await Promise.all(found.map(({ sandboxUrl }) => (sandboxUrl === null ? null : personIdleSeconds(sandboxUrl))));
+    // Somebody may be at work in its terminal, files or browser, or a client with an agent of its own, which says nothing to the conversation.
+    // A sandbox that does not answer rests.
+    const unused = await Promise.all(
+      found.map(async ({ sandboxUrl, withoutTask }) => {
+        const { person, anybody } = sandboxUrl === null ? NEVER : await sandboxIdleTimes(sandboxUrl);
+        return (withoutTask ? anybody : person) ?? Number.POSITIVE_INFINITY;
+      }),
+    );
     for (const [index, idle] of found.entries()) {
-      const person = people[index] ?? null;
-      if (person !== null && person < this.settings.idleSeconds) continue;
+      if ((unused[index] ?? 0) < this.settings.idleSeconds) continue;
       if (await letRest(this.pool, idle, this.settings.idleSeconds, this.ids.uuid())) await this.add('conversation-pause', idle);
     }
     for (const failed of await failedWithSandbox(this.pool)) await this.add('conversation-pause', failed);

@@ -41,6 +41,8 @@ interface Session {
   sandbox: Sandbox | null;
   /** Since a person last did something in the sandbox itself. Seconds. */
   personIdleSeconds?: number;
+  /** Since anybody asked it for anything. Seconds. */
+  idleSeconds?: number;
   /** The claim under way: a second start of the session waits for it. */
   claiming: Promise<void> | null;
 }
@@ -188,7 +190,7 @@ export class StandIns {
   private async agent(id: string, session: Session, method: string, where: string, body: Record<string, unknown>): Promise<{ status: number; body: unknown }> {
     const sandbox = session.sandbox;
     if (sandbox === null) return problem(503, 'sandbox.dormant', 'Not activated.');
-    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.personIdleSeconds ?? null } };
+    if (where === '/server_info') return { status: 200, body: { person_idle_time: session.personIdleSeconds ?? null, idle_time: session.idleSeconds ?? 0 } };
     if (where === '/api/slipway/secrets') {
       sandbox.secrets = SandboxSecrets.parse(body);
       return { status: 200, body: { success: true } };

@@ -60,13 +60,17 @@ describe('VS Code in the sandbox', () => {
     const port = await freePort();
     const server = at(directory, port);
     expect(server.status()).toEqual({ running: false, enabled: true });
-    const [first, second] = await Promise.all([server.open('127.0.0.1'), server.open('127.0.0.1')]);
+    const opening = server.open('127.0.0.1');
+    await until('its process is there', () => server.status().running, 20_000);
+    // Who comes now is not sent to a port on which nobody listens.
+    const second = await server.open('127.0.0.1');
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(403);
+    const first = await opening;
     const again = await server.open('127.0.0.1');
     expect([second, again]).toEqual([first, first]);
     if (!first.open) throw new Error(first.reason);
     expect(first.port).toBe(port);
     expect(readFileSync(path.join(directory, 'out/starts'), 'utf8').trim().split('\n')).toHaveLength(1);
-    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(403);
     const page = await fetch(`http://127.0.0.1:${port}/?tkn=${first.token}`);
     const args = await page.text();
     expect(page.status).toBe(200);

@@ -55,7 +55,8 @@ export class VscodeServer {
   async open(host: string): Promise<OpenVscodeResponse> {
     const { lack } = this;
     if (lack !== null) return { open: false, reason: lack };
-    if (this.#running !== undefined) return { open: true, port: this.options.port, token: this.#running.token };
+    // One that is starting does not listen yet: who comes meanwhile waits with the first.
+    if (this.#opening === undefined && this.#running !== undefined) return { open: true, port: this.options.port, token: this.#running.token };
     this.#opening ??= this.start(host).finally(() => {
       this.#opening = undefined;
     });

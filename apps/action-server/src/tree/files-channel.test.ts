@@ -243,6 +243,12 @@ describe('the channel files', { timeout: 120_000 }, () => {
     expect(((await client.ask({ type: 'find', query: 'ignored' } as never)) as { paths: string[] }).paths).toEqual([]);
   });
 
+  it('searches for what was typed last: an older search ends, and is answered', async () => {
+    // Each waits for its answer, of whichever kind: one that was quick may have been done.
+    const answers = await Promise.all(['r', 're', 'rep', 'repo', 'repob'].map((query) => client.ask({ type: 'find', query })));
+    expect(answers.at(-1)).toMatchObject({ type: 'found', paths: expect.arrayContaining(['repo/B.txt']) });
+  });
+
   it('answers what it does not understand, and goes on', async () => {
     client.socket.send(JSON.stringify({ type: 'explode', id: 99_999 }));
     await until('the refusal', () => client.messages.find((message) => message.type === 'failed' && message.id === 99_999));

@@ -39,6 +39,8 @@ class FilesConnection {
   readonly #watches = new DirectoryWatches();
   readonly #ignored: IgnoredByGit;
   #atOnce = 0;
+  /** Ends the search under way: who types on wants nothing of it any more. */
+  #endSearch: () => void = () => {};
 
   constructor(
     private readonly connection: LiveConnection,
@@ -114,8 +116,13 @@ class FilesConnection {
       case 'delete':
         await turns.run(() => deleteEntry(workspace, request.path));
         return { type: 'done', id: request.id, path: request.path };
-      case 'find':
-        return { type: 'found', id: request.id, ...(await findFiles(workspace, request.query, { environment, signal })) };
+      case 'find': {
+        this.#endSearch();
+        const search = new AbortController();
+        this.#endSearch = () => search.abort(new SlipwayError('request.invalid', 'A newer search has taken the place of this one.'));
+        const found = await findFiles(workspace, request.query, { environment, signal: AbortSignal.any([signal, search.signal]) });
+        return { type: 'found', id: request.id, ...found };
+      }
     }
   }
 

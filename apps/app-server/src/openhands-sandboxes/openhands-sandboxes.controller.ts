@@ -13,8 +13,8 @@ export class OpenHandsSandboxesController {
 
   @Serves(operations.startSandbox)
   @Header('cache-control', 'no-store')
-  start(@Caller() caller: Principal, @Proved() proven: Proven, @ReservedId() id: string | undefined): Promise<SandboxInfo> {
-    return this.sandboxes.start(caller, watchedProof(proven), id);
+  start(@Caller() caller: Principal, @ReservedId() id: string | undefined): Promise<SandboxInfo> {
+    return this.sandboxes.start(caller, id);
   }
 
   @Serves(operations.getSandboxes)

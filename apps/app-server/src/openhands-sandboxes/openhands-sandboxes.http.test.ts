@@ -45,6 +45,19 @@ describe('sandboxes by OpenHands’ names', () => {
     expect(rows).toEqual([{ revoked: true }]);
   });
 
+  it('leave no key in the answer that is kept for a repeated start', async () => {
+    const begin = () => withKey<SandboxInfo>(app.url, key, 'POST', '/api/v1/sandboxes', undefined, { 'idempotency-key': 'begin-once' });
+    const { id } = (await begin()).body;
+    await running(id);
+    // As after a process that ended between its work and its answer.
+    await app.owner.query(
+      `UPDATE app.idempotency_key SET status = NULL, created_at = now() - interval '2 minutes', response = jsonb_build_object('reserved', $1::text) WHERE key = 'begin-once'`,
+      [id],
+    );
+    expect((await begin()).body).toMatchObject({ id, status: 'RUNNING', session_api_key: null, exposed_urls: null });
+    expect((await look(id))?.session_api_key).not.toBeNull();
+  });
+
   it('are paused and resumed, and one that runs is left alone', async () => {
     const { body: made } = await ask<SandboxInfo>('POST', '');
     await running(made.id);

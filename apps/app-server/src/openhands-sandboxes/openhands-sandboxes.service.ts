@@ -22,12 +22,12 @@ export class OpenHandsSandboxesService {
     private readonly access: SandboxAccessService,
   ) {}
 
-  /** @throws SlipwayError as a start of a conversation. */
-  async start(caller: Principal, proof: WatchedProof, reservedId: string | undefined): Promise<SandboxInfo> {
+  /** Without a key, also when it was started before: this answer is kept for a repeated request, and a kept key would be one on the disk. @throws SlipwayError as a start of a conversation. */
+  async start(caller: Principal, reservedId: string | undefined): Promise<SandboxInfo> {
     const { id } = await this.conversations.createWithoutTask(caller, `Sandbox of ${caller.actor.label}`, reservedId);
-    const [made] = await this.get(caller, proof, [id]);
-    if (made === undefined || made === null) throw notFound();
-    return made;
+    const [made] = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, [id]));
+    if (made === undefined) throw notFound();
+    return infoOf(made, null);
   }
 
   /** In the order of `ids`; `null` for what there is not. */
@@ -58,18 +58,20 @@ export class OpenHandsSandboxesService {
   }
 
   private async info(caller: Principal, proof: WatchedProof, row: SandboxRow): Promise<SandboxInfo> {
-    const status = statusOf(row);
-    const session =
-      status === 'RUNNING' && this.access.isOffered && caller.permissions.has('sandbox:access') ? await this.access.session(caller, proof, row.id) : null;
-    return {
-      id: row.id,
-      created_by_user_id: row.created_by,
-      sandbox_spec_id: SPEC,
-      status,
-      session_api_key: session?.token ?? null,
-      exposed_urls: session === null ? null : [{ name: 'AGENT_SERVER', url: session.url, port: session.port }],
-      created_at: row.created_at.toISOString(),
-      status_detail: null,
-    };
+    const mayEnter = statusOf(row) === 'RUNNING' && this.access.isOffered && caller.permissions.has('sandbox:access');
+    return infoOf(row, mayEnter ? await this.access.session(caller, proof, row.id) : null);
   }
+}
+
+function infoOf(row: SandboxRow, session: { readonly url: string; readonly port: number; readonly token: string } | null): SandboxInfo {
+  return {
+    id: row.id,
+    created_by_user_id: row.created_by,
+    sandbox_spec_id: SPEC,
+    status: statusOf(row),
+    session_api_key: session?.token ?? null,
+    exposed_urls: session === null ? null : [{ name: 'AGENT_SERVER', url: session.url, port: session.port }],
+    created_at: row.created_at.toISOString(),
+    status_detail: null,
+  };
 }

@@ -16,7 +16,10 @@ export const ConfigSchema = z.object({
     .positive()
     .optional()
     .describe('Most that is kept of workspace and home, unpacked. Bytes; absent: the size of the volume of the workspace.'),
-  STATE_DIR: z.string().startsWith('/').describe('Where the listening file and long outputs of commands are kept. Outside of the workspace.'),
+  STATE_DIR: z
+    .string()
+    .startsWith('/')
+    .describe('Where the listening file is kept. Small, and outside of the workspace; what may grow is in the folder for temporary files.'),
   ACTION_SERVER_TOKEN: z.string().min(32).describe('What agent-server sends as `X-Session-API-Key`. Secret.'),
   BROWSER_REFUSED_PORTS: z
     .string()

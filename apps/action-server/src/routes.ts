@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
@@ -30,7 +30,7 @@ import type { Routes } from './http/server.js';
 import { IPython } from './ipython/ipython.js';
 import { LiveTerminals } from './live-terminal/live-terminals.js';
 import { mcpRoutes } from './mcp/mcp.routes.js';
-import { McpSets, mcpOutputDirectory } from './mcp/mcp-sets.js';
+import { McpSets } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { Terminals } from './terminal/terminals.js';
@@ -96,18 +96,19 @@ export function createRoutes({
 }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
   const environment = new ShellEnvironment(env);
+  const outputs = largeDirectory(stateDirectory, 'output');
   const shells: LiveTerminals = new LiveTerminals({ environment, directory: () => terminal.home });
   const terminal = new Terminals(
-    { workspace, outputDirectory: path.join(stateDirectory, 'terminal-output'), environment, ...(quietMs === undefined ? {} : { quietMs }) },
+    { workspace, outputDirectory: path.join(outputs, 'terminal'), environment, ...(quietMs === undefined ? {} : { quietMs }) },
     shells.watch,
   );
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
-  const mcp = new McpSets({ environment, outputDirectory: mcpOutputDirectory(stateDirectory) });
+  const mcp = new McpSets({ environment, outputDirectory: path.join(outputs, 'mcp') });
   const [history, turns] = [new EditHistory(), new OneAtATime()];
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
-  const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(stateDirectory, 'ipython-output') });
+  const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(outputs, 'ipython') });
   const browser = new Browser({ environment, workspace, directory: largeDirectory(stateDirectory, 'browser'), refusedPorts });
   const browserView = new BrowserView(browser);
   const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };
@@ -189,6 +190,7 @@ export function createRoutes({
       browser.close();
       marks.close();
       commands.close();
+      rmSync(outputs, { recursive: true, force: true });
     },
   };
 }

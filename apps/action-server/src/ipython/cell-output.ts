@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { MAX_IMAGES_LENGTH, type ObservationContent } from '@slipway/contracts';
 import { OutputRecorder } from '../terminal/output-recorder.js';
 
 const PICTURES: Readonly<Record<string, string>> = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/gif': 'gif', 'image/webp': 'webp' };
-/** Most files of pictures that one cell writes. */
+/** Most files of pictures that one cell writes, and that are there of all cells. */
 const MAX_FILES = 50;
 
 /** What a cell gives out, bounded: its text as a terminal's, its pictures as data URLs as long as there is room, after that as files. */
@@ -61,6 +61,7 @@ export class CellOutput {
   #save(type: string, base64: string): string | null {
     try {
       mkdirSync(this.directory, { recursive: true });
+      for (const old of readdirSync(this.directory).sort().slice(0, -MAX_FILES)) rmSync(path.join(this.directory, old), { force: true });
       this.#files += 1;
       const file = path.join(this.directory, `${this.name}-${this.#files}.${PICTURES[type]}`);
       writeFileSync(file, Buffer.from(base64, 'base64'));

@@ -20,19 +20,20 @@ export async function boundedFetch(spec: Extract<ServerSpec, { kind: 'remote' }>
     const answer = await call(url, { ...init, dispatcher });
     const { body, status, statusText, headers } = answer;
     if (body === null || status === 204 || status === 304) return answer;
-    return new Response(bound(body as unknown as ReadableStream<Uint8Array>), { status, statusText, headers: [...headers] });
+    const events = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+    return new Response(bound(body as unknown as ReadableStream<Uint8Array>, events), { status, statusText, headers: [...headers] });
   };
   return { fetch: bounded as typeof fetch, close: () => void dispatcher.destroy() };
 }
 
-/** A stream of events may be endless; what is between two of its empty lines may not. */
-function bound(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+/** A stream of events may be endless; what is between two of its empty lines may not, nor any other body. */
+function bound(body: ReadableStream<Uint8Array>, events: boolean): ReadableStream<Uint8Array> {
   let length = 0;
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-        const last = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'));
+        const last = !events ? -1 : Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'));
         length = last === -1 ? length + text.length : text.length - last;
         if (length > MAX_MESSAGE_BYTES) controller.error(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES / 1024 / 1024} MiB`));
         else controller.enqueue(chunk);

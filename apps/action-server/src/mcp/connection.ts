@@ -13,6 +13,8 @@ const PING_MS = 5_000;
 /** Progress keeps a call alive, but not for ever. Milliseconds. */
 const LONGEST_CALL_MS = 3_600_000;
 const MAX_PAGES = 100;
+/** All pages of a list together. UTF-16 code units of JSON: they are held until the last has come. */
+const MAX_LIST = 32 * 1024 * 1024;
 
 const ToolPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().nullish() });
 const Answer = z.looseObject({ content: z.array(z.unknown()).default([]), isError: z.boolean().nullish(), structuredContent: z.unknown().optional() });
@@ -111,10 +113,13 @@ class OpenConnection implements Connection {
   async listTools(): Promise<{ tools: unknown[]; more: number }> {
     const tools: unknown[] = [];
     let cursor: string | undefined;
+    let length = 0;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const answer = await this.#ask((signal) => this.client.request({ method: 'tools/list', params }, ToolPage, { signal, timeout: LIST_MS }));
-      tools.push(...answer.tools);
+      length += JSON.stringify(answer.tools).length;
+      if (length > MAX_LIST) throw new Error(`its list of tools is larger than ${MAX_LIST / 1024 / 1024} MiB`);
+      for (const tool of answer.tools) tools.push(tool);
       cursor = answer.nextCursor ?? undefined;
       if (cursor === undefined || tools.length > MAX_LISTED_TOOLS) break;
     }

@@ -73,7 +73,7 @@ export class McpServer {
     }
     try {
       const answer = await connection.call(tool, args, signal);
-      return observationOf(name, answer, new CellOutput(this.deps.outputDirectory, `mcp-${randomUUID().slice(0, 8)}`));
+      return observationOf(name, answer, new CellOutput(this.deps.outputDirectory, `${Date.now()}-${randomUUID().slice(0, 8)}`));
     } catch (error) {
       signal.throwIfAborted();
       const { reason } = failureWords(error, this.#spec);

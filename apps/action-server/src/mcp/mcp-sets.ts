@@ -1,4 +1,3 @@
-import path from 'node:path';
 import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
@@ -127,8 +126,6 @@ export class McpSets {
     return set;
   }
 }
-
-export const mcpOutputDirectory = (stateDirectory: string): string => path.join(stateDirectory, 'mcp-output');
 
 function newsOf(set: McpSet, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

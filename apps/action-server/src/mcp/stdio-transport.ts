@@ -50,8 +50,13 @@ export class StdioTransport implements Transport {
       child.once('error', reject);
     });
     child.once('exit', (code, signal) => {
-      const last = this.#stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
-      this.#end(new Error(`it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last}`}`));
+      const over = (): void => {
+        const last = this.#stderr.trim().split('\n').at(-1)?.slice(0, 300) ?? '';
+        this.#end(new Error(`it ended with ${signal ?? `exit code ${code}`}${last === '' ? '' : `: ${last}`}`));
+      };
+      // What it said last may not have been read yet; what it has started may keep its streams open.
+      child.once('close', over);
+      setTimeout(over, END_MS).unref();
     });
   }
 
@@ -63,7 +68,7 @@ export class StdioTransport implements Transport {
         if (error == null) return resolve();
         const done = (): void => reject(this.failure ?? error);
         if (this.failure !== null) return done();
-        child.once('exit', () => setImmediate(done));
+        child.once('close', () => setImmediate(done));
         setTimeout(done, LAST_WORD_MS).unref();
       }),
     );

@@ -41,12 +41,12 @@ describe('a secret that is looked up', () => {
     });
 
   it('is in the environment of commands, and neither it nor what it was asked with is read by anybody', async () => {
-    expect((await give('/value')).status).toBe(200);
+    expect((await give('/value', { 'X-Vault-Key': KEY, accept: 'text/plain, */*' })).status).toBe(200);
     const ran = await sandbox.call<{ stdout: string }>('POST', '/api/bash/execute_bash_command', {
-      command: 'echo "$FROM_VAULT $PLAIN"; echo -n "$FROM_VAULT" | wc -c',
+      command: 'echo "$FROM_VAULT $PLAIN"; echo -n "$FROM_VAULT" | wc -c; echo "text/plain, */*"',
       timeout: 20,
     });
-    expect(ran.body.stdout).toBe(`<secret:FROM_VAULT> <secret:PLAIN>\n${VALUE.length}\n`);
+    expect(ran.body.stdout).toBe(`<secret:FROM_VAULT> <secret:PLAIN>\n${VALUE.length}\ntext/plain, */*\n`);
     expect(JSON.stringify(sandbox.lines)).not.toMatch(new RegExp(`${KEY}|${VALUE}`));
   });
 

@@ -15,6 +15,7 @@ import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import { LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
+import { proofsIn } from '../sandbox/mcp-secrets.js';
 import type { Conversation } from './conversation.js';
 import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
@@ -114,7 +115,8 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
       const found = Object.entries(secrets).map(async ([name, secret]) => {
         if (typeof secret === 'string') return [name, secret] as const;
         if (!isLookup(secret)) return [name, secret.value] as const;
-        mask.add(Object.values(secret.headers ?? {}));
+        // What is no proof, such as a media type, must stay readable everywhere else.
+        mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
         return [name, await lookUp(name, secret, signal)] as const;
       });
       const env = Object.fromEntries(await Promise.all(found));

@@ -14,7 +14,8 @@ export function proofsIn(config: McpConfig): string[] {
     const bare = value.replace(/^(?:Bearer|Basic|Token)\s+/i, '');
     for (const each of [value, bare]) if (each.length >= MIN_LENGTH) found.push(each);
   };
-  for (const { env, headers, auth } of Object.values(config)) {
+  for (const { env, headers, auth, url, args } of Object.values(config)) {
+    for (const value of [...inAddress(url ?? ''), ...inArguments(args ?? [])]) if (TOKEN.test(value)) note(value);
     for (const [name, value] of Object.entries({ ...env, ...headers })) if (PROOF.test(name) || TOKEN.test(value)) note(value);
     if (typeof auth === 'string') {
       if (auth !== 'oauth') note(auth);
@@ -26,4 +27,19 @@ export function proofsIn(config: McpConfig): string[] {
     }
   }
   return found;
+}
+
+/** Parts of an address that may be proofs: many servers are given theirs so. */
+function inAddress(text: string): string[] {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url === null ? [] : [url.password, ...url.searchParams.values(), ...url.pathname.split('/')];
+}
+
+/** Values of options whose names say that they are proofs; a package may be called like a token. */
+function inArguments(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const [name = '', ...value] = arg.split('=');
+    if (!PROOF.test(name)) return [];
+    return value.length > 0 ? [value.join('=')] : name.startsWith('-') ? [args[index + 1] ?? ''] : [];
+  });
 }

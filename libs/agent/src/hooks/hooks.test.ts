@@ -77,6 +77,21 @@ describe('hooks', () => {
     ]);
   });
 
+  it('with a matcher that would take for ever are run, and hold up nothing', async () => {
+    const { ran, ports, control, events } = scene([terminal('ls'), finish], {
+      // On `terminal` the first goes through more ways than there is time for; the second is an ordinary expression, the third another tool's.
+      hooks: { PreToolUse: [...command('true', '((((((([a-z]*)*)*)*)*)*)*)*-'), ...command('true', 't.*l'), ...command('true', 'Edit.*')] },
+    });
+    expect(await runAgent(ports, SETTINGS, control)).toBe('finished');
+    expect(ran).toEqual(['ls']);
+    // And for `finish`, on which the first is tried too.
+    expect(
+      events()
+        .map(({ tool_name: tool }) => tool)
+        .filter((tool) => tool === 'terminal'),
+    ).toHaveLength(2);
+  });
+
   it('say to the model what they think of an answer', async () => {
     const { log, ports, control } = scene([terminal('make'), finish], {
       post_tool_use: command(`grep -q '"tool_response"' && echo '{"decision":"block","reason":"run the linter"}'`, 'terminal'),

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import type { EventOf, HookConfig, HookDefinition, HookMatcher, HookType } from '@slipway/contracts';
 import { hookKey } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -34,6 +35,8 @@ export interface HookVerdict {
 
 /** Exit code that says no. */
 const BLOCKS = 2;
+/** Longest time that a matcher may take. Milliseconds. */
+const MATCH_MS = 50;
 /** Most of what a hook prints that is kept. Characters. */
 const MAX_OUTPUT = 10_000;
 /** Longest part of a prompt that its event shows. Characters. */
@@ -138,13 +141,19 @@ function eventOf(ports: AgentPorts, moment: HookMoment, command: string, result:
   }) as EventOf<'HookExecutionEvent'>;
 }
 
+/**
+ * The expression comes out of a repository and may be made to take for ever: beyond names and `|` it is tried where it can be broken off. One that takes longer than
+ * `MATCH_MS` matches: its hook then decides by itself.
+ */
 function matches(matcher: string, tools: readonly string[] | undefined): boolean {
   if (tools === undefined || matcher === '' || matcher === '*') return true;
+  if (/^[\w|-]+$/.test(matcher)) return matcher.split('|').some((name) => tools.includes(name));
   try {
-    const whole = new RegExp(`^(?:${matcher})$`);
-    return tools.some((tool) => whole.test(tool));
-  } catch {
-    return tools.includes(matcher);
+    return (
+      runInNewContext('tools.some((tool) => new RegExp(whole).test(tool))', { whole: `^(?:${matcher})$`, tools: [...tools] }, { timeout: MATCH_MS }) === true
+    );
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || tools.includes(matcher);
   }
 }
 

@@ -37,6 +37,8 @@ export class Screencast {
   /** Whether something may have been painted after the last frame that came. */
   private maybeMissed = false;
   private firstFrameMs = FIRST_FRAME_MS;
+  /** Whether it was begun and no frame of that has come yet. */
+  private awaiting = false;
   private paused = false;
   private over = false;
   private lastAck = 0;
@@ -56,6 +58,7 @@ export class Screencast {
   }
 
   async start(): Promise<void> {
+    this.awaiting = true;
     this.paintAgainAfter(this.firstFrameMs);
     this.firstFrameMs = Math.min(LONGEST_WAIT_MS, this.firstFrameMs * 2);
     await this.session.send('Page.startScreencast', { format: 'jpeg', quality: QUALITY, maxWidth: MAX_WIDTH, maxHeight: MAX_HEIGHT });
@@ -83,12 +86,16 @@ export class Screencast {
   }
 
   private readonly take = ({ data, sessionId, metadata }: CdpFrame): void => {
-    clearTimeout(this.quietTimer);
-    this.firstFrameMs = FIRST_FRAME_MS;
     if (sessionId > this.sessionId) {
       this.sessionId = sessionId;
       this.owed = 0;
       this.inFlight = 0;
+      this.awaiting = false;
+    }
+    // A late frame of the start before this one does not say that this one gives any.
+    if (!this.awaiting) {
+      clearTimeout(this.quietTimer);
+      this.firstFrameMs = FIRST_FRAME_MS;
     }
     this.owed += 1;
     this.inFlight += 1;

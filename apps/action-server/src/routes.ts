@@ -95,7 +95,8 @@ export function createRoutes({
   refusedPorts = () => new Set(),
 }: ActionRoutesOptions): ActionRoutes {
   mkdirSync(workspace, { recursive: true });
-  const environment = new ShellEnvironment(env);
+  // A repository that the workspace happens to lie in is none of the workspace's.
+  const environment = new ShellEnvironment({ ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) });
   const outputs = largeDirectory(stateDirectory, 'output');
   const shells: LiveTerminals = new LiveTerminals({ environment, directory: () => terminal.home });
   const terminal = new Terminals(

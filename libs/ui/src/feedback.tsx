@@ -20,6 +20,19 @@ export function AfterDelay({ children }: { children: ReactNode }) {
   return shown ? children : null;
 }
 
+/** Three lines in place of a text or a list that is being read, once that has lasted 200 ms. */
+export function SkeletonLines({ className }: { className?: string }) {
+  return (
+    <AfterDelay>
+      <div className={cn('flex flex-col gap-2', className)}>
+        <Skeleton className="h-4 w-3/4" />
+        <Skeleton className="h-4 w-1/2" />
+        <Skeleton className="h-4 w-2/3" />
+      </div>
+    </AfterDelay>
+  );
+}
+
 /** How long a skeleton stays once it is seen. Milliseconds. */
 const SKELETON_STAY_MS = 300;
 

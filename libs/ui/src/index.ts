@@ -4,7 +4,7 @@ export { Card, Kbd } from './card.js';
 export { Checkbox } from './checkbox.js';
 export { cn } from './class-names.js';
 export { ConfirmDialog } from './confirm-dialog.js';
-export { AfterDelay, EmptyState, ErrorState, Skeleton, useSkeleton } from './feedback.js';
+export { AfterDelay, EmptyState, ErrorState, Skeleton, SkeletonLines, useSkeleton } from './feedback.js';
 export { Field, Input, Textarea } from './field.js';
 export { type LinkTab, LinkTabs } from './link-tabs.js';
 export { Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from './menu.js';

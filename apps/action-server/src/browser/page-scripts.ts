@@ -94,7 +94,9 @@ export const LIST_ELEMENTS = String.raw`(options) => {
         if (!hiddenFile && (box.width < 1 || box.height < 1 || !element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }))) continue;
         if (element.closest('[inert]') !== null) continue;
         found.push({ element, role, seen: box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth });
-      } catch {}
+      } catch {
+        // An element that a page's own script has made unreadable is left out; the others are told.
+      }
     }
   };
   visit(document, 0);

@@ -113,6 +113,19 @@ describe('changes and patches of a repository', () => {
   });
   after(() => server.close());
 
+  it('sees no repository around the workspace, and marks nothing as ignored by one', async () => {
+    const around = path.dirname(server.workspace);
+    git(around, 'init', '-q');
+    try {
+      writeFileSync(path.join(around, '.gitignore'), 'workspace/\n');
+      const seen = await server.terminal(`cd ${server.workspace} && git rev-parse --show-toplevel; git check-ignore ./x; echo "code $?"`);
+      expect(JSON.stringify(seen.content)).toContain('not a git repository');
+      expect(JSON.stringify(seen.content)).toContain('code 128');
+    } finally {
+      for (const made of ['.git', '.gitignore']) rmSync(path.join(around, made), { recursive: true });
+    }
+  });
+
   it('gives a patch that makes a clean checkout of the base into the same tree, whatever was edited, staged or committed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(edit, { maxLength: 8 }), async (steps) => {

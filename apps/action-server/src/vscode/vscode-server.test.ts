@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { until } from '@slipway/testing';
+import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { VscodeServer } from './vscode-server.js';
@@ -21,14 +21,6 @@ require('node:http').createServer((request, response) => {
   response.end(process.argv.join(' '));
 }).listen(Number(told('port')), told('host'));
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('VS Code in the sandbox', () => {
   let folder: string;

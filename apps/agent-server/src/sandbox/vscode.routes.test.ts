@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { freePort } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from '../testing/sandbox.js';
 
@@ -27,14 +26,6 @@ async function withSandbox(env: (sandbox: TestSandbox) => Promise<Record<string,
   } finally {
     await sandbox.close();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 describe('VS Code, as OpenHands’ clients ask for it', () => {

@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent } from '@slipway/contracts';
 import { expect } from 'expect';
-import { ConversationApp, executionStatus, type Person, startSandbox } from '../testing/conversation-app.js';
-
-const action = (id: string = randomUUID()): ConversationEvent => ({
-  id,
-  timestamp: new Date().toISOString(),
-  source: 'agent',
-  kind: 'ActionEvent',
-  thought: [],
-  action: { kind: 'TerminalAction', command: 'npm publish' },
-  tool_name: 'terminal',
-  tool_call_id: `call-${id}`,
-  tool_call: { id: `call-${id}`, name: 'terminal', arguments: '{}' },
-  llm_response_id: 'r',
-  security_risk: 'HIGH',
-});
+import { ConversationApp, executionStatus, type Person, riskyCommand } from '../testing/conversation-app.js';
 
 describe('a word on what the agent asks for', () => {
   let app: ConversationApp;
@@ -25,16 +10,7 @@ describe('a word on what the agent asks for', () => {
     app = await ConversationApp.start();
     ada = await app.person('Ada');
   });
-  const sandboxes: Array<Awaited<ReturnType<typeof startSandbox>>> = [];
-  after(async () => {
-    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
-    await app?.close();
-  });
-  const standIn = async (answers: Parameters<typeof startSandbox>[0]) => {
-    const sandbox = await startSandbox(answers);
-    sandboxes.push(sandbox);
-    return sandbox;
-  };
+  after(() => app?.close());
 
   const answer = (person: Person, id: string, body: object) => app.http<{ code?: string }>(person, 'POST', app.path(person, id, '/confirmation'), body);
   const audits = async (id: string) =>
@@ -46,7 +22,7 @@ describe('a word on what the agent asks for', () => {
   async function waiting(sandbox?: Parameters<ConversationApp['started']>[2]) {
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
-    const asked = action();
+    const asked = riskyCommand();
     await app.ingest(ada, id, [
       { producerSeq: 1, event: executionStatus('running') },
       { producerSeq: 2, event: asked },
@@ -56,7 +32,7 @@ describe('a word on what the agent asks for', () => {
   }
 
   it('goes straight to the sandbox that has the conversation, and is in the audit', async () => {
-    const sandbox = await standIn(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id, actionIds } = await waiting(sandbox);
     expect((await answer(ada, id, { accept: true, actionIds, always: { tool_name: 'terminal', match: 'exact', value: 'npm publish' } })).status).toBe(200);
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/events/respond_to_confirmation`]);
@@ -64,9 +40,9 @@ describe('a word on what the agent asks for', () => {
   });
 
   it('says that somebody else was first when the sandbox says so, and that nothing is kept when it does not answer', async () => {
-    const late = await standIn(() => ({ status: 409, body: '{"code":"conversation.nothing-to-confirm"}' }));
+    const late = await app.standIn(() => ({ status: 409, body: '{"code":"conversation.nothing-to-confirm"}' }));
     const first = await waiting(late);
-    const broken = await standIn(() => ({ status: 500 }));
+    const broken = await app.standIn(() => ({ status: 500 }));
     const second = await waiting(broken);
     const [refused, unheard] = [
       await answer(ada, first.id, { accept: true, actionIds: first.actionIds }),
@@ -123,14 +99,14 @@ describe('a word on what the agent asks for', () => {
   });
 
   it('does not take "go on" for a yes', async () => {
-    const sandbox = await standIn(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await waiting(sandbox);
     const resumed = await app.http<{ code: string }>(ada, 'POST', app.path(ada, id, '/resume'));
     expect([resumed.status, resumed.body.code, sandbox.asked]).toEqual([409, 'conversation.awaits-confirmation', []]);
   });
 
   it('asks at least as often as the organization wants, from the next step on', async () => {
-    const sandbox = await standIn(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await waiting(sandbox);
     const put = (mode: string) => app.http<{ confirmation: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
     expect((await put('risky')).body.confirmation).toBe('risky');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Conversation, QueuedMessage } from '@slipway/contracts';
 import { expect } from 'expect';
-import { ConversationApp, executionStatus, type Person, startSandbox } from '../testing/conversation-app.js';
+import { ConversationApp, executionStatus, type Person } from '../testing/conversation-app.js';
 
 const rule = { tool_name: 'terminal', match: 'prefix' as const, value: 'npm test' };
 
@@ -13,16 +13,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
     app = await ConversationApp.start();
     ada = await app.person('Ada');
   });
-  const sandboxes: Array<Awaited<ReturnType<typeof startSandbox>>> = [];
-  after(async () => {
-    await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
-    await app?.close();
-  });
-  const standIn = async (answers: Parameters<typeof startSandbox>[0]) => {
-    const sandbox = await startSandbox(answers);
-    sandboxes.push(sandbox);
-    return sandbox;
-  };
+  after(() => app?.close());
   const on = <T = Conversation & { code?: string; fields?: unknown }>(method: string, id: string, path: string, body?: object, who = ada) =>
     app.http<T>(who, method, app.path(who, id, path), body);
   const update = (id: string, body: object) => on('PATCH', id, '/terms', body);
@@ -60,7 +51,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('is changed in the sandbox first, then stored, said in the log and in the audit, once', async () => {
-    const sandbox = await standIn(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
@@ -82,7 +73,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
       { status: 400, body: problem('request.invalid', { fields: [{ path: 'max_iterations', message: 'must be at most 500 here' }] }) },
       { status: 500, body: problem('internal.unexpected') },
     ];
-    const sandbox = await standIn(() => answers.shift() ?? { status: 500 });
+    const sandbox = await app.standIn(() => answers.shift() ?? { status: 500 });
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect(await update(id, { agentType: 'plan' })).toMatchObject({ status: 409, body: { code: 'conversation.busy' } });
@@ -106,7 +97,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('lets a plan be carried out: another kind of agent, then the message, which is one however often it is asked for', async () => {
-    const sandbox = await standIn(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = (await create({ agentType: 'plan' })).body;
     await app.started(id, 1, sandbox);
     const key = randomUUID();
@@ -120,7 +111,7 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
   });
 
   it('summarizes and answers while a sandbox has the conversation', async () => {
-    const sandbox = await standIn(({ url = '' }) => ({ status: 200, body: url.endsWith('/ask_agent') ? '{"response":"Because."}' : '{"success":true}' }));
+    const sandbox = await app.standIn(({ url = '' }) => ({ status: 200, body: url.endsWith('/ask_agent') ? '{"response":"Because."}' : '{"success":true}' }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     expect((await on('POST', id, '/condense')).status).toBe(200);

@@ -4,21 +4,7 @@ import type { ConfirmAnswer, ConversationEvent } from '@slipway/contracts';
 import { ConversationWatcher, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, executionStatus, type Person } from '../testing/conversation-app.js';
-
-const action = (id: string): ConversationEvent => ({
-  id,
-  timestamp: new Date().toISOString(),
-  source: 'agent',
-  kind: 'ActionEvent',
-  thought: [],
-  action: { kind: 'TerminalAction', command: 'npm publish' },
-  tool_name: 'terminal',
-  tool_call_id: `call-${id}`,
-  tool_call: { id: `call-${id}`, name: 'terminal', arguments: '{}' },
-  llm_response_id: 'r',
-  security_risk: 'HIGH',
-});
+import { ConversationApp, executionStatus, type Person, riskyCommand } from '../testing/conversation-app.js';
 
 describe('an answer to an agent over a socket', () => {
   let app: ConversationApp;
@@ -54,7 +40,7 @@ describe('an answer to an agent over a socket', () => {
     const actionId = randomUUID();
     await app.ingest(ada, id, [
       { producerSeq: 1, event: executionStatus('running') },
-      { producerSeq: 2, event: action(actionId) },
+      { producerSeq: 2, event: riskyCommand(actionId) },
       { producerSeq: 3, event: executionStatus('waiting_for_confirmation') },
     ]);
     await app.owner.query("UPDATE app.conversation SET desired = 'rest', sandbox_status = 'PAUSED' WHERE id = $1", [id]);

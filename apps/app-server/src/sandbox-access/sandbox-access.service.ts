@@ -82,10 +82,7 @@ export class SandboxAccessService {
       const ticketHash = createHash('sha256').update(value).digest();
       const made = await insertGrant(client, {
         id,
-        orgId: caller.orgId,
-        userId: caller.actor.id,
-        sessionId: proof.kind === 'session' ? proof.id : null,
-        apiKeyId: proof.kind === 'api-key' ? proof.id : null,
+        ...holderOf(caller, proof),
         conversationId: conversation,
         port,
         ticketHash,
@@ -123,10 +120,7 @@ export class SandboxAccessService {
     const port = SANDBOX_PORTS['agent-server'];
     const now = this.clock.now();
     const wanted = {
-      orgId: caller.orgId,
-      userId: caller.actor.id,
-      sessionId: proof.kind === 'session' ? proof.id : null,
-      apiKeyId: proof.kind === 'api-key' ? proof.id : null,
+      ...holderOf(caller, proof),
       conversationId: conversation,
       port,
     };
@@ -156,4 +150,14 @@ export class SandboxAccessService {
 /** The port's own origin: what runs there shares none with Slipway or with another port. */
 function originOf({ protocol, host }: URL, port: number, conversation: string): string {
   return `${protocol}//${port}-${conversation}.${host}`;
+}
+
+/** Whose access it is, and with which proof of who they are it ends. */
+function holderOf(caller: Principal, proof: WatchedProof): { orgId: string; userId: string; sessionId: string | null; apiKeyId: string | null } {
+  return {
+    orgId: caller.orgId,
+    userId: caller.actor.id,
+    sessionId: proof.kind === 'session' ? proof.id : null,
+    apiKeyId: proof.kind === 'api-key' ? proof.id : null,
+  };
 }

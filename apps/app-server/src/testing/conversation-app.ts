@@ -33,6 +33,7 @@ export class ConversationApp {
   private readonly sessions: Sessions;
   private readonly tokens: IngestTokens;
   private people = 0;
+  private readonly sandboxes: SandboxStandIn[] = [];
 
   private constructor(
     readonly database: TestDatabase,
@@ -106,9 +107,17 @@ export class ConversationApp {
 
   async close(): Promise<void> {
     for (const replica of this.replicas) await replica.close();
+    await Promise.all(this.sandboxes.map((sandbox) => sandbox.close()));
     this.gateway.closeAllConnections();
     await Promise.all([this.pool.end(), this.owner.end(), new Promise((resolve) => this.gateway.close(resolve))]);
     await this.database.close();
+  }
+
+  /** `startSandbox`, closed with this. */
+  async standIn(answer: Parameters<typeof startSandbox>[0]): Promise<SandboxStandIn> {
+    const sandbox = await startSandbox(answer);
+    this.sandboxes.push(sandbox);
+    return sandbox;
   }
 
   /** Somebody who has signed in, with a personal organization. */
@@ -233,10 +242,33 @@ export function executionStatus(value: string): ConversationEvent {
   return { id: randomUUID(), kind: 'ConversationStateUpdateEvent', timestamp: new Date().toISOString(), source: 'environment', key: 'execution_status', value };
 }
 
+/** A command of the agent for which somebody has to say yes or no. */
+export function riskyCommand(id: string = randomUUID()): ConversationEvent {
+  return {
+    id,
+    timestamp: new Date().toISOString(),
+    source: 'agent',
+    kind: 'ActionEvent',
+    thought: [],
+    action: { kind: 'TerminalAction', command: 'npm publish' },
+    tool_name: 'terminal',
+    tool_call_id: `call-${id}`,
+    tool_call: { id: `call-${id}`, name: 'terminal', arguments: '{}' },
+    llm_response_id: 'r',
+    security_risk: 'HIGH',
+  };
+}
+
+interface SandboxStandIn {
+  readonly url: string;
+  readonly key: string;
+  /** `METHOD /path` of each request so far. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
 /** Stands where agent-server would: a process of another program, of which only the answers matter here. */
-export async function startSandbox(
-  answer: (request: IncomingMessage) => { status: number; body?: string } | 'hang',
-): Promise<{ url: string; key: string; asked: string[]; close(): Promise<void> }> {
+export async function startSandbox(answer: (request: IncomingMessage) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
   const asked: string[] = [];
   const key = 'session-key-of-the-sandbox';
   const server = createServer((request, response) => {

@@ -38,7 +38,7 @@ export function BrowserPanel() {
         <EmptyState title="This sandbox has no browser">{state.lack} The template that the sandbox is made of decides that.</EmptyState>
       ) : (
         <>
-          <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} />
+          {phase === 'open' || holder !== null || yours ? <HolderBar state={state} old={old} take={take} handBack={handBack} button={handBackButton} /> : null}
           {phase === 'open' || yours ? <AddressBar state={state} off={!yours || old} full={full} setFull={setFull} send={send} /> : null}
           {phase === 'open' ? (
             <>

@@ -1,7 +1,7 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
 import type { FileChange } from '@slipway/contracts';
-import { AfterDelay, Badge, Button, cn, EmptyState, Skeleton } from '@slipway/ui';
+import { Badge, Button, cn, EmptyState, SkeletonLines } from '@slipway/ui';
 import { ChevronRight, Download } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { useEffect, useRef } from 'react';
@@ -14,7 +14,10 @@ import { NotKept, NotKnown } from './not-known.tsx';
 import { isKept, queryOf, type Selection, useChangesAddress } from './selection.ts';
 import { useChanges, useIsAway } from './use-changes.ts';
 
-const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), { ssr: false, loading: () => <PatchSkeleton /> });
+const FilePatch = dynamic(() => import('./file-patch.tsx').then((module) => module.FilePatch), {
+  ssr: false,
+  loading: () => <SkeletonLines className="p-2" />,
+});
 
 const STATUS_WORDS: Record<FileChange['status'], { letter: string; word: string; className: string }> = {
   ADDED: { letter: 'A', word: 'added', className: 'text-ok' },
@@ -60,7 +63,7 @@ function Files({ selection }: { selection: Selection }) {
   if (data === undefined)
     return (
       <div className="p-4">
-        <PatchSkeleton />
+        <SkeletonLines className="p-2" />
       </div>
     );
   if (data.files.length === 0)
@@ -167,18 +170,6 @@ function FileLine({ file, selection, open, live, toggle }: FileLineProps) {
         )
       ) : null}
     </li>
-  );
-}
-
-function PatchSkeleton() {
-  return (
-    <AfterDelay>
-      <div className="flex flex-col gap-2 p-2">
-        <Skeleton className="h-4 w-3/4" />
-        <Skeleton className="h-4 w-1/2" />
-        <Skeleton className="h-4 w-2/3" />
-      </div>
-    </AfterDelay>
   );
 }
 

@@ -1,7 +1,7 @@
 'use client';
 import type { FileState } from '@slipway/contracts';
 import { shownText } from '@slipway/domain';
-import { AfterDelay, Badge, Button, EmptyState, IconButton, Skeleton } from '@slipway/ui';
+import { Badge, Button, EmptyState, IconButton, SkeletonLines } from '@slipway/ui';
 import { ArrowLeft, Download, Save } from 'lucide-react';
 import dynamic from 'next/dynamic';
 import { type ReactNode, useState } from 'react';
@@ -12,7 +12,7 @@ import type { FilesSession } from './files-session.ts';
 import { Sides } from './sides.tsx';
 import { nameOfPath, parentPath } from './tree-rows.ts';
 
-const CodeEditor = dynamic(() => import('./code-editor.tsx'), { ssr: false, loading: () => <TextSkeleton /> });
+const CodeEditor = dynamic(() => import('./code-editor.tsx'), { ssr: false, loading: () => <SkeletonLines className="p-4" /> });
 
 interface FilePaneProps {
   session: FilesSession;
@@ -100,7 +100,8 @@ function Instead({ state, path, download, connected, problem }: InsteadProps): R
       <Download aria-hidden /> Download
     </Button>
   );
-  if (state === null) return problem !== null ? <EmptyState title="This file cannot be shown">{problem}</EmptyState> : connected ? <TextSkeleton /> : null;
+  if (state === null)
+    return problem !== null ? <EmptyState title="This file cannot be shown">{problem}</EmptyState> : connected ? <SkeletonLines className="p-4" /> : null;
   switch (state.kind) {
     case 'text':
       return null;
@@ -130,16 +131,4 @@ function Instead({ state, path, download, connected, problem }: InsteadProps): R
     case 'refused':
       return <EmptyState title="This cannot be opened">{state.detail}</EmptyState>;
   }
-}
-
-function TextSkeleton() {
-  return (
-    <AfterDelay>
-      <div className="flex flex-col gap-2 p-4">
-        <Skeleton className="h-4 w-3/4" />
-        <Skeleton className="h-4 w-1/2" />
-        <Skeleton className="h-4 w-2/3" />
-      </div>
-    </AfterDelay>
-  );
 }

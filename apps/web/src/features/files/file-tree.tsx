@@ -1,5 +1,5 @@
 'use client';
-import { AfterDelay, cn, Skeleton } from '@slipway/ui';
+import { cn, SkeletonLines } from '@slipway/ui';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronRight, CornerDownRight, File, Folder, FolderOpen } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef } from 'react';
@@ -202,13 +202,5 @@ function Icon({ row }: { row: TreeRow }) {
 
 function TreeSkeleton({ words }: { words: string | undefined }) {
   if (words !== undefined) return <p className="text-sm text-bad">{words}</p>;
-  return (
-    <AfterDelay>
-      <div className="flex flex-col gap-2">
-        <Skeleton className="h-4 w-2/3" />
-        <Skeleton className="h-4 w-1/2" />
-        <Skeleton className="h-4 w-3/5" />
-      </div>
-    </AfterDelay>
-  );
+  return <SkeletonLines />;
 }

@@ -1,5 +1,5 @@
 'use client';
-import type { OpenSandboxAccess } from '@slipway/contracts';
+import { type OpenSandboxAccess, SANDBOX_PORTS } from '@slipway/contracts';
 import { AfterDelay, Button, IconButton, Skeleton } from '@slipway/ui';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
@@ -59,7 +59,9 @@ export function AccessList({ list, reopen }: { list: UseQueryResult<OpenSandboxA
 function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: PortAddress) => void) | null | undefined; ending: boolean; end: () => void }) {
   const { open, mine, reopen, ending, end } = props;
   const { port, person, openedAt, endsAt } = open;
-  const name = portName(port);
+  // What the panels of this page hold, too: there is no page at it to open.
+  const panels = port === SANDBOX_PORTS['agent-server'];
+  const name = panels ? 'terminal, files and browser of this page' : portName(port);
   return (
     <li className="flex items-center gap-2 py-2 pr-2 pl-3">
       <div className="min-w-0 flex-1">
@@ -70,7 +72,7 @@ function PortLine(props: { open: OpenPort; mine: boolean; reopen: ((address: Por
           {mine ? 'You' : person.label} · opened <Ago at={openedAt} /> · ends <Ahead at={endsAt} />
         </p>
       </div>
-      {reopen === undefined ? null : (
+      {reopen === undefined || panels ? null : (
         <IconButton label={`Open port ${port} again`} disabled={reopen === null} onClick={() => reopen?.({ port, path: '/' })}>
           <ExternalLink aria-hidden />
         </IconButton>

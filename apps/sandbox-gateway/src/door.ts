@@ -10,6 +10,7 @@ import { accessCookieName, assertOwnOrigin, type Credential, credentialOf } from
 import type { Entrance } from './access/entrance.js';
 import type { EndOfUse, GrantWatch } from './access/grant-watch.js';
 import type { LiveGrant } from './access/grants.queries.js';
+import type { PersonsWork } from './access/persons-work.js';
 import type { GatewayMetrics } from './metrics.js';
 import { answerProblem, type ProblemAnswers, refuseUpgrade } from './problem-answer.js';
 import { isFirstFrameSocket, relayAfterFirstFrame } from './proxy/first-frame.js';
@@ -29,6 +30,7 @@ export interface DoorOptions {
   readonly locator: Locator;
   readonly agent: Agent;
   readonly visitors: Visitors;
+  readonly work: PersonsWork;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
   readonly publicUrl: string;
@@ -79,7 +81,7 @@ export class Door {
   }
 
   private async proxy(request: IncomingMessage, response: ServerResponse, address: SandboxAddress): Promise<void> {
-    const { metrics, entrance, locator, grants } = this.options;
+    const { metrics, entrance, locator, grants, work } = this.options;
     const seconds = metrics.seconds.startTimer({ kind: 'http' });
     metrics.open.inc({ kind: 'http' });
     let done = (): void => {};
@@ -105,10 +107,16 @@ export class Door {
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
       const renewedCookie = credential.from === 'cookie' ? await entrance.renewed(verified, grant) : null;
-      done = grants.use(grant, (why) => {
+      const unused = grants.use(grant, (why) => {
         metrics.cut.inc({ why });
         end(endOf(why));
       });
+      work.request(grant, request);
+      // What took long was used until now.
+      done = () => {
+        unused();
+        work.request(grant, request);
+      };
       await forward(
         this.options.agent,
         request,
@@ -131,7 +139,7 @@ export class Door {
   }
 
   private async tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { addresses, locator } = this.options;
+    const { addresses, locator, work } = this.options;
     const address = addresses.read(request.headers.host, request.url ?? '');
     if (address === null) throw new SlipwayError('resource.not-found', 'There is no socket at this address.');
     const upgrade = request.headers.upgrade ?? '';
@@ -148,6 +156,7 @@ export class Door {
       head,
       { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, this.scheme), upgrade },
       (headers) => responseHeaders(headers, rules),
+      work.socket(grant, request),
     ).catch((error: unknown) => {
       locator.forget(grant.orgId, address.conversation);
       throw error;
@@ -171,6 +180,7 @@ export class Door {
       return {
         url: `${target.origin.replace(/^http/, 'ws')}${address.path}`,
         headers: keyOf(target),
+        said: this.options.work.socket(grant, request),
         use: (end) =>
           this.opened(
             grant,

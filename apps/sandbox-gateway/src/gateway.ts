@@ -7,7 +7,8 @@ import fastify from 'fastify';
 import { ChangeListener } from './access/change-listener.js';
 import { Entrance } from './access/entrance.js';
 import { GrantWatch } from './access/grant-watch.js';
-import { liveGrants, redeemTicket } from './access/grants.queries.js';
+import { liveGrants, noteUse, redeemTicket } from './access/grants.queries.js';
+import { PersonsWork } from './access/persons-work.js';
 import type { Config } from './config.js';
 import { Door } from './door.js';
 import { createGatewayMetrics } from './metrics.js';
@@ -30,8 +31,11 @@ export interface Gateway {
 /** Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database that hangs is one that is away. */
 const QUERY_TIMEOUT_MS = 900;
 
-/** The whole gateway in this process. It leaves by `stop`, whose steps are the caller's. */
-export async function startGateway(config: Config, logger: Logger, stop: GracefulStop): Promise<Gateway> {
+/**
+ * The whole gateway in this process. It leaves by `stop`, whose steps are the caller's.
+ * @param now for the notes of who works in sandboxes. Milliseconds that only go forward.
+ */
+export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, now: () => number): Promise<Gateway> {
   const url = new URL(config.DATABASE_URL);
   url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
   const pool = createPool({ url: url.href, max: 6, applicationName: 'sandbox-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
@@ -54,6 +58,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     secure: config.SANDBOX_GATEWAY_URL.startsWith('https:'),
   });
   const visitors = new Visitors();
+  const work = new PersonsWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
   const door = new Door({
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
     tokens,
@@ -62,6 +67,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     locator,
     agent,
     visitors,
+    work,
     metrics,
     logger,
     publicUrl: config.PUBLIC_URL,
@@ -98,6 +104,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       await app.close();
       listener.close();
       grants.close();
+      await work.close();
       await Promise.all([agent.destroy(), locator.close()]);
       await pool.end();
     },

@@ -10,7 +10,7 @@ const CLOSE_MS = 5_000;
 const config = loadConfig(process.env);
 const logger = createLogger('sandbox-gateway', config.LOG_LEVEL);
 const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
-const gateway = await startGateway(config, logger, stop).catch((error: unknown) => {
+const gateway = await startGateway(config, logger, stop, () => performance.now()).catch((error: unknown) => {
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   logger.fatal({ err: error }, taken ? `port ${config.PORT} of ${config.HOST} is taken by another process; set PORT` : 'sandbox-gateway did not start');
   process.exit(1);

@@ -8,6 +8,8 @@ export interface GatewayMetrics {
   readonly open: Gauge<'kind'>;
   /** What was open and was ended by us: its access has ended, or nothing could be learnt of it. */
   readonly cut: Counter<'why'>;
+  /** Times that the database could not be told of the use of sandboxes. */
+  readonly useNotNoted: Counter;
 }
 
 export function createGatewayMetrics(): GatewayMetrics {
@@ -33,6 +35,11 @@ export function createGatewayMetrics(): GatewayMetrics {
       name: 'sandbox_gateway_cut_total',
       help: 'What was open and was ended here: its access ended, or could not be checked for the grace',
       labelNames: ['why'],
+      registers,
+    }),
+    useNotNoted: new Counter({
+      name: 'sandbox_gateway_use_not_noted_total',
+      help: 'Times that the database could not be told who works in sandboxes: while this grows, one in use may be paused as idle',
       registers,
     }),
   };

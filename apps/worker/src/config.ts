@@ -31,7 +31,7 @@ export const ConfigSchema = z.object({
   CLONE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(3_600).default(300),
   /** Seconds. */
   SETUP_SCRIPT_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(3_600).default(600),
-  /** A sandbox whose conversation does nothing for this long, and in whose terminal, files and browser nobody is at work, is paused. Seconds. */
+  /** A sandbox whose conversation does nothing for this long, and in whose terminal, files, browser, VS Code and ports nobody is at work, is paused. Seconds. */
   SANDBOX_IDLE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(604_800).default(1_200),
   /** Steps that an agent may take for one message. */
   MAX_ITERATIONS: z.coerce.number().int().min(1).max(100_000).default(500),

@@ -11,6 +11,9 @@ export const CLOSED_SANDBOX_PORTS: ReadonlySet<number> = new Set([8001]);
 /** Below are the ports of a machine's own services. */
 export const MIN_SANDBOX_PORT = 1024;
 
+/** sandbox-gateway notes at most once in this time that an access is in use: what it noted may be this much older than the use. Seconds. */
+export const SANDBOX_USE_NOTED_SECONDS = 60;
+
 /** The number that a name or a decimal number means; `null` for what is neither or is closed. */
 export function sandboxPortOf(given: string | number): number | null {
   const named = Object.hasOwn(SANDBOX_PORTS, given) ? SANDBOX_PORTS[given as keyof typeof SANDBOX_PORTS] : null;

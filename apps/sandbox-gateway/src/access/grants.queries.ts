@@ -35,3 +35,12 @@ export async function redeemTicket(pool: SqlPool, hash: Buffer, conversation: st
   const { rows } = await pool.query<{ id: string }>('SELECT id FROM app.redeem_sandbox_ticket($1, $2, $3)', [hash, conversation, port]);
   return rows[0]?.id ?? null;
 }
+
+/** Notes that these accesses were used, each so many seconds ago. Repeatable: what is noted is never made older, and one that is gone is none. */
+export async function noteUse(pool: SqlPool, uses: ReadonlyArray<readonly [id: string, secondsAgo: number]>): Promise<void> {
+  await pool.query({
+    name: 'note-sandbox-use',
+    text: 'SELECT app.note_sandbox_use($1, $2)',
+    values: [uses.map(([id]) => id), uses.map(([, secondsAgo]) => secondsAgo)],
+  });
+}

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { liveGrants, redeemTicket } from './grants.queries.js';
+import { liveGrants, noteUse, redeemTicket } from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
   let database: TestDatabase;
@@ -53,6 +53,29 @@ describe('the role slipway_sandbox', () => {
     try {
       expect(await liveGrants(app, ['sbx'])).toEqual(await liveGrants(pool, ['sbx']));
       expect(await redeemTicket(app, ticket, conversation, 8000)).toBe(null);
+    } finally {
+      await app.end();
+    }
+  });
+
+  it('notes when an access was used, and never makes that older', async () => {
+    const age = async (): Promise<number> =>
+      Number((await owner.query("SELECT extract(epoch FROM now() - used_at) AS age FROM app.sandbox_grant WHERE id = 'sbx'")).rows[0].age);
+    for (const [noted, kept] of [
+      [30, 30],
+      [5, 5],
+      [60, 5],
+    ] as const) {
+      await noteUse(pool, [
+        ['sbx', noted],
+        ['none', noted],
+      ]);
+      expect(Math.abs((await age()) - kept)).toBeLessThan(4);
+    }
+    const app = createPool({ url: database.urls.app, max: 1, applicationName: 'test', onError: () => {} });
+    try {
+      await noteUse(app, [['sbx', 0]]);
+      expect(await age()).toBeLessThan(4);
     } finally {
       await app.end();
     }

@@ -18,6 +18,14 @@ const PING_MS = 20_000;
 
 const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: MAX_MESSAGE, clientTracking: false });
 
+interface Sandbox {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly use: (end: (code: number, reason: string) => void) => () => void;
+  /** Is told of each message of the client, by its length. Bytes. */
+  readonly said: (length: number) => void;
+}
+
 /** An agent-server socket that says who it is only after it is open: `/sockets/…`, as OpenHands' clients open it. */
 export function isFirstFrameSocket(path: string): boolean {
   return path.startsWith('/sockets/');
@@ -29,12 +37,7 @@ export function isFirstFrameSocket(path: string): boolean {
  *
  * @param letIn where to go on with this token; throws what the client is then told as close code 4001 (never come back so) or 1013 (try later).
  */
-export async function relayAfterFirstFrame(
-  request: IncomingMessage,
-  stream: Duplex,
-  head: Buffer,
-  letIn: (token: string) => Promise<{ url: string; headers: Record<string, string>; use: (end: (code: number, reason: string) => void) => () => void }>,
-): Promise<void> {
+export async function relayAfterFirstFrame(request: IncomingMessage, stream: Duplex, head: Buffer, letIn: (token: string) => Promise<Sandbox>): Promise<void> {
   const client = await new Promise<WebSocket>((resolve) => server.handleUpgrade(request, stream, head, resolve));
   client.on('error', () => client.terminate());
   // A client need not wait between its first frame and the next; what is here before it is paused is kept.
@@ -42,7 +45,7 @@ export async function relayAfterFirstFrame(
   const token = await firstFrameToken(client, stream, early);
   if (token === null) return close(client, CLOSE_AUTH, 'send {"type":"auth","session_api_key":TOKEN} first');
   try {
-    const { url, headers, use } = await letIn(token);
+    const { url, headers, use, said } = await letIn(token);
     const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
     await new Promise((resolve, reject) => {
       sandbox.once('open', () => {
@@ -59,7 +62,11 @@ export async function relayAfterFirstFrame(
     });
     sandbox.once('close', done);
     client.removeAllListeners('message');
-    for (const [data, binary] of early) sandbox.send(data as Buffer, { binary });
+    client.on('message', (data) => said((data as Buffer).length));
+    for (const [data, binary] of early) {
+      said((data as Buffer).length);
+      sandbox.send(data as Buffer, { binary });
+    }
     join(client, sandbox);
     sandbox.resume();
     client.resume();

@@ -1,6 +1,8 @@
 /** Longest header of a frame: two bytes, eight of length, four of mask. Bytes. */
 const LONGEST_HEADER = 14;
 const CLOSE = 0x8;
+/** The opcodes of control frames begin here. */
+const CONTROL = 0x8;
 
 /**
  * Where the frames of one direction of a WebSocket end (RFC 6455, 5.2), read from its bytes as they pass and without keeping any: only between two frames may somebody
@@ -12,6 +14,9 @@ export class FrameBoundary {
   /** What is to come of the payload. Bytes. */
   private rest = 0;
   #closed = false;
+
+  /** @param data is told of each frame with data, by the length of its payload, when its header has passed. Bytes. */
+  constructor(private readonly data: (length: number) => void = () => {}) {}
 
   /** The last byte that passed was the last one of a frame. */
   get between(): boolean {
@@ -46,8 +51,10 @@ export class FrameBoundary {
     const lengthBytes = short === 126 ? 2 : short === 127 ? 8 : 0;
     if (this.headerLength < 2 + lengthBytes + ((second & 0x80) === 0 ? 0 : 4)) return;
     this.rest = lengthBytes === 0 ? short : lengthBytes === 2 ? header.readUInt16BE(2) : header.readUInt32BE(2) * 2 ** 32 + header.readUInt32BE(6);
-    if (((header[0] as number) & 0x0f) === CLOSE) this.#closed = true;
+    const opcode = (header[0] as number) & 0x0f;
+    if (opcode === CLOSE) this.#closed = true;
     this.headerLength = 0;
+    if (opcode < CONTROL) this.data(this.rest);
   }
 }
 

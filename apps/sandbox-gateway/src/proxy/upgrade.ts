@@ -26,6 +26,7 @@ export interface Tunnel {
  * subprotocols are the ends' own affair. Pings are theirs too; a dead peer is noticed by TCP keep-alive. Half a connection is closed with the other.
  * A sandbox that answers with something else than an upgrade has its answer passed on.
  *
+ * @param said is told of each frame with data of the client, by the length of its payload. Bytes.
  * @throws SlipwayError `sandbox.unreachable`, `sandbox.timeout`
  */
 export function openTunnel(
@@ -33,6 +34,7 @@ export function openTunnel(
   head: Buffer,
   to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly upgrade: string },
   answer: (headers: IncomingMessage['headers']) => string[],
+  said: (length: number) => void,
 ): Promise<Tunnel | null> {
   return new Promise((resolve, reject) => {
     const url = new URL(to.origin);
@@ -64,7 +66,7 @@ export function openTunnel(
       client.write(`${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`);
       if (sandboxHead.length > 0) client.write(sandboxHead);
       if (head.length > 0) sandbox.write(head);
-      resolve(join(client as Socket, sandbox as Socket, sandboxHead));
+      resolve(join(client as Socket, sandbox as Socket, { head, sandboxHead, said }));
     });
     outgoing.once('response', (response) => {
       client.write(headText(response.statusCode ?? 502, ['connection', 'close', ...answer(response.headers)]));
@@ -76,7 +78,7 @@ export function openTunnel(
   });
 }
 
-function join(client: Socket, sandbox: Socket, sandboxHead: Buffer): Tunnel {
+function join(client: Socket, sandbox: Socket, { head, sandboxHead, said }: { head: Buffer; sandboxHead: Buffer; said: (length: number) => void }): Tunnel {
   for (const socket of [client, sandbox]) {
     socket.setTimeout(0);
     socket.setNoDelay(true);
@@ -93,6 +95,9 @@ function join(client: Socket, sandbox: Socket, sandboxHead: Buffer): Tunnel {
   sandbox.once('close', () => client.destroySoon());
   client.pipe(sandbox);
   sandbox.pipe(client);
+  const toSandbox = new FrameBoundary(said);
+  toSandbox.push(head);
+  client.on('data', (chunk: Buffer) => toSandbox.push(chunk));
   const toClient = new FrameBoundary();
   toClient.push(sandboxHead);
   let goodbye: Buffer | null = null;

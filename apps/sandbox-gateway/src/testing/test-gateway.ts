@@ -50,6 +50,8 @@ export class TestGateway {
     readonly upstream: Upstream,
     readonly runtimeApi: { server: Server; asked: number; answer: (session: string) => Partial<Runtime> | null | 'fail' },
     readonly http: Agent,
+    /** How far the gateway's notes of who works are ahead of this machine's clock. Milliseconds. */
+    readonly ahead: { ms: number },
   ) {}
 
   static async start(env: Record<string, string> = {}, databaseUrl?: (url: string) => string): Promise<TestGateway> {
@@ -91,9 +93,10 @@ export class TestGateway {
     const config = loadConfig(source);
     const logger = createLogger('sandbox-gateway', process.env['TEST_LOG_LEVEL'] ?? 'silent');
     const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
-    const gateway = await startGateway(config, logger, stop);
+    const ahead = { ms: 0 };
+    const gateway = await startGateway(config, logger, stop, () => performance.now() + ahead.ms);
     const owner = createPool({ url: database.ownerUrl, max: 3, applicationName: 'test', onError: () => {} });
-    return new TestGateway(source, database, owner, gateway, stop, upstream, runtimeApi, new Agent());
+    return new TestGateway(source, database, owner, gateway, stop, upstream, runtimeApi, new Agent(), ahead);
   }
 
   /** Somebody with a right to a port of a conversation of their own. */

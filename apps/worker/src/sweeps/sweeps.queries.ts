@@ -1,4 +1,4 @@
-import { QUEUES, type QueueName } from '@slipway/contracts';
+import { QUEUES, type QueueName, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { lockConversation, system } from '../conversations/conversation.queries.js';
 
@@ -39,6 +39,9 @@ export function lostConversations(pool: SqlPool): Promise<Found[]> {
   });
 }
 
+/** Somebody works in its VS Code or on its ports, as sandbox-gateway has noted. `$2`: the time after which it is idle, and for which a note may hold back. Seconds. */
+const USED_THROUGH_GATEWAY = `EXISTS (SELECT 1 FROM app.sandbox_grant g WHERE g.org_id = c.org_id AND g.conversation_id = c.id AND g.used_at > now() - $2 * interval '1 second')`;
+
 interface IdleConversation extends Found {
   readonly sandboxUrl: string | null;
   /** Nobody ever gave its agent a task: a client that brings its own works in the sandbox, and its log says nothing of that. */
@@ -54,8 +57,9 @@ export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<I
        FROM app.conversation c
        WHERE desired = 'run' AND start_status = 'READY' AND sandbox_status = 'RUNNING' AND execution_status <> 'running' AND updated_at < now() - $1 * interval '1 second'
          AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered'))
-       ORDER BY random() LIMIT $2`,
-      [idleSeconds, BATCH],
+         AND NOT ${USED_THROUGH_GATEWAY}
+       ORDER BY random() LIMIT $3`,
+      [idleSeconds, idleSeconds + SANDBOX_USE_NOTED_SECONDS, BATCH],
     );
     return result.rows;
   });
@@ -79,9 +83,10 @@ export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outbox
     if (row === null || row.desired !== 'run' || row.executionStatus === 'running' || row.startStatus !== 'READY') return false;
     // Looked at under the row's lock: a message that came meanwhile is seen.
     const idle = await client.query<{ idle: boolean }>(
-      `SELECT updated_at < now() - $2 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered')) AS idle
-       FROM app.conversation WHERE id = $1`,
-      [found.id, idleSeconds],
+      `SELECT updated_at < now() - $3 * interval '1 second' AND NOT EXISTS (SELECT 1 FROM app.inbox_message WHERE conversation_id = $1 AND state IN ('queued', 'delivered'))
+         AND NOT ${USED_THROUGH_GATEWAY} AS idle
+       FROM app.conversation c WHERE id = $1`,
+      [found.id, idleSeconds + SANDBOX_USE_NOTED_SECONDS, idleSeconds],
     );
     if (idle.rows[0]?.idle !== true) return false;
     await client.query(`UPDATE app.conversation SET desired = 'rest' WHERE id = $1`, [found.id]);

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ORG, openScene, type Scene } from '../testing/scene.js';
 import { Sweeps } from './sweeps.js';
-import { lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
+import { letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
 import { workGauges } from './work-gauges.js';
 
 const logger = createLogger('sweeps-test', 'silent');
@@ -61,6 +61,35 @@ describe('sweeps', () => {
     await leader.tick();
     await leader.close();
     expect(await Promise.all([typing, left].map(async ({ id }) => (await scene.row(id)).desired))).toEqual(['run', 'rest']);
+  });
+
+  it('leave a sandbox alone in whose VS Code or on whose ports somebody worked within the idle time and the minute that a note holds back', async () => {
+    const [used, noted, longAgo, never] = await Promise.all([scene.create(), scene.create(), scene.create(), scene.create()]);
+    for (const [{ id }, seconds] of [
+      [used, 10],
+      [noted, 100],
+      [longAgo, 125],
+      [never, null],
+    ] as const) {
+      await scene.start(id);
+      await scene.age(id, 3_600);
+      await inOrg(scene.pool, ORG, (client) =>
+        client.query(
+          `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at, revoked_at, used_at)
+           VALUES ($1::text, $2, 'usr_a', $1::uuid, 60001, now(), now() + interval '1 hour', now(), now() - $3 * interval '1 second')`,
+          [id, ORG, seconds],
+        ),
+      );
+    }
+    const leader = sweeps();
+    await leader.tick();
+    await leader.close();
+    expect(await Promise.all([used, noted, longAgo, never].map(async ({ id }) => (await scene.row(id)).desired))).toEqual(['run', 'run', 'rest', 'rest']);
+    // One that is used between the look and the lock stays up too.
+    await inOrg(scene.pool, ORG, (client) => client.query('UPDATE app.sandbox_grant SET used_at = now() WHERE conversation_id = $1', [longAgo.id]));
+    await scene.desire(longAgo.id, 'run');
+    expect(await letRest(scene.pool, { orgId: ORG, id: longAgo.id }, 60, '0198c0de-0000-7000-8000-0000000000aa')).toBe(false);
+    expect((await scene.row(longAgo.id)).desired).toBe('run');
   });
 
   it('leave one without a task alone while the client that started it works there with an agent of its own', async () => {

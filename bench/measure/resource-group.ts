@@ -50,6 +50,7 @@ export class ResourceGroup {
       cpu: { 'cpu.shares': shares, 'cpu.cfs_period_us': PERIOD_US, 'cpu.cfs_quota_us': cpuLimit * PERIOD_US },
       memory: { 'memory.limit_in_bytes': memory },
       pids: { 'pids.max': MAX_PROCESSES },
+      cpuacct: {},
     };
     const folders = Object.entries(settings).map(([controller, values]) => {
       const folder = path.join(ROOT, controller, name);
@@ -64,6 +65,14 @@ export class ResourceGroup {
   wrap(program: readonly string[]): string[] {
     const enter = this.folders.map((folder) => `echo $$ > ${folder}/cgroup.procs`);
     return ['sh', '-ec', [...enter, 'exec "$@"'].join('\n'), 'group', ...program];
+  }
+
+  /** Processor time of all that is and was in it. Milliseconds. */
+  get cpuMs(): number {
+    const own = this.folders.find((folder) => folder.includes('/cpuacct/'));
+    if (own !== undefined) return Number(readFileSync(path.join(own, 'cpuacct.usage'), 'utf8')) / 1e6;
+    const [folder = ''] = this.folders;
+    return Number(/usage_usec (\d+)/.exec(readFileSync(path.join(folder, 'cpu.stat'), 'utf8'))?.[1]) / 1e3;
   }
 
   get processes(): number[] {

@@ -5,7 +5,9 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import { FileEditor } from './editor/file-editor.js';
+import { OutputAllowance } from './terminal/output-allowance.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
+import { ShellStarts } from './terminal/shell-starts.js';
 import { Terminal } from './terminal/terminal.js';
 import { textOf } from './testing/running-server.js';
 
@@ -24,6 +26,8 @@ describe('a full disk', () => {
       workspace: disk,
       outputDirectory: path.join(disk, 'output'),
       environment: new ShellEnvironment({ PATH: process.env['PATH'] }),
+      allowance: new OutputAllowance(),
+      starts: new ShellStarts(),
     });
     const run = (command: string) => terminal.execute({ kind: 'TerminalAction', command, is_input: false, reset: false }, AbortSignal.timeout(20_000));
     try {

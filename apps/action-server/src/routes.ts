@@ -32,7 +32,9 @@ import { LiveTerminals } from './live-terminal/live-terminals.js';
 import { mcpRoutes } from './mcp/mcp.routes.js';
 import { McpSets } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
+import { OutputAllowance } from './terminal/output-allowance.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
+import { ShellStarts } from './terminal/shell-starts.js';
 import { Terminals } from './terminal/terminals.js';
 import { filesChannel } from './tree/files-channel.js';
 import { VscodeServer } from './vscode/vscode-server.js';
@@ -98,9 +100,17 @@ export function createRoutes({
   // A repository that the workspace happens to lie in is none of the workspace's.
   const environment = new ShellEnvironment({ ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) });
   const outputs = largeDirectory(stateDirectory, 'output');
-  const shells: LiveTerminals = new LiveTerminals({ environment, directory: () => terminal.home });
+  const allowance = new OutputAllowance();
+  const shells: LiveTerminals = new LiveTerminals({ environment, allowance, directory: () => terminal.home });
   const terminal = new Terminals(
-    { workspace, outputDirectory: path.join(outputs, 'terminal'), environment, ...(quietMs === undefined ? {} : { quietMs }) },
+    {
+      workspace,
+      outputDirectory: path.join(outputs, 'terminal'),
+      environment,
+      allowance,
+      starts: new ShellStarts(),
+      ...(quietMs === undefined ? {} : { quietMs }),
+    },
     shells.watch,
   );
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_SHELLS, ShellLiveRequest, type TerminalLiveMessage, TerminalLiveRequest } from '@slipway/contracts';
 import type { LiveChannel, LiveConnection } from '../http/live.js';
+import type { OutputAllowance } from '../terminal/output-allowance.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { AgentShells } from './agent-shells.js';
 import { PersonShell } from './person-shell.js';
@@ -15,8 +16,8 @@ export class LiveTerminals {
   readonly #agent = new AgentShells(() => this.#tellAll());
   #opened = 0;
 
-  /** @param options.directory where a new shell begins. */
-  constructor(private readonly options: { readonly environment: ShellEnvironment; readonly directory: () => string }) {}
+  /** @param options.directory where a new shell begins. @param options.allowance of all terminals of the sandbox together. */
+  constructor(private readonly options: { readonly environment: ShellEnvironment; readonly directory: () => string; readonly allowance: OutputAllowance }) {}
 
   /** For the agent's terminals to say what they do. */
   get watch(): AgentShells['watch'] {
@@ -80,8 +81,10 @@ export class LiveTerminals {
     this.#opened += 1;
     const id = randomBytes(6).toString('hex');
     try {
-      const { directory, environment } = this.options;
-      const shell = new PersonShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople() }, () => this.#tellAll());
+      const { allowance, directory, environment } = this.options;
+      const shell = new PersonShell({ id, title: `Shell ${this.#opened}`, cols, rows, cwd: directory(), env: environment.forPeople(), allowance }, () =>
+        this.#tellAll(),
+      );
       this.#shells.set(id, shell);
     } catch (error) {
       return { type: 'not-opened', reason: `The sandbox has no room for another shell: ${String((error as Error).message)}` };

@@ -1,6 +1,8 @@
 import { type IPty, spawn } from '@lydell/node-pty';
 import type { LiveConnection } from '../http/live.js';
 import { killSession, processRow, signalGroup } from '../process/process-table.js';
+import type { OutputAllowance } from '../terminal/output-allowance.js';
+import { PacedOutput } from '../terminal/paced-output.js';
 import { ShellFeed } from './shell-feed.js';
 import { ShellInput } from './shell-input.js';
 import type { Viewer } from './viewer.js';
@@ -15,6 +17,7 @@ export interface PersonShellOptions {
   readonly rows: number;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly allowance: OutputAllowance;
 }
 
 /** One shell of people in the sandbox: an interactive bash on a pseudo-terminal, which reads their own `~/.bashrc`. */
@@ -24,13 +27,12 @@ export class PersonShell {
   readonly #input: ShellInput;
 
   /** @param changed tells that its size changed or that it ended. @throws when the system gives no terminal or no process. */
-  constructor({ id, title, cols, rows, cwd, env }: PersonShellOptions, changed: () => void) {
+  constructor({ id, title, cols, rows, cwd, env, allowance }: PersonShellOptions, changed: () => void) {
     const pty = spawn('bash', ['-i'], { name: 'xterm-256color', cols, rows, cwd, env: { ...env }, encoding: null });
     this.#pty = pty;
     this.#input = new ShellInput(pty);
-    this.feed = new ShellFeed({ id, owner: 'person', title, cols, rows, exitCode: null }, pty, changed);
-    // With `encoding: null` the package gives buffers, though its types say strings.
-    pty.onData((data) => this.feed.push(data as unknown as Buffer));
+    const output = new PacedOutput(pty, allowance, (bytes) => this.feed.push(bytes));
+    this.feed = new ShellFeed({ id, owner: 'person', title, cols, rows, exitCode: null }, output, changed);
     pty.onExit(({ exitCode, signal }) => {
       this.#input.close();
       this.feed.end(signal ? 128 + signal : exitCode);

@@ -12,6 +12,7 @@ export type Scanned = { kind: 'output'; bytes: Buffer } | { kind: 'start'; seque
 
 /** A mark longer than this is not one. Bytes. */
 const MAX_MARK = 64 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Finds the marks that the shell writes between the output of programs. They are looked for as bytes, before anything reads escape
@@ -20,7 +21,7 @@ const MAX_MARK = 64 * 1024;
 export class MarkerScanner {
   #opening: Buffer;
   #closing: Buffer;
-  #held: Buffer = Buffer.alloc(0);
+  #held: Buffer = NOTHING;
 
   constructor(nonce: string) {
     this.#opening = Buffer.from(`\x1b]7770;${nonce};`);
@@ -48,16 +49,16 @@ export class MarkerScanner {
       if (mark !== undefined) found.push(mark);
       rest = rest.subarray(end + this.#closing.length);
     }
-    this.#held = Buffer.from(rest);
+    this.#held = rest.length === 0 ? NOTHING : Buffer.from(rest);
     return found;
   }
 
   /** Length of the longest end of `bytes` that an opening begins with. */
   #partialOpening(bytes: Buffer): number {
-    for (let length = Math.min(this.#opening.length - 1, bytes.length); length > 0; length--) {
-      if (bytes.subarray(bytes.length - length).equals(this.#opening.subarray(0, length))) return length;
-    }
-    return 0;
+    const from = Math.max(0, bytes.length - this.#opening.length + 1);
+    // An opening has its first byte nowhere else.
+    const at = bytes.lastIndexOf(this.#opening[0] as number);
+    return at >= from && bytes.subarray(at).equals(this.#opening.subarray(0, bytes.length - at)) ? bytes.length - at : 0;
   }
 }
 

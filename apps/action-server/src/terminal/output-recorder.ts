@@ -7,6 +7,8 @@ import { PlainText } from './plain-text.js';
 const KEEP = MAX_OBSERVATION_LENGTH / 2 - 250;
 /** Most of one command's output that is kept in a file. Bytes. */
 export const MAX_SAVED_BYTES = 50 * 1024 * 1024;
+/** What is written to the file at once. UTF-16 code units. */
+const BLOCK = 256 * 1024;
 /** Files of older commands that are kept beside the newest. */
 const KEPT_FILES = 10;
 
@@ -26,6 +28,9 @@ export class OutputRecorder {
   #tailLength = 0;
   #total = 0;
   #file: { readonly path: string; readonly descriptor: number; bytes: number } | undefined;
+  /** To be written to the file. */
+  #unsaved: string[] = [];
+  #unsavedLength = 0;
   #diskFull = false;
 
   constructor(
@@ -40,6 +45,7 @@ export class OutputRecorder {
   /** Everything since the last call. */
   take(): RecordedOutput {
     this.#append(this.#plain.flush());
+    this.#write();
     const cut = this.#total - this.#head.length - this.#tailLength;
     const file = cut > 0 ? (this.#file?.path ?? null) : null;
     const where =
@@ -55,8 +61,15 @@ export class OutputRecorder {
   }
 
   close(): void {
+    this.#write();
+    this.#end();
+  }
+
+  #end(): void {
     if (this.#file !== undefined) closeSync(this.#file.descriptor);
     this.#file = undefined;
+    this.#unsaved = [];
+    this.#unsavedLength = 0;
   }
 
   #append(text: string): void {
@@ -93,7 +106,17 @@ export class OutputRecorder {
   #save(text: string): void {
     const file = this.#file;
     if (file === undefined || file.bytes >= MAX_SAVED_BYTES) return;
-    const bytes = Buffer.from(text).subarray(0, MAX_SAVED_BYTES - file.bytes);
+    this.#unsaved.push(text);
+    this.#unsavedLength += text.length;
+    if (this.#unsavedLength >= BLOCK) this.#write();
+  }
+
+  #write(): void {
+    const file = this.#file;
+    if (file === undefined || this.#unsavedLength === 0) return;
+    const bytes = Buffer.from(this.#unsaved.join('')).subarray(0, MAX_SAVED_BYTES - file.bytes);
+    this.#unsaved = [];
+    this.#unsavedLength = 0;
     this.#guarded(() => {
       for (let written = 0; written < bytes.length; ) written += writeSync(file.descriptor, bytes, written);
       file.bytes += bytes.length;
@@ -106,7 +129,7 @@ export class OutputRecorder {
       work();
     } catch (error) {
       this.#diskFull = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-      this.close();
+      this.#end();
     }
   }
 }

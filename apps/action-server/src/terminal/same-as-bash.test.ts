@@ -6,7 +6,9 @@ import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
 import { textOf } from '../testing/running-server.js';
+import { OutputAllowance } from './output-allowance.js';
 import { ShellEnvironment } from './shell-environment.js';
+import { ShellStarts } from './shell-starts.js';
 import { Terminal } from './terminal.js';
 
 const word = fc.constantFrom('a', '"b c"', "'d $x'", '$x', '"$x"', 'é', '\\\\', '$((1+2))', '`echo q`', '$(echo r; exit 3)', '{1..3}', '"tab\there"');
@@ -59,7 +61,13 @@ describe('the terminal beside a plain bash', () => {
     const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: folder });
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 6 }), async (commands) => {
-        const terminal = new Terminal({ workspace: folder, outputDirectory: path.join(folder, 'out'), environment });
+        const terminal = new Terminal({
+          workspace: folder,
+          outputDirectory: path.join(folder, 'out'),
+          environment,
+          allowance: new OutputAllowance(),
+          starts: new ShellStarts(),
+        });
         try {
           for (const [index, { output, exitCode }] of plainBash(commands, folder, environment.variables()).entries()) {
             const observation = await terminal.execute(

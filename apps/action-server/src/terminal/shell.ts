@@ -4,6 +4,8 @@ import { SlipwayError } from '@slipway/errors';
 import { killSession, processRow, signalGroup } from '../process/process-table.js';
 import { type EndOfCommand, MarkerScanner } from './marker-scanner.js';
 import { NO_SHELL } from './messages.js';
+import type { OutputAllowance } from './output-allowance.js';
+import { PacedOutput } from './paced-output.js';
 
 /** Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted form. UTF-16 code units. */
 const PIECE = 700;
@@ -33,14 +35,13 @@ export class Shell {
   #ended = false;
 
   constructor(
-    options: { cwd: string; env: Readonly<Record<string, string>> },
+    options: { cwd: string; env: Readonly<Record<string, string>>; allowance: OutputAllowance },
     private readonly listener: ShellListener,
   ) {
     const nonce = randomBytes(12).toString('hex');
     this.#scanner = new MarkerScanner(nonce);
     this.#pty = started(options);
-    // With `encoding: null` the package gives buffers, though its types say strings.
-    this.#pty.onData((data) => this.#read(data as unknown as Buffer));
+    new PacedOutput(this.#pty, options.allowance, (bytes) => this.#read(bytes));
     this.#pty.onExit(({ exitCode, signal }) => {
       this.#ended = true;
       this.listener.exit(signal ? 128 + signal : exitCode);

@@ -7,10 +7,12 @@ import { signalGroup } from '../process/process-table.js';
 import { keysOf } from './keys.js';
 import type { EndOfCommand } from './marker-scanner.js';
 import * as messages from './messages.js';
+import type { OutputAllowance } from './output-allowance.js';
 import { OutputRecorder, type RecordedOutput } from './output-recorder.js';
 import { pythonIn } from './python-path.js';
 import { Shell } from './shell.js';
 import type { ShellEnvironment } from './shell-environment.js';
+import type { ShellStarts } from './shell-starts.js';
 import type { TerminalWatch } from './terminal-watch.js';
 
 type Action = z.output<typeof TerminalAction>;
@@ -46,6 +48,9 @@ export interface TerminalOptions {
   /** For the files of long outputs. */
   readonly outputDirectory: string;
   readonly environment: ShellEnvironment;
+  /** Of all terminals of the sandbox together. */
+  readonly allowance: OutputAllowance;
+  readonly starts: ShellStarts;
   /** How long a command without a timeout may print nothing before the action answers. Milliseconds. */
   readonly quietMs?: number;
   /** Sees what happens in it. */
@@ -147,16 +152,19 @@ export class Terminal {
     }
     if (this.#run !== undefined && running) return this.refusal(action, messages.busy(this.#run.command), -1);
     const unread = this.#takeUnread();
-    this.#begin(command);
+    await this.#begin(command, signal);
     return this.#answer(action, await this.#wait(action, signal), false, unread);
   }
 
-  #begin(command: string): void {
+  async #begin(command: string, signal: AbortSignal): Promise<void> {
     if (this.#afterRun !== null) {
       this.#directory = this.#afterRun.directory ?? this.#directory;
       this.#endShell();
     }
-    if (this.#shell === undefined || this.#shell.ended) this.#shell = this.#newShell();
+    if (this.#shell === undefined || this.#shell.ended) {
+      await this.options.starts.turn(signal);
+      this.#shell = this.#newShell();
+    }
     this.#sequence += 1;
     this.#run = {
       sequence: this.#sequence,
@@ -171,7 +179,7 @@ export class Terminal {
 
   #newShell(): Shell {
     const shell: Shell = new Shell(
-      { cwd: existing(this.#directory, this.options.workspace), env: this.options.environment.variables() },
+      { cwd: existing(this.#directory, this.options.workspace), env: this.options.environment.variables(), allowance: this.options.allowance },
       {
         output: (sequence, bytes) => {
           if (this.#shell !== shell) return;

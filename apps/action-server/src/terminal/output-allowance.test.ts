@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { stopwatch, until } from '@slipway/testing';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
+import { OutputAllowance } from './output-allowance.js';
+
+describe('the allowance of output', () => {
+  it('lets terminals that wait as they are told take no more than is allowed, however many there are and whatever they print', () => {
+    const chunk = fc.integer({ min: 1, max: 4_096 });
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(chunk, fc.integer({ min: 0, max: 3 })), { minLength: 50, maxLength: 2_000 }),
+        fc.integer({ min: 1, max: 8 }),
+        (chunks, terminals) => {
+          let now = 0;
+          const [atOnce, perMs] = [64_000, 1_000];
+          const allowance = new OutputAllowance(() => now, atOnce, perMs);
+          const free = Array.from({ length: terminals }, () => 0);
+          let taken = 0;
+          for (const [bytes, pause] of chunks) {
+            now = Math.max(now + pause, Math.min(...free));
+            const terminal = free.findIndex((until) => until <= now);
+            const wait = allowance.take(bytes);
+            free[terminal] = now + wait;
+            taken += bytes;
+            // Each terminal is told after what it printed, and nobody is told to wait for less than two milliseconds.
+            expect(taken).toBeLessThanOrEqual(atOnce + now * perMs + terminals * 4_096 + 2 * perMs);
+          }
+        },
+      ),
+    );
+  });
+
+  it('keeps nobody waiting who prints less than is allowed', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 10 }), { maxLength: 200 }), (pauses) => {
+        let now = 0;
+        const allowance = new OutputAllowance(() => now, 10_000, 1_000);
+        for (const pause of pauses) {
+          now += pause;
+          expect(allowance.take(pause * 1_000)).toBe(0);
+        }
+      }),
+    );
+  });
+});
+
+describe('output without an end', () => {
+  let server: RunningServer;
+  const run = async (command: string, more?: Record<string, unknown>): Promise<string> => textOf(await server.terminal(command, more));
+
+  it('is slowed down, loses nothing, keeps no other terminal waiting and is ended at once', async () => {
+    server = await startActionServer();
+    try {
+      const lines = 1_600_000;
+      const observation = await server.terminal(`seq 1 ${lines}`, { timeout: 60 });
+      expect(observation.exit_code).toBe(0);
+      const kept = readFileSync(observation.full_output_save_dir as string, 'utf8');
+      expect(kept.length).toBe(Array.from({ length: 7 }, (_, power) => lines - 10 ** power + 1).reduce((sum, length) => sum + length) + lines);
+      expect(kept.endsWith(`\n${lines}\n`)).toBe(true);
+
+      expect((await server.terminal('while :; do seq 1 1000000; done', { session: 'flood', timeout: 1 })).timeout).toBe(true);
+      const asked = stopwatch();
+      expect(await run('echo free')).toBe('free');
+      expect(asked()).toBeLessThan(1_000);
+      const ended = stopwatch();
+      await server.terminal('C-c', { session: 'flood', is_input: true, timeout: 10 });
+      await until('the flood has ended', async () => (await server.terminal('echo over', { session: 'flood' })).exit_code === 0);
+      expect(ended()).toBeLessThan(1_500);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('leaves the processor to others: what is taken of it in a second is little', async () => {
+    server = await startActionServer();
+    try {
+      await server.terminal('while :; do seq 1 1000000; done', { timeout: 2.5 });
+      const begun = ticks(server.process.pid);
+      await server.terminal('', { timeout: 1.5 });
+      // Without the pace it is most of these one and a half seconds; with it, a tenth of them.
+      expect(ticks(server.process.pid) - begun).toBeLessThan(60);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+/** Of a process' own processor time. Hundredths of a second. */
+function ticks(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}

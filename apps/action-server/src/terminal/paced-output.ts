@@ -1,0 +1,42 @@
+import type { IPty } from '@lydell/node-pty';
+import type { OutputAllowance } from './output-allowance.js';
+
+/** The output of one pseudo-terminal, no faster than the sandbox's allowance, and held as a whole while somebody asks for it. */
+export class PacedOutput {
+  #held = false;
+  #waiting: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly pty: IPty,
+    allowance: OutputAllowance,
+    output: (bytes: Buffer) => void,
+  ) {
+    // With `encoding: null` the package gives buffers, though its types say strings.
+    pty.onData((data) => {
+      const bytes = data as unknown as Buffer;
+      const wait = allowance.take(bytes.length);
+      if (wait > 0 && this.#waiting === undefined) this.#wait(wait);
+      output(bytes);
+    });
+    // What is left in a terminal whose programs have ended is little, and is given up if it is not taken soon.
+    pty.onExit(() => clearTimeout(this.#waiting));
+  }
+
+  pause(): void {
+    this.#held = true;
+    this.pty.pause();
+  }
+
+  resume(): void {
+    this.#held = false;
+    if (this.#waiting === undefined) this.pty.resume();
+  }
+
+  #wait(ms: number): void {
+    this.pty.pause();
+    this.#waiting = setTimeout(() => {
+      this.#waiting = undefined;
+      if (!this.#held) this.pty.resume();
+    }, ms);
+  }
+}

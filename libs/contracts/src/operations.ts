@@ -257,7 +257,7 @@ export const operations = {
     status: 201,
     body: GrantSandboxAccess,
     response: SandboxAccess,
-    // Not keyed: a stored answer would be a stored token. Asked twice it is granted twice, and both end by themselves.
+    // Not keyed: a stored answer would be a stored token. Asked twice without `reuse` it is granted twice, and both end by themselves.
     idempotency: 'idempotent',
     errors: ['request.not-json', 'request.cross-site', 'sandbox.port-closed', 'sandbox.no-gateway'],
   },

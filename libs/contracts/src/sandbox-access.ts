@@ -22,7 +22,11 @@ export function sandboxPortOf(given: string | number): number | null {
 }
 
 /** `POST …/sandbox-access`. */
-export const GrantSandboxAccess = z.object({ port: z.union([z.enum(NAMES), z.int().min(1).max(65_535)]) });
+export const GrantSandboxAccess = z.object({
+  port: z.union([z.enum(NAMES), z.int().min(1).max(65_535)]),
+  /** The access that the same person has to this port by the same sign-in or key is given again while it lasts for another hour, and no new one is made. Its last ticket, unless handed in, is replaced by that of the answer. */
+  reuse: z.boolean().default(false),
+});
 export type GrantSandboxAccess = z.infer<typeof GrantSandboxAccess>;
 
 /** Where on a sandbox's own origin a browser hands in its ticket. */

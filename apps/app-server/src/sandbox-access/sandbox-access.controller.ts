@@ -19,7 +19,7 @@ export class SandboxAccessController {
   @Serves(operations.grantSandboxAccess)
   @Header('cache-control', 'no-store')
   grant(@Caller() caller: Principal, @Proved() proven: Proven, @Param('conversation') id: string, @Body() body: GrantSandboxAccess): Promise<SandboxAccess> {
-    return this.access.grant(caller, watchedProof(proven), conversationId(id), body.port);
+    return this.access.grant(caller, watchedProof(proven), conversationId(id), body);
   }
 
   @Serves(operations.revokeSandboxAccess)

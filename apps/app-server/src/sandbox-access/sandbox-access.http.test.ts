@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { SandboxAccess, SandboxAccessList } from '@slipway/contracts';
+import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { makeKey, withKey } from '../testing/with-key.js';
@@ -131,6 +132,73 @@ describe('access to sandboxes', () => {
     const ended = await grant();
     expect((await app.http(person, 'DELETE', path(`/${ended.id}`))).status).toBe(204);
     expect(await redeem(ended)).toBe(0);
+  });
+
+  describe('asked for again with `reuse`', () => {
+    const reuse = async (of = person, id = conversation, port: number | string = 8000): Promise<SandboxAccess> => {
+      const answer = await app.http(of, 'POST', path('', { ...of, orgId: person.orgId }, id), { port, reuse: true });
+      expect(answer.status).toBe(201);
+      return SandboxAccess.parse(answer.body);
+    };
+    const audited = async (id: string): Promise<number> =>
+      (await app.owner.query("SELECT count(*)::int AS n FROM app.audit_entry WHERE action = 'sandbox.access' AND target LIKE $1", [`${id}:%`])).rows[0].n;
+
+    it('is the same access with another token and ticket, once in the audit, also for many who ask at once', async () => {
+      const { id } = await app.conversation(person);
+      const all = await Promise.all(Array.from({ length: 6 }, () => reuse(person, id)));
+      const again = await reuse(person, id);
+      expect(new Set([...all, again].map((each) => each.id)).size).toBe(1);
+      expect(again.endsAt).toBe(all[0]?.endsAt);
+      expect(await audited(id)).toBe(1);
+      expect((await new SandboxTokens(SECRET).verify(again.token)).claims.jti).toBe(again.id);
+      const spent = await Promise.all([...all, again].map((each) => redeem(each, 8000, id)));
+      expect([spent.filter((count) => count === 1).length, spent.at(-1)]).toEqual([1, 1]);
+    });
+
+    it('is another one for another port, conversation, person or sign-in, and without `reuse`', async () => {
+      const { id } = await app.conversation(person);
+      const mine = await reuse(person, id);
+      const member = await app.person();
+      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
+      const key = await makeKey(app, person, ['sandbox:access']);
+      const byKey = String((await withKey(app.url, key.token, 'POST', path('', person, id), { port: 8000, reuse: true })).body['id']);
+      const others = [
+        await reuse(person, id, 3000),
+        await reuse(person, (await app.conversation(person)).id),
+        await reuse(member, id),
+        { id: byKey },
+        SandboxAccess.parse((await app.http(person, 'POST', path('', person, id), { port: 8000 })).body),
+      ];
+      expect(new Set([mine, ...others].map((each) => each.id)).size).toBe(6);
+    });
+
+    it('is a new one when that was ended or has less than an hour left', async () => {
+      const { id } = await app.conversation(person);
+      const first = await reuse(person, id);
+      expect((await app.http(person, 'DELETE', path(`/${first.id}`, person, id))).status).toBe(204);
+      const second = await reuse(person, id);
+      await app.owner.query("UPDATE app.sandbox_grant SET expires_at = now() + interval '59 minutes' WHERE id = $1", [second.id]);
+      const third = await reuse(person, id);
+      expect(new Set([first, second, third].map((each) => each.id)).size).toBe(3);
+      expect((await reuse(person, id)).id).toBe(third.id);
+      expect(await audited(id)).toBe(3);
+      expect([await live(first.id), (await live(third.id)) !== null]).toEqual([null, true]);
+    });
+
+    it('is refused as any is: to viewers and strangers, and for closed ports', async () => {
+      expect(await app.http(person, 'POST', path(), { port: 8001, reuse: true })).toMatchObject({ status: 403, body: { code: 'sandbox.port-closed' } });
+      expect(await app.http(person, 'POST', path(), { port: 8000, reuse: 'yes' })).toMatchObject({ status: 400 });
+      const member = await app.person();
+      await app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')", [person.orgId, member.userId]);
+      await reuse(member);
+      await app.owner.query("UPDATE app.membership SET role = 'viewer' WHERE org_id = $1 AND user_id = $2", [person.orgId, member.userId]);
+      // What somebody may do is looked at every second.
+      await until(
+        'a viewer is refused',
+        async () => (await app.http(member, 'POST', path(), { port: 8000, reuse: true })).body['code'] === 'permission.denied',
+      );
+      expect((await app.http(await app.person(), 'POST', path(), { port: 8000, reuse: true })).status).toBe(404);
+    });
   });
 
   it('ends by itself or with all others of the conversation, and one of another conversation is not found', async () => {

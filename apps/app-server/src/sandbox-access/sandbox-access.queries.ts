@@ -10,7 +10,8 @@ export interface NewGrant {
   readonly apiKeyId: string | null;
   readonly conversationId: string;
   readonly port: number;
-  readonly ticketHash: Buffer;
+  /** Null: it has no ticket. */
+  readonly ticketHash: Buffer | null;
   readonly ticketExpiresAt: Date;
   readonly expiresAt: Date;
 }
@@ -80,16 +81,31 @@ export async function revokeGrants(client: PoolClient, orgId: string, conversati
   return rows.map((row) => row.id);
 }
 
-/** The access of somebody to a port that they were given by the same proof and that nobody has ended; `null` when there is none. */
-export async function ownGrant(
-  client: PoolClient,
-  grant: Pick<NewGrant, 'orgId' | 'userId' | 'sessionId' | 'apiKeyId' | 'conversationId' | 'port'>,
-): Promise<{ id: string; expires_at: Date } | null> {
+/** Somebody's access to one port of one conversation, by the proof that it ends with. */
+export type OwnAccess = Pick<NewGrant, 'orgId' | 'userId' | 'sessionId' | 'apiKeyId' | 'conversationId' | 'port'>;
+
+/** Of those who ask for the same access at once, the others wait until the first has one. */
+export async function lockOwnAccess(client: PoolClient, access: OwnAccess): Promise<void> {
+  const of = [access.orgId, access.userId, access.sessionId ?? access.apiKeyId ?? '', access.conversationId, access.port];
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sandbox-access ${of.join(' ')}`]);
+}
+
+/** The access of somebody to a port that they were given by the same proof, that nobody has ended and that lasts for another hour; `null` when there is none. */
+export async function ownGrant(client: PoolClient, access: OwnAccess): Promise<{ id: string; expires_at: Date } | null> {
   const { rows } = await client.query<{ id: string; expires_at: Date }>(
     `SELECT id, expires_at FROM app.sandbox_grant
      WHERE org_id = $1 AND user_id = $2 AND conversation_id = $3 AND port = $4 AND session_id IS NOT DISTINCT FROM $5 AND api_key_id IS NOT DISTINCT FROM $6
        AND revoked_at IS NULL AND expires_at > now() + interval '1 hour' ORDER BY expires_at DESC LIMIT 1`,
-    [grant.orgId, grant.userId, grant.conversationId, grant.port, grant.sessionId, grant.apiKeyId],
+    [access.orgId, access.userId, access.conversationId, access.port, access.sessionId, access.apiKeyId],
   );
   return rows[0] ?? null;
+}
+
+/** Another ticket for an access; one that it had is good for nothing then. @returns false when the access has ended meanwhile. */
+export async function renewTicket(client: PoolClient, orgId: string, id: string, ticket: Pick<NewGrant, 'ticketHash' | 'ticketExpiresAt'>): Promise<boolean> {
+  const { rowCount } = await client.query(
+    'UPDATE app.sandbox_grant SET ticket_hash = $3, ticket_expires_at = $4 WHERE org_id = $1 AND id = $2 AND revoked_at IS NULL',
+    [orgId, id, ticket.ticketHash, ticket.ticketExpiresAt],
+  );
+  return rowCount === 1;
 }

@@ -10,7 +10,7 @@ import {
   type SandboxAccessList,
   sandboxPortOf,
 } from '@slipway/contracts';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
@@ -18,7 +18,7 @@ import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
 import type { WatchedProof } from '../events/access-watch.js';
 import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { insertGrant, openGrants, ownGrant, revokeGrants } from './sandbox-access.queries.js';
+import { insertGrant, lockOwnAccess, type NewGrant, type OwnAccess, openGrants, ownGrant, renewTicket, revokeGrants } from './sandbox-access.queries.js';
 
 /** A browser has this long to hand in its ticket. Milliseconds. */
 const TICKET_MS = 30_000;
@@ -67,30 +67,23 @@ export class SandboxAccessService {
     };
   }
 
-  /** @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found` */
-  async grant(caller: Principal, proof: WatchedProof, conversation: string, wanted: GrantSandboxAccess['port']): Promise<SandboxAccess> {
+  /**
+   * Another access, or with `reuse` the one that the caller has already (`GrantSandboxAccess`): those who ask for that at once get one.
+   * @throws SlipwayError `sandbox.no-gateway`, `sandbox.port-closed`, `resource.not-found`
+   */
+  async grant(caller: Principal, proof: WatchedProof, conversation: string, { port: wanted, reuse }: GrantSandboxAccess): Promise<SandboxAccess> {
     const gateway = this.configured();
     const port = sandboxPortOf(wanted);
     if (port === null)
       throw new SlipwayError('sandbox.port-closed', `Port ${wanted} is below 1024 or belongs to the sandbox itself; every other up to 65535 can be reached.`);
     const now = this.clock.now();
-    const id = this.ids.prefixed('sbx');
     const value = randomBytes(32).toString('base64url');
-    const ticketExpiresAt = new Date(now.getTime() + TICKET_MS);
-    const endsAt = new Date(now.getTime() + ACCESS_MS);
-    await inOrg(this.pool, caller.orgId, async (client) => {
-      const ticketHash = createHash('sha256').update(value).digest();
-      const made = await insertGrant(client, {
-        id,
-        ...holderOf(caller, proof),
-        conversationId: conversation,
-        port,
-        ticketHash,
-        ticketExpiresAt,
-        expiresAt: endsAt,
-      });
-      if (!made) throw notFound();
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.access', target: `${conversation}:${port}` }));
+    const ticket = { ticketHash: createHash('sha256').update(value).digest(), ticketExpiresAt: new Date(now.getTime() + TICKET_MS) };
+    const access = { ...holderOf(caller, proof), conversationId: conversation, port };
+    const { id, endsAt } = await inOrg(this.pool, caller.orgId, async (client) => {
+      const own = reuse ? await this.own(client, access) : null;
+      if (own !== null && (await renewTicket(client, caller.orgId, own.id, ticket))) return { id: own.id, endsAt: own.expires_at };
+      return this.add(client, caller, { ...access, ...ticket }, now);
     });
     const { token, expiresAt } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt);
     const url = originOf(gateway.url, port, conversation);
@@ -101,7 +94,7 @@ export class SandboxAccessService {
       pathUrl: new URL(`/${conversation}/${port}/`, gateway.url).href,
       token,
       expiresAt: expiresAt.toISOString(),
-      ticket: { value, url: `${url}${ENTER_PATH}`, expiresAt: ticketExpiresAt.toISOString() },
+      ticket: { value, url: `${url}${ENTER_PATH}`, expiresAt: ticket.ticketExpiresAt.toISOString() },
       endsAt: endsAt.toISOString(),
     };
   }
@@ -119,15 +112,12 @@ export class SandboxAccessService {
     const gateway = this.configured();
     const port = SANDBOX_PORTS['agent-server'];
     const now = this.clock.now();
-    const wanted = {
-      ...holderOf(caller, proof),
-      conversationId: conversation,
-      port,
-    };
-    const known = await inOrg(this.pool, caller.orgId, (client) => ownGrant(client, wanted));
-    const access = known === null ? await this.grant(caller, proof, conversation, port) : { id: known.id, endsAt: known.expires_at.toISOString() };
-    const claims = { jti: access.id, org: caller.orgId, sub: caller.actor.id, conversation, port };
-    const { token } = await gateway.tokens.sign(claims, now, new Date(access.endsAt), ACCESS_MS / 1_000);
+    const access = { ...holderOf(caller, proof), conversationId: conversation, port };
+    const { id, endsAt } = await inOrg(this.pool, caller.orgId, async (client) => {
+      const own = await this.own(client, access);
+      return own === null ? this.add(client, caller, { ...access, ticketHash: null, ticketExpiresAt: now }, now) : { id: own.id, endsAt: own.expires_at };
+    });
+    const { token } = await gateway.tokens.sign({ jti: id, org: caller.orgId, sub: caller.actor.id, conversation, port }, now, endsAt, ACCESS_MS / 1_000);
     return { url: originOf(gateway.url, port, conversation), port, token };
   }
 
@@ -139,6 +129,19 @@ export class SandboxAccessService {
       this.logger.info({ conversation_id: conversation, ended: ended.length }, 'sandbox.revoke');
       for (const id of ended) await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.revoke', target: `${conversation}:${id}` }));
     });
+  }
+
+  private async own(client: PoolClient, access: OwnAccess): Promise<{ id: string; expires_at: Date } | null> {
+    await lockOwnAccess(client, access);
+    return ownGrant(client, access);
+  }
+
+  private async add(client: PoolClient, caller: Principal, grant: Omit<NewGrant, 'id' | 'expiresAt'>, now: Date): Promise<{ id: string; endsAt: Date }> {
+    const id = this.ids.prefixed('sbx');
+    const endsAt = new Date(now.getTime() + ACCESS_MS);
+    if (!(await insertGrant(client, { ...grant, id, expiresAt: endsAt }))) throw notFound();
+    await client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.access', target: `${grant.conversationId}:${grant.port}` }));
+    return { id, endsAt };
   }
 
   private configured(): Gateway {

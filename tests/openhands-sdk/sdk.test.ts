@@ -129,6 +129,34 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expectWhole(told);
   });
 
+  it('lets the agent delegate to others, and reads both commands in its own classes', async () => {
+    const spawned = { command: 'spawn', ids: ['left', 'right'], agent_types: ['default', 'explore'] };
+    const tasks = { left: 'look left', right: 'look right' };
+    const parent = byAnswersSoFar([call('delegate', spawned), call('delegate', { command: 'delegate', tasks }), finish()]);
+    const told = await sdk.run<Told>('with_tools', {
+      sandbox: world.playing((request) =>
+        request.headers['x-slipway-purpose'] === 'sub-agent'
+          ? finish(`I did: ${textOfMessage((request.body.messages ?? []).at(-1) as never)}`)
+          : parent(request),
+      ),
+      message: 'Look both ways.',
+      tools: ['terminal', 'DelegateTool'],
+    });
+    expect(told.status).toBe('finished');
+    const actions = told.events.filter(({ kind }) => kind === 'ActionEvent').map(({ action }) => action);
+    expect(actions.slice(0, 2)).toEqual([
+      { kind: 'DelegateAction', ...spawned },
+      { kind: 'DelegateAction', command: 'delegate', tasks },
+    ]);
+    const answers = told.events.filter(({ kind }) => kind === 'ObservationEvent').map(({ observation }) => observation as { kind: string; command?: string });
+    expect(answers.slice(0, 2).map(({ kind, command }) => [kind, command])).toEqual([
+      ['DelegateObservation', 'spawn'],
+      ['DelegateObservation', 'delegate'],
+    ]);
+    expect(JSON.stringify(answers[1])).toContain('Agent right: I did: look right');
+    expectWhole(told);
+  });
+
   it('hears the text while it is written', async () => {
     const told = await sdk.run<Told & { text: string }>('streamed', {
       sandbox: world.playing([{ text: 'A sentence that comes in pieces.', chunkLength: 5, chunkDelayMs: 5 }]),

@@ -13,7 +13,9 @@ export { activatedBy, broughtByFiles, skillsPrompt } from './skills/activation.j
 export { invokeSkillTool } from './skills/invoke-skill.js';
 export { type Skill, skillOfFile, skillOfStart } from './skills/skill.js';
 export { lastStats, listedStats, StatsBook } from './stats.js';
+export { delegateTool } from './sub-agents/delegate-tool.js';
 export { kindsOf, type SubAgentKind } from './sub-agents/kinds.js';
+export { leftBehind } from './sub-agents/left-behind.js';
 export { taskTool } from './sub-agents/task-tool.js';
 export { systemPrompt } from './system-prompt.js';
 export { type McpCall, mcpTool } from './tools/mcp.js';

@@ -4,6 +4,7 @@ import { LlmRegistry } from '@slipway/llm';
 import type { ModelServer } from '@slipway/testing';
 import type { AgentPorts, RunControl, RunSettings, ToolPort } from './ports.js';
 import { StatsBook } from './stats.js';
+import { delegateTool } from './sub-agents/delegate-tool.js';
 import { taskTool } from './sub-agents/task-tool.js';
 import { STANDARD_TOOLS } from './tools/standard-tools.js';
 import { Toolbox } from './tools/toolbox.js';
@@ -69,7 +70,7 @@ export function testPorts(
     log,
     tools,
     hooks: null,
-    toolbox: new Toolbox([...STANDARD_TOOLS, taskTool([])]),
+    toolbox: new Toolbox([...STANDARD_TOOLS, taskTool([]), delegateTool([])]),
     waits,
     models: (usage) => llms.get(usage),
     stats: new StatsBook(),

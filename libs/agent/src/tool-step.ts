@@ -5,6 +5,7 @@ import { judge } from './confirmation/needs.js';
 import { type EventBody, stamp, statusUpdate } from './events.js';
 import { afterTool, beforeTool } from './hooks/moments.js';
 import type { AgentPorts, RunSettings } from './ports.js';
+import { leftBehind } from './sub-agents/left-behind.js';
 import { isReadOnly, type Observation } from './tools/tool.js';
 import type { ParsedCall } from './tools/toolbox.js';
 
@@ -149,7 +150,9 @@ async function carryOut(
       result = await underWay[at]?.promise;
     } catch (error) {
       if (!signal.aborted) throw error;
-      await ports.log.appendLast(steps.slice(at).map((rest) => agentError(ports, rest.action.tool_name, rest.action.tool_call_id, STOPPED_BY_USER)));
+      await ports.log.appendLast(
+        steps.slice(at).map((rest) => agentError(ports, rest.action.tool_name, rest.action.tool_call_id, `${STOPPED_BY_USER}${leftBehind(rest.action)}`)),
+      );
       throw signal.reason;
     }
     if (result === undefined) continue;

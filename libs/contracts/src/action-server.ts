@@ -8,7 +8,7 @@ import { baseObservation } from './actions/observation.js';
 import { ApplyPatchAction, ApplyPatchObservation } from './actions/patch.js';
 import { GlobAction, GlobObservation, GrepAction, GrepObservation, ListDirectoryAction, ListDirectoryObservation } from './actions/search.js';
 import { InvokeSkillAction } from './actions/skills.js';
-import { TaskAction } from './actions/sub-agents.js';
+import { DelegateAction, TaskAction } from './actions/sub-agents.js';
 
 /**
  * action-server, in the sandbox beside agent-server: header `X-Session-API-Key` holds a token that only these two share.
@@ -65,6 +65,7 @@ export const AgentAction = z.discriminatedUnion('kind', [
   ThinkAction,
   FinishAction,
   TaskAction,
+  DelegateAction,
   InvokeSkillAction,
   PlanningFileEditorAction,
   MCPToolAction,

@@ -3,6 +3,7 @@ import {
   activatedBy,
   broughtByFiles,
   type ComingTools,
+  delegateTool,
   type EventStamp,
   type HookPort,
   invokeSkillTool,
@@ -55,7 +56,8 @@ export class AgentSetup {
     );
     const suffix = [slipway?.systemMessageSuffix, agent.agent_context?.system_message_suffix ?? undefined].filter((each) => each !== undefined).join('\n\n');
     const base = agent.system_prompt ?? systemPrompt(workspace.working_dir, suffix);
-    const tools = [...STANDARD_TOOLS, taskTool(request.agent_definitions ?? [])];
+    const definitions = request.agent_definitions ?? [];
+    const tools = [...STANDARD_TOOLS, taskTool(definitions), delegateTool(definitions)];
     if (skills.some(({ shown }) => shown === 'listed')) tools.push(invokeSkillTool(skills));
     const plans = request.agent_type === 'plan';
     const chosen = filtered(toolsOf(agent, tools), agent);

@@ -1,4 +1,4 @@
-import { type EventStamp, stamp, untakenMessages } from '@slipway/agent';
+import { type EventStamp, leftBehind, stamp, untakenMessages } from '@slipway/agent';
 import type { ConversationEvent, StartConversationRequest } from '@slipway/contracts';
 import { lastStatus, unansweredActions } from '@slipway/domain';
 import type { AgentSetup } from './agent-setup.js';
@@ -9,7 +9,13 @@ const RESTARTED = 'interrupted: the sandbox was restarted; the command may or ma
 /** An answer for each action that has none: whether it took effect cannot be known. */
 export function interruptedAnswers(by: EventStamp, events: readonly ConversationEvent[]): ConversationEvent[] {
   return unansweredActions(events).map((action) =>
-    stamp(by, { kind: 'AgentErrorEvent', source: 'agent', tool_name: action.tool_name, tool_call_id: action.tool_call_id, error: RESTARTED }),
+    stamp(by, {
+      kind: 'AgentErrorEvent',
+      source: 'agent',
+      tool_name: action.tool_name,
+      tool_call_id: action.tool_call_id,
+      error: `${RESTARTED}${leftBehind(action)}`,
+    }),
   );
 }
 

@@ -5,8 +5,10 @@ import { ACTION_FIELDS } from './openhands-fields.js';
 
 /** Tools that OpenHands has a class for, by the name of their action without `Action`. */
 const FAMILIES = new Set(Object.keys(ACTION_FIELDS).map(familyOf));
-/** Names of sets of tools. */
-const SETS: Readonly<Record<string, RegExp>> = { browser_tool_set: /^browser_/, task_tool_set: /^task$/ };
+/** Tools whose actions and observations OpenHands 1.58.0 has classes for, and which themselves it has none for. */
+const WITHOUT_CLASS = new Set(['MCPTool', 'Delegate']);
+/** Names of sets of tools, and of classes that OpenHands registers tools by. */
+const SETS: Readonly<Record<string, RegExp>> = { browser_tool_set: /^browser_/, task_tool_set: /^task$/, DelegateTool: /^delegate$/ };
 /** What an agent has without being asked, by the names of their classes. */
 const DEFAULT_CLASSES = ['FinishTool', 'ThinkTool'];
 
@@ -57,7 +59,7 @@ export function listedTool(tool: Tool): object {
   };
   const shown = { description, annotations, title: name };
   const family = familyOf(tool.kind);
-  if (FAMILIES.has(family) && family !== 'MCPTool')
+  if (FAMILIES.has(family) && !WITHOUT_CLASS.has(family))
     return {
       ...shown,
       action_type: tool.kind,

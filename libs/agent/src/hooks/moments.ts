@@ -16,6 +16,7 @@ const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
   grep: ['Grep'],
   list_directory: ['LS'],
   task: ['Task'],
+  delegate: ['Task'],
   task_tracker: ['TodoWrite'],
 };
 

@@ -42,6 +42,11 @@ export class SubAgentLog implements AgentLog {
   }
 }
 
+/** The id of a task that begins with an action. */
+export function newTaskId(actionId: string): string {
+  return `task_${actionId.slice(0, 8)}`;
+}
+
 /** What a task has written so far; empty for one that never was. */
 export function eventsOfTask(events: readonly ConversationEvent[], taskId: string): ConversationEvent[] {
   return events.flatMap((event) => {

@@ -30,7 +30,7 @@ export const PLANNING_FILE_EDITOR: Tool = {
   },
 };
 
-const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'invoke_skill']);
+const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'delegate', 'invoke_skill']);
 
 /** What a planning agent has of these tools: those that change nothing, and a way to write its plan down. */
 export function planningTools(tools: readonly Tool[]): Tool[] {

@@ -36,4 +36,4 @@ export {
   MAX_SEARCH_RESULTS,
 } from './search.js';
 export { GivenSkill, InvokeSkillAction } from './skills.js';
-export { AgentDefinition, SubAgentEvent, TaskAction } from './sub-agents.js';
+export { AgentDefinition, DelegateAction, DelegatedTask, DelegateObservation, MAX_NAMED_SUB_AGENTS, SubAgentEvent, TaskAction } from './sub-agents.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { baseObservation } from './observation.js';
 
 /** A task for a sub-agent with a context of its own. `resume` is the `task_id` of an earlier one, which then goes on with what it knows. */
 export const TaskAction = z.looseObject({
@@ -9,6 +10,29 @@ export const TaskAction = z.looseObject({
   resume: z.string().nullish(),
 });
 export type TaskAction = z.infer<typeof TaskAction>;
+
+/** Most sub-agents of one conversation that have names, as in OpenHands. */
+export const MAX_NAMED_SUB_AGENTS = 5;
+
+/** `spawn` names sub-agents (`ids`, each of the kind at its place in `agent_types`); `delegate` lets them work on `tasks`, by their names, beside each other. As in OpenHands. */
+export const DelegateAction = z.looseObject({
+  kind: z.literal('DelegateAction'),
+  command: z.enum(['spawn', 'delegate']),
+  ids: z.array(z.string().trim().min(1).max(60)).max(50).nullish(),
+  agent_types: z.array(z.string().max(100)).max(50).nullish(),
+  tasks: z.record(z.string(), z.string().min(1)).nullish(),
+});
+export type DelegateAction = z.infer<typeof DelegateAction>;
+
+/** What became of one task of a `delegate`. */
+export const DelegatedTask = z.looseObject({ id: z.string(), subagent: z.string(), task_id: z.string(), status: z.string() });
+/** `agents` is ours: who worked, and how each ended. */
+export const DelegateObservation = baseObservation.extend({
+  kind: z.literal('DelegateObservation'),
+  command: z.enum(['spawn', 'delegate']),
+  agents: z.array(DelegatedTask).default([]),
+});
+export type DelegateObservation = z.infer<typeof DelegateObservation>;
 
 /** A kind of sub-agent, as OpenHands defines them. Without `tools` it has all of its parent's but those that make sub-agents. */
 export const AgentDefinition = z.looseObject({

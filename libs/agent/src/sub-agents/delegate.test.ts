@@ -1,0 +1,211 @@
+import { after, before, describe, it } from 'node:test';
+import type { EventOf, SandboxAction } from '@slipway/contracts';
+import { unansweredActions } from '@slipway/domain';
+import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, textOfMessage, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { runAgent } from '../run.js';
+import { lastStats } from '../stats.js';
+import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
+import { namedIn } from './delegate.js';
+import { eventsOfTask } from './sub-agent-log.js';
+
+const call = (name: string, args: object): ModelTurn => ({ toolCalls: [{ name, arguments: args as Record<string, unknown> }] });
+const spawn = (ids: string[], more: object = {}): ModelTurn => call('delegate', { command: 'spawn', ids, ...more });
+const delegate = (tasks: Record<string, string>): ModelTurn => call('delegate', { command: 'delegate', tasks });
+const finish = (message: string): ModelTurn => call('finish', { message });
+const ofSub = (request: ModelRequest): boolean => request.headers['x-slipway-purpose'] === 'sub-agent';
+/** What a sub-agent was asked for, from its first task on. */
+const asksOf = (request: ModelRequest): string[] => (request.body.messages ?? []).filter(({ role }) => role === 'user').map(textOfMessage);
+const answersIn = (request: ModelRequest): number => (request.body.messages ?? []).filter(({ role }) => role === 'tool').length;
+
+describe('sub-agents with names', () => {
+  let server: ModelServer;
+  before(async () => {
+    server = await startModelServer({ script: [] });
+  });
+  after(() => server.close());
+
+  function scene(parent: ModelTurn[], sub: (request: ModelRequest) => ModelTurn, settings = SETTINGS) {
+    const from = server.requests.length;
+    server.use((request) => (ofSub(request) ? sub(request) : (parent.shift() ?? finish('all done'))));
+    const log = new MemoryLog();
+    log.say('the whole task');
+    const executed: SandboxAction[] = [];
+    const ports = testPorts(log, server, async (action) => {
+      executed.push(action);
+      return terminalObservation('ok');
+    });
+    const stop = control();
+    const results = (): Array<EventOf<'ObservationEvent'>> =>
+      log.events.flatMap((event) => (event.kind === 'ObservationEvent' && event.observation.kind === 'DelegateObservation' ? [event] : []));
+    const text = (at: number): string => JSON.stringify(results()[at]?.observation.content);
+    return { log, ports, stop, executed, results, text, requests: () => server.requests.slice(from), run: () => runAgent(ports, settings, stop) };
+  }
+
+  /** The gate opens when every one of them has asked its model: one after the other would wait for ever. */
+  it('work beside each other, each with a context and a terminal of its own, and only their reports come back', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const gate = Promise.withResolvers<void>();
+    const begun = new Set<string>();
+    const { ports, log, executed, results, text, requests, stop } = scene(
+      [spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, `do ${id}`])))],
+      (request) => (answersIn(request) === 0 ? call('terminal', { command: `echo ${asksOf(request)[0]}` }) : finish(`${asksOf(request)[0]} is done`)),
+    );
+    const gated: typeof ports = {
+      ...ports,
+      models: (usage) => {
+        const model = ports.models(usage);
+        if (usage !== 'sub-agent') return model;
+        return {
+          config: model.config,
+          complete: async (request, options) => {
+            begun.add(JSON.stringify(request.messages.at(1)));
+            if (begun.size === ids.length) gate.resolve();
+            await gate.promise;
+            return model.complete(request, options);
+          },
+        };
+      },
+    };
+    expect(await runAgent(gated, SETTINGS, stop)).toBe('finished');
+    expect(results().map(({ observation }) => [observation['command'], observation.is_error])).toEqual([
+      ['spawn', false],
+      ['delegate', false],
+    ]);
+    for (const id of ids) expect(text(1)).toContain(`Agent ${id}: do ${id} is done`);
+    expect(results()[1]?.observation['agents']).toMatchObject(ids.map((id) => ({ id, subagent: 'general-purpose', status: 'completed' })));
+    for (const request of requests().filter(ofSub)) expect(asksOf(request)).toHaveLength(1);
+    expect(JSON.stringify(requests().filter(ofSub)[0]?.body['tools'])).not.toContain('"delegate"');
+    expect(new Set(executed.map((action) => (action.kind === 'TerminalAction' ? action.session : null)))).toEqual(new Set(ids.map((id) => `agent-${id}`)));
+    expect(unansweredActions(log.events)).toEqual([]);
+    const { usage_to_metrics: metrics, accumulated_cost: cost } = lastStats(log.events);
+    expect(Object.keys(metrics ?? {}).sort()).toEqual(['agent', ...ids.map((id) => `delegate:${id}`)]);
+    expect(Object.values(metrics ?? {}).reduce((sum, each) => sum + each.accumulated_cost, 0)).toBeCloseTo(cost, 6);
+  });
+
+  it('keep what they know for their next task, and begin anew when they are spawned again', async () => {
+    const { run, requests, text } = scene(
+      [
+        spawn(['scout']),
+        delegate({ scout: 'first' }),
+        delegate({ scout: 'second' }),
+        spawn(['scout'], { agent_types: ['default'] }),
+        delegate({ scout: 'third' }),
+      ],
+      (request) => finish(asksOf(request).join('+')),
+    );
+    expect(await run()).toBe('finished');
+    expect(requests().filter(ofSub).map(asksOf)).toEqual([['first'], ['first', 'second'], ['third']]);
+    expect(text(3)).toContain('begins anew');
+  });
+
+  it('are known to whoever reads the log: another life of the sandbox gives them tasks without spawning, and what was broken off has an answer', async () => {
+    const { ports, log, stop } = scene([spawn(['scout']), delegate({ scout: 'look' })], (request) =>
+      answersIn(request) === 0 ? call('terminal', { command: 'ls' }) : { fault: 'hang' },
+    );
+    const cut = new Error('the process died');
+    const dying = runAgent({ ...ports, tools: { execute: () => Promise.reject(cut) }, onFault: () => {} }, SETTINGS, stop);
+    await dying;
+    const known = [...namedIn(log.events).values()][0];
+    const broken = eventsOfTask(log.events, known?.taskId ?? '');
+    expect(unansweredActions(broken)).toHaveLength(1);
+    const next = [delegate({ scout: 'look again' })];
+    server.use((request) => (ofSub(request) ? finish(`${answersIn(request)} answers`) : (next.shift() ?? finish('done'))));
+    log.say('go on');
+    expect(await runAgent(ports, SETTINGS, control())).toBe('finished');
+    expect(JSON.stringify(log.events)).toContain('Agent scout: 1 answers');
+    expect(unansweredActions(eventsOfTask(log.events, known?.taskId ?? ''))).toEqual([]);
+  });
+
+  it('that fail are told of in words, and keep no other from its work', async () => {
+    const failing = new Set(['model', 'steps']);
+    const { ports, run, results, text } = scene(
+      [spawn(['model', 'steps', 'good'], { agent_types: ['', 'general-purpose'] }), delegate({ model: 'm', steps: 's', good: 'g' })],
+      (request) => {
+        const [wish] = asksOf(request);
+        if (wish === 'm') return { fault: 'status', status: 401 };
+        return wish === 's' ? call('terminal', { command: `echo ${answersIn(request)}` }) : finish('I am well.');
+      },
+      { ...SETTINGS, maxIterations: 4 },
+    );
+    expect(ports.toolbox.tools.length).toBeGreaterThan(0);
+    expect(await run()).toBe('finished');
+    expect(results()[1]?.observation.is_error).toBe(false);
+    expect(results()[1]?.observation['agents']).toMatchObject([
+      { id: 'model', status: 'error' },
+      { id: 'steps', status: 'paused' },
+      { id: 'good', status: 'completed' },
+    ]);
+    expect(text(1)).toContain('1 of 3 sub-agents finished');
+    expect(text(1)).toContain('its 4 steps');
+    expect(text(1)).toContain('Agent good: I am well.');
+    for (const id of failing) expect(text(1)).toContain(`Agent ${id} ERROR`);
+  });
+
+  it('stop together at the budget of the conversation, with less than one call each beyond it', async () => {
+    const ids = ['a', 'b', 'c'];
+    const { ports, stop, log, results } = scene([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
+      call('terminal', { command: `echo ${answersIn(request)}` }),
+    );
+    const dear = { ...ports, costOf: () => 0.1 };
+    expect(await runAgent(dear, { ...SETTINGS, maxCostUsd: 1.05 }, stop)).toBe('paused');
+    const cost = lastStats(log.events).accumulated_cost;
+    expect(cost).toBeGreaterThanOrEqual(1.05);
+    expect(cost).toBeLessThan(1.05 + 0.1 * ids.length);
+    expect(results()[1]?.observation['agents']).toMatchObject(ids.map((id) => ({ id, status: 'paused' })));
+  });
+
+  it('are all stopped with their parent, and the log says how they can go on', async () => {
+    const { log, run, stop, requests } = scene([spawn(['a', 'b', 'c']), delegate({ a: '1', b: '2', c: '3' })], () => ({ fault: 'hang' }));
+    const running = run();
+    await until('all three to think', () => requests().filter(ofSub).length === 3);
+    stop.stop.abort(new Error('stop'));
+    expect(await running).toBe('interrupted');
+    const inner = [...namedIn(log.events).values()].map(({ taskId }) => eventsOfTask(log.events, taskId));
+    expect(inner).toHaveLength(3);
+    for (const events of inner) expect(events.slice(-2).map(({ kind }) => kind)).toEqual(['InterruptEvent', 'ConversationStateUpdateEvent']);
+    expect(log.outline.slice(-3)).toEqual(['AgentErrorEvent', 'InterruptEvent', 'execution_status=paused']);
+    expect(log.events.findLast(({ kind }) => kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('delegate to the same ids') });
+  });
+
+  it('share the one browser in turn: the first that uses it has it until its task has ended', async () => {
+    const used = Promise.withResolvers<void>();
+    const { ports, stop, text, requests } = scene([spawn(['a', 'b']), delegate({ a: 'browse', b: 'browse too' }), delegate({ b: 'now you' })], (request) =>
+      answersIn(request) === 0 || (asksOf(request).length > 1 && answersIn(request) < 3) ? call('browser_navigate', { url: 'http://a.test' }) : finish('seen'),
+    );
+    const late: typeof ports = {
+      ...ports,
+      tools: {
+        execute: async () => {
+          // Held until the other one has been told.
+          await Promise.race([used.promise, until('the other one', () => requests().filter((request) => ofSub(request) && answersIn(request) > 0).length > 0)]);
+          return terminalObservation('a page');
+        },
+      },
+    };
+    expect(await runAgent(late, SETTINGS, stop)).toBe('finished');
+    const told = requests()
+      .filter(ofSub)
+      .map((request) => JSON.stringify(request.body.messages));
+    expect(told.some((messages) => messages.includes('The browser is in use by another sub-agent'))).toBe(true);
+    expect(text(2)).toContain('Agent b: seen');
+    expect(told.at(-1)).toContain('a page');
+  });
+
+  const WRONG: ReadonlyArray<readonly [string, object, string]> = [
+    ['nobody', { command: 'spawn' }, 'must name at least one'],
+    ['more than there may be', { command: 'spawn', ids: ['1', '2', '3', '4', '5', '6'] }, 'at most 5'],
+    ['a kind that there is not', { command: 'spawn', ids: ['x'], agent_types: ['wizard'] }, 'general-purpose, explore'],
+    ['more kinds than agents', { command: 'spawn', ids: ['x'], agent_types: ['explore', 'explore'] }, '2 agent_types for 1 ids'],
+    ['nothing', { command: 'delegate' }, 'at least one sub-agent a task'],
+    ['somebody unknown', { command: 'delegate', tasks: { ghost: 'boo' } }, 'there is no sub-agent ghost'],
+  ];
+  for (const [what, args, words] of WRONG)
+    it(`are not made or asked by a call that names ${what}: its answer says so, and the agent goes on`, async () => {
+      const { run, results, text, requests } = scene([call('delegate', args)], () => finish('never'));
+      expect(await run()).toBe('finished');
+      expect(results()[0]?.observation.is_error).toBe(true);
+      expect(text(0)).toContain(words);
+      expect(requests().filter(ofSub)).toEqual([]);
+    });
+});

@@ -1,0 +1,154 @@
+import type { ConversationEvent } from '@slipway/contracts';
+import { pendingActions, unansweredActions } from '@slipway/domain';
+import { stamp, statusUpdate } from '../events.js';
+import { finalResponse } from '../final-response.js';
+import type { AgentPorts, RunOutcome, RunSettings, ToolPort } from '../ports.js';
+import { INTERRUPTED_RESULT } from '../prompt.js';
+import { runAgent } from '../run.js';
+import { lastStats, StatsBook } from '../stats.js';
+import type { OwnToolContext, Tool } from '../tools/tool.js';
+import { Toolbox } from '../tools/toolbox.js';
+import { type SubAgentKind, toolsOf } from './kinds.js';
+import { SubAgentLog } from './sub-agent-log.js';
+
+/** How often a sub-agent may go on after it asked for something that needs a person. */
+const MAX_REFUSALS = 10;
+const NOT_ALLOWED = 'This needs a word from a person, and a sub-agent cannot ask for it. Do without it, or finish and say that it is needed.';
+const INTRODUCTION = `You are a sub-agent: another agent gave you one task, and reads nothing of your work but your last message. End with finish, and report in it what was asked for:
+findings with exact names and places, what you changed, what you could not do. You cannot ask back.`;
+
+/** One piece of work for a sub-agent. */
+export interface Assignment {
+  /** Whose log it is: a sub-agent that has one goes on with what it knows. */
+  readonly taskId: string;
+  readonly prompt: string;
+  /** What its calls are counted under in the parent's book. */
+  readonly usageId: string;
+  /** In place of the parent's. */
+  readonly tools?: ToolPort;
+  /** Beside those of its kind. */
+  readonly moreTools?: readonly Tool[];
+}
+
+/** How a sub-agent's work ended. */
+export interface SubAgentReport {
+  readonly outcome: RunOutcome;
+  /** Its last words; empty when it said nothing. */
+  readonly said: string;
+  /** Why it did not finish, as a sentence; empty when it did. */
+  readonly why: string;
+}
+
+/**
+ * Lets a sub-agent work until it has finished or cannot go on, in the limits and on the budget of its parent.
+ * @throws the signal's reason when the parent is stopped; the sub-agent's own log then ends as a stopped run's does.
+ */
+export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { ports, settings, event, signal }: OwnToolContext): Promise<SubAgentReport> {
+  const { taskId, prompt } = assignment;
+  const log = new SubAgentLog(ports, { task_id: taskId, action_id: event.id, subagent: kind.name });
+  const isNew = log.events.length === 0;
+  const toolbox = new Toolbox([...toolsOf(kind, ports.toolbox.tools), ...(assignment.moreTools ?? [])]);
+  const own = statsOf(ports, log.events, assignment.usageId);
+  const child: AgentPorts = {
+    ...ports,
+    log,
+    toolbox,
+    stats: own,
+    tools: assignment.tools ?? ports.tools,
+    // Tools are asked for whoever calls them; the rest is about the person and the whole conversation.
+    hooks:
+      ports.hooks === null
+        ? null
+        : {
+            ...ports.hooks,
+            run: ports.hooks.run.bind(ports.hooks),
+            config: { ...ports.hooks.config, user_prompt_submit: [], session_start: [], session_end: [], stop: [] },
+          },
+    models: (usage) => ports.models(usage === 'agent' ? 'sub-agent' : usage),
+    // Nobody reads along: the screen would take it for the parent's own words.
+    onDelta: () => {},
+  };
+  if (isNew) {
+    const text = systemPromptOf(kind, ports.log.events);
+    const tools = toolbox.definitions.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description }));
+    await log.append([stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: { type: 'text', text }, tools })]);
+  }
+  await log.append([
+    ...leftUnanswered(ports, log.events),
+    stamp(ports, { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: prompt }] } }),
+  ]);
+  const outcome = await runWithoutPerson(child, childSettings(settings, kind, ports, own), signal);
+  if (signal.aborted) throw signal.reason;
+  return { outcome, said: finalResponse(log.events), why: outcome === 'finished' ? '' : reasonOf(outcome, log.events) };
+}
+
+/** What an earlier life of the sandbox broke off in it: nobody else gives an answer there. */
+function leftUnanswered(ports: AgentPorts, events: readonly ConversationEvent[]): ConversationEvent[] {
+  return unansweredActions(events).map(({ tool_name, tool_call_id }) =>
+    stamp(ports, { kind: 'AgentErrorEvent', source: 'agent', tool_name, tool_call_id, error: INTERRUPTED_RESULT }),
+  );
+}
+
+/** What would wait for a person is refused, and the agent goes on without it. */
+async function runWithoutPerson(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<RunOutcome> {
+  for (let refusals = 0; ; refusals += 1) {
+    const outcome = await runAgent(ports, settings, { signal, pauseRequested: () => false });
+    if (outcome !== 'waiting' || refusals === MAX_REFUSALS) return outcome;
+    const refused = pendingActions(ports.log.events).map((action) =>
+      stamp(ports, {
+        kind: 'UserRejectObservation',
+        source: 'environment',
+        action_id: action.id,
+        tool_name: action.tool_name,
+        tool_call_id: action.tool_call_id,
+        rejection_reason: NOT_ALLOWED,
+        rejection_source: 'hook',
+      }),
+    );
+    await ports.log.append([...refused, statusUpdate(ports, 'idle')]);
+  }
+}
+
+function childSettings(settings: RunSettings, kind: SubAgentKind, parent: AgentPorts, own: StatsBook): RunSettings {
+  return {
+    get maxIterations() {
+      return Math.min(settings.maxIterations, kind.maxIterations);
+    },
+    /** What is left of the conversation's limit, by the sub-agent's own count. */
+    get maxCostUsd() {
+      return settings.maxCostUsd === null ? null : settings.maxCostUsd - parent.stats.value.accumulated_cost + own.value.accumulated_cost;
+    },
+    get stuckDetection() {
+      return settings.stuckDetection;
+    },
+    get modelRetries() {
+      return settings.modelRetries;
+    },
+    get confirmation() {
+      return settings.confirmation;
+    },
+    condenser: settings.condenser,
+  };
+}
+
+/** A book of its own that counts for the parent too, there under the name that its work has. */
+function statsOf(ports: AgentPorts, events: readonly ConversationEvent[], usageId: string): StatsBook {
+  const own = new StatsBook(lastStats(events));
+  const add = own.add.bind(own);
+  own.add = (call) => {
+    ports.stats.add({ ...call, usageId: call.usageId === 'agent' ? usageId : call.usageId });
+    return add(call);
+  };
+  return own;
+}
+
+function systemPromptOf(kind: SubAgentKind, events: readonly ConversationEvent[]): string {
+  const parent = events.findLast((event) => event.kind === 'SystemPromptEvent');
+  const inherited = kind.alone || parent?.kind !== 'SystemPromptEvent' ? [] : [parent.system_prompt.text];
+  return [...inherited, ...(kind.prompt === '' ? [] : [kind.prompt]), INTRODUCTION].join('\n\n');
+}
+
+function reasonOf(outcome: RunOutcome, events: readonly ConversationEvent[]): string {
+  const failure = events.findLast((event) => event.kind === 'ConversationErrorEvent');
+  return failure?.kind === 'ConversationErrorEvent' ? failure.detail : `It ended as ${outcome}.`;
+}

@@ -1,6 +1,6 @@
 import { type BrowserAction, BrowserLiveRequest, type BrowserObservation, type BrowserState } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { addressOf } from '../browser/address.js';
+import { addressOf, placeOf } from '../browser/address.js';
 import type { Browser } from '../browser/browser.js';
 import type { LiveChannel, LiveConnection } from '../http/live.js';
 import { HandOver, type HandOverTimes } from './hand-over.js';
@@ -128,7 +128,7 @@ export class BrowserView {
   /** A person may also be the first to open the browser. */
   private async go(address: string): Promise<void> {
     const url = await addressOf(address, this.browser.options.workspace);
-    if (this.browser.current() === null) await this.browser.open(AbortSignal.timeout(START_MS));
+    await this.browser.open(placeOf(url), AbortSignal.timeout(START_MS));
     await this.sight.look();
     await this.sight.shown?.go(url);
   }

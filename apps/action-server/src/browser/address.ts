@@ -1,10 +1,16 @@
 import { pathToFileURL } from 'node:url';
 import { SlipwayError } from '@slipway/errors';
 import { insideWorkspace } from '../files/workspace-path.js';
+import type { Place } from './chromium.js';
 
 /** Files of the workspace are pages of this host, which the browser's own proxy answers (`workspace-pages.ts`): Chromium itself opens no file. */
 export const WORKSPACE_HOST = 'workspace.localhost';
 const WORKSPACE_ORIGIN = `http://${WORKSPACE_HOST}`;
+
+/** Where a page of this address belongs. */
+export function placeOf(url: string): Place {
+  return URL.canParse(url) && new URL(url).host === WORKSPACE_HOST ? 'workspace' : 'sites';
+}
 
 const THIS_MACHINE = /^(?:localhost|[\w.-]+\.localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?::|\/|$)/i;
 

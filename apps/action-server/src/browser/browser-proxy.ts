@@ -4,8 +4,9 @@ import net, { type AddressInfo, type LookupFunction, type Socket } from 'node:ne
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { decoded, WORKSPACE_HOST } from './address.js';
+import { isOfThisMachine, LocalNames, openingOf } from './local-callers.js';
+import { line } from './page-text.js';
 import { type WayOut, type WayOutOptions, wayOutTo } from './way-out.js';
-import { sendWorkspacePage } from './workspace-pages.js';
 
 /** Longest wait for a connection. Milliseconds. */
 const CONNECT_MS = 15_000;
@@ -15,17 +16,18 @@ const SILENT_MS = 300_000;
 const HOP = ['connection', 'proxy-connection', 'proxy-authorization', 'keep-alive', 'te', 'trailer', 'upgrade'];
 
 export interface BrowserProxyOptions extends WayOutOptions {
-  readonly workspace: string;
   /** Told of each connection that was refused: who asked only sees that it failed. */
   readonly refused: (because: string) => void;
 }
 
 /**
- * The only way out that Chromium has, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it is. Listens on loopback; whoever else connects reaches no more than a page does.
+ * The only way out of pages of sites, also to this machine: each connection is checked by `wayOutTo`. TLS passes as it is. Listens on loopback; whoever else connects reaches no more than a page does.
+ * Servers of this machine are for pages of this machine, and for who goes there: what pages of other sites ask of them behind the scenes is refused.
  */
 export class BrowserProxy {
   readonly #server = http.createServer((request, response) => void this.#forward(request, response));
   readonly #sockets = new Set<Duplex>();
+  readonly #names = new LocalNames();
 
   private constructor(private readonly options: BrowserProxyOptions) {
     this.#server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(request, socket, head));
@@ -42,8 +44,8 @@ export class BrowserProxy {
     });
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   close(): void {
@@ -62,11 +64,10 @@ export class BrowserProxy {
     response.on('error', () => {});
     const url = URL.canParse(request.url ?? '') ? new URL(request.url ?? '') : null;
     if (url === null || url.protocol !== 'http:') return answer(response, 400, 'This is a proxy.');
-    if (url.hostname === WORKSPACE_HOST) {
-      request.url = `${url.pathname}${url.search}`;
-      return sendWorkspacePage(this.options.workspace, request, response);
-    }
-    const way = await wayOutTo(url.hostname, Number(url.port || 80), this.options);
+    if (url.hostname === WORKSPACE_HOST) return answer(response, 403, 'Files of the workspace are not for pages of other sites.');
+    const found = await wayOutTo(url.hostname, Number(url.port || 80), this.options);
+    this.#names.learn(url.hostname, found);
+    const way = found.kind === 'direct' && found.own && !isOfThisMachine(request.headers, url.hostname, this.#names) ? notForOthers(url.host) : found;
     // Who asked has gone meanwhile: nothing would end what is begun now.
     if (response.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
@@ -124,6 +125,7 @@ export class BrowserProxy {
     const port = Number(url?.port);
     if (url === null || !Number.isInteger(port) || port < 1 || url.hostname === WORKSPACE_HOST) return void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     const way = await wayOutTo(url.hostname, port, this.options);
+    this.#names.learn(url.hostname, way);
     if (socket.destroyed) return;
     if (way.kind === 'refused' || way.kind === 'unreachable') {
       if (way.kind === 'refused') this.options.refused(way.because);
@@ -141,12 +143,34 @@ export class BrowserProxy {
       other.setTimeout(0);
       // Another proxy answers the CONNECT itself, and Chromium reads it.
       if (way.kind === 'direct') socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-      if (head.length > 0) other.write(head);
-      socket.pipe(other);
       other.pipe(socket);
+      void this.#open(socket, head, other, way.kind === 'direct' && way.own ? url : null);
     });
     other.once('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n'));
   }
+
+  /** Lets through what is said first, to a server of this machine (`asked`) only after it was looked at: a WebSocket says there which page it is of. */
+  async #open(socket: Duplex, head: Buffer, other: Socket, asked: URL | null): Promise<void> {
+    let first = head;
+    if (asked !== null) {
+      const opening = await openingOf(socket, head, asked.hostname, this.#names);
+      if (opening.kind === 'other-site') {
+        this.options.refused(notForOthers(asked.host).because);
+        socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+      }
+      if (opening.kind !== 'fine') return void other.destroy();
+      first = opening.bytes;
+    }
+    if (first.length > 0) other.write(first);
+    socket.pipe(other);
+  }
+}
+
+function notForOthers(host: string): Extract<WayOut, { kind: 'refused' }> {
+  return {
+    kind: 'refused',
+    because: `A page of another site asked for ${line(host, 100)}, a server of this machine, and was refused: it may only lead there.`,
+  };
 }
 
 function connectTo(proxy: URL, target: string): Socket {

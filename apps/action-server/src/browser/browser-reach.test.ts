@@ -184,14 +184,14 @@ describe('the way out of the browser', () => {
     });
     hostile.listen(0, '127.0.0.1');
     await once(hostile, 'listening');
-    const proxy = await BrowserProxy.start({ workspace: os.tmpdir(), variables: () => ({}), refusedPorts: () => new Set(), refused: () => {} });
+    const proxy = await BrowserProxy.start({ variables: () => ({}), refusedPorts: () => new Set(), refused: () => {} });
     test.after(() => {
       proxy.close();
       hostile.close();
     });
     const target = `127.0.0.1:${(hostile.address() as AddressInfo).port}`;
     const answer = await new Promise<http.IncomingMessage>((resolve, reject) =>
-      http.get(proxy.url, { path: `http://${target}/` }, resolve).once('error', reject),
+      http.get(`http://127.0.0.1:${proxy.port}`, { path: `http://${target}/`, headers: { 'sec-fetch-site': 'none' } }, resolve).once('error', reject),
     );
     answer.resume();
     expect(answer.statusCode).toBe(502);

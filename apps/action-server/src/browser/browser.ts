@@ -7,7 +7,7 @@ import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { shownAddress } from './address.js';
 import { failed, observed } from './browser-observation.js';
 import { BrowserProxy } from './browser-proxy.js';
-import { Chromium } from './chromium.js';
+import { Chromium, type Place } from './chromium.js';
 import { Downloads } from './downloads.js';
 import { findChromium } from './find-chromium.js';
 import { Notes } from './notes.js';
@@ -15,6 +15,7 @@ import { line } from './page-text.js';
 import { performAction } from './perform-action.js';
 import type { Tab } from './tab.js';
 import { Tabs } from './tabs.js';
+import { WorkspaceProxy } from './workspace-pages.js';
 
 /** Unused for so long, and seen by nobody, it is stopped. Milliseconds. */
 const IDLE_MS = 10 * 60_000;
@@ -50,7 +51,7 @@ export class Browser {
   readonly notes = new Notes();
   #running: RunningBrowser | null = null;
   #starting: Promise<RunningBrowser> | null = null;
-  #proxy: Promise<BrowserProxy> | undefined;
+  #proxies: Promise<readonly [BrowserProxy, WorkspaceProxy]> | undefined;
   readonly #turns = new OneAtATime();
   readonly #listeners = new Set<() => void>();
   #holds = 0;
@@ -96,10 +97,10 @@ export class Browser {
     return this.#running?.tabs.current ?? null;
   }
 
-  /** The tab in front of a running browser, which is started for it. @throws SlipwayError `sandbox.tool-unavailable`. */
-  async open(signal: AbortSignal): Promise<Tab> {
+  /** The tab in front of a running browser, which is started for it, to be sent to a page of this place. @throws SlipwayError `sandbox.tool-unavailable`. */
+  async open(place: Place, signal: AbortSignal): Promise<Tab> {
     const { tabs } = await this.#ready(signal);
-    return tabs.current ?? tabs.open();
+    return tabs.inFront(place);
   }
 
   /** Told whenever the browser starts or ends, tabs come, go or change places, and a page has another address or title. @returns what ends it. */
@@ -128,8 +129,13 @@ export class Browser {
     this.#running?.chromium.kill();
     this.#running = null;
     void this.#starting?.then(({ chromium }) => chromium.kill()).catch(() => {});
-    void this.#proxy?.then((proxy) => proxy.close());
-    this.#proxy = undefined;
+    void this.#proxies
+      ?.then(([sites, workspace]) => {
+        sites.close();
+        workspace.close();
+      })
+      .catch(() => {});
+    this.#proxies = undefined;
     try {
       rmSync(this.options.directory, { recursive: true, force: true, maxRetries: 3 });
     } catch {
@@ -154,30 +160,38 @@ export class Browser {
     const variables = this.options.environment.variables();
     const found = findChromium(variables);
     if ('lack' in found) throw new SlipwayError('sandbox.tool-unavailable', found.lack);
-    this.#proxy ??= BrowserProxy.start({
-      workspace: this.options.workspace,
-      variables: () => this.options.environment.variables(),
-      refusedPorts: this.options.refusedPorts,
-      refused: (because) => this.notes.add(because),
-    });
-    const proxyUrl = (await this.#proxy).url;
-    const chromium = await Chromium.start({ program: found.program, directory: this.options.directory, proxyUrl, variables }, signal);
+    this.#proxies ??= this.#startProxies();
+    const [sites, workspace] = (await this.#proxies).map(({ port }) => `http://127.0.0.1:${port}`) as [string, string];
+    const chromium = await Chromium.start({ program: found.program, directory: this.options.directory, proxyUrls: { sites, workspace }, variables }, signal);
     const downloads = new Downloads({
       workspace: this.options.workspace,
       directory: path.join(this.options.directory, 'downloads'),
       notes: this.notes,
       ...(this.options.maxDownloadBytes === undefined ? {} : { maxBytes: this.options.maxDownloadBytes }),
     });
-    const tabs = new Tabs(chromium.context, this.options.patienceMs ?? PATIENCE_MS, {
+    const tabs = new Tabs(chromium.contexts, this.options.patienceMs ?? PATIENCE_MS, {
       notes: this.notes,
       download: (download) => downloads.take(download),
       changed: () => this.#changed(),
     });
     const running = { chromium, tabs, downloads };
     this.#running = running;
-    chromium.context.once('close', () => this.#lost(running));
+    chromium.contexts.sites.once('close', () => this.#lost(running));
     this.#changed();
     return running;
+  }
+
+  async #startProxies(): Promise<readonly [BrowserProxy, WorkspaceProxy]> {
+    const refused = (because: string): void => this.notes.add(because);
+    const own = new Set<number>();
+    const sites = await BrowserProxy.start({
+      variables: () => this.options.environment.variables(),
+      refusedPorts: () => new Set([...this.options.refusedPorts(), ...own]),
+      refused,
+    });
+    const workspace = await WorkspaceProxy.start(this.options.workspace, refused);
+    own.add(sites.port).add(workspace.port);
+    return [sites, workspace];
   }
 
   /** It ended without having been asked to. */

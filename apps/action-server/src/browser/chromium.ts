@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Browser as PlaywrightBrowser } from 'playwright-core';
 import { fileError } from '../files/disk-space.js';
 import { killSession } from '../process/process-table.js';
 
@@ -13,6 +13,9 @@ const CLOSE_MS = 5_000;
 /** What a page is shown in. CSS pixels. */
 export const VIEWPORT = { width: 1280, height: 800 } as const;
 
+/** As pages are shown in either place. */
+const SHOWN = { viewport: VIEWPORT, acceptDownloads: true, serviceWorkers: 'allow' } as const;
+
 /** Passed on from the shell's environment; nothing else is, so no secret of a task is in the browser's own. */
 const PASSED_ON = ['PATH', 'LANG', 'LC_ALL', 'TZ'];
 /** Chromium makes a socket in `TMPDIR`, 46 bytes further down, and no path of a socket is longer than 107: a longer directory is not passed on. Bytes. */
@@ -21,7 +24,11 @@ const MAX_SOCKET_DIRECTORY = 60;
 const ARGUMENTS = [
   // What would pass by the proxy.
   '--disable-quic',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  // Its name in older ones.
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  // The proxies look names up: no name that a page mentions is asked of anybody by Chromium itself.
+  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   // What Chromium would ask for by itself.
   '--disable-background-networking',
   '--disable-extensions',
@@ -43,11 +50,18 @@ const ARGUMENTS = [
   '--js-flags=--max-old-space-size=1024',
 ];
 
+/**
+ * Where a page belongs: to a site, or to the workspace. Each has storage, workers and a way out of its own, and a page never changes from one to the other:
+ * so what may read the workspace can send nothing anywhere, by any means that Chromium has.
+ */
+export type Place = 'sites' | 'workspace';
+
 export interface ChromiumOptions {
   readonly program: string;
   /** Of the browser alone: profile, cache, downloads under way. */
   readonly directory: string;
-  readonly proxyUrl: string;
+  /** The way out of pages of sites, and that of pages of the workspace. */
+  readonly proxyUrls: Readonly<Record<Place, string>>;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -56,10 +70,10 @@ export class Chromium {
   #ended = false;
 
   private constructor(
-    readonly context: BrowserContext,
+    readonly contexts: Readonly<Record<Place, BrowserContext>>,
     private readonly pid: number | undefined,
   ) {
-    context.once('close', () => {
+    contexts.sites.once('close', () => {
       this.#ended = true;
     });
   }
@@ -94,18 +108,30 @@ export class Chromium {
         ...(Buffer.byteLength(options.variables['TMPDIR'] ?? '') > MAX_SOCKET_DIRECTORY ? {} : { TMPDIR: options.variables['TMPDIR'] }),
         HOME: options.directory,
       },
-      proxy: { server: options.proxyUrl },
-      viewport: VIEWPORT,
-      acceptDownloads: true,
+      proxy: { server: options.proxyUrls.sites },
+      ...SHOWN,
       downloadsPath,
-      serviceWorkers: 'allow',
       timeout: START_MS,
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,
     });
-    const context = await orGivenUp(launch, signal);
-    return new Chromium(context, await pidOf(context));
+    return orGivenUp(
+      launch.then((sites) => Chromium.#around(sites, options)),
+      signal,
+    );
+  }
+
+  static async #around(sites: BrowserContext, { proxyUrls }: ChromiumOptions): Promise<Chromium> {
+    const browser = sites.browser();
+    if (browser === null) throw new Error('Chromium ended while it was started');
+    try {
+      const [workspace, pid] = await Promise.all([browser.newContext({ ...SHOWN, proxy: { server: proxyUrls.workspace } }), pidOf(browser)]);
+      return new Chromium({ sites, workspace }, pid);
+    } catch (error) {
+      await sites.close().catch(() => {});
+      throw error;
+    }
   }
 
   get ended(): boolean {
@@ -115,7 +141,7 @@ export class Chromium {
   /** Orderly, so that the profile is whole. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.kill(), CLOSE_MS);
-    await this.context.close().catch(() => {});
+    await this.contexts.sites.close().catch(() => {});
     clearTimeout(timer);
     this.kill();
   }
@@ -127,7 +153,7 @@ export class Chromium {
   }
 }
 
-async function orGivenUp(launch: Promise<BrowserContext>, signal: AbortSignal): Promise<BrowserContext> {
+async function orGivenUp(launch: Promise<Chromium>, signal: AbortSignal): Promise<Chromium> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -153,9 +179,9 @@ function reasonIn(message: string): string {
   return telling.slice(0, 300);
 }
 
-async function pidOf(context: BrowserContext): Promise<number | undefined> {
-  const session = await context.browser()?.newBrowserCDPSession();
-  const { processInfo } = (await session?.send('SystemInfo.getProcessInfo')) ?? { processInfo: [] };
-  await session?.detach();
+async function pidOf(browser: PlaywrightBrowser): Promise<number | undefined> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
   return processInfo.find(({ type }) => type === 'browser')?.id;
 }

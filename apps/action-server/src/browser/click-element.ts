@@ -47,7 +47,8 @@ export async function clickElement(
   const { disabled, reached, cover, href } = await element.ask<Described>(DESCRIBE_ELEMENT);
   if (disabled) throw new SlipwayError('browser.refused', `Not clicked: ${told} is disabled.`);
   if (newTab && /^https?:/.test(href)) {
-    const other = await tabs.open();
+    // A link of a page of the workspace leads nowhere else: it may have in it what the page has read.
+    const other = await tabs.open(tab.place);
     return `Opened the link of ${told} in tab ${other.id}. ${await goTo(other, href, signal)}`.trim();
   }
   if (!reached) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserAction } from '@slipway/contracts';
-import { addressOf, shownAddress } from './address.js';
+import { addressOf, placeOf, shownAddress } from './address.js';
 import type { Said } from './browser-observation.js';
 import { titleOf } from './browser-observation.js';
 import { stateOf } from './browser-state.js';
@@ -30,11 +30,11 @@ export interface BrowserHands {
 /** Does one action. @returns what it says. @throws SlipwayError of `browser.*`, `file.*`; the signal's reason; what playwright says of a page that went away. */
 export async function performAction(hands: BrowserHands, action: BrowserAction, signal: AbortSignal): Promise<Said> {
   const { tabs, workspace } = hands;
-  const inFront = async (): Promise<Tab> => tabs.current ?? tabs.open();
+  const inFront = async (): Promise<Tab> => tabs.current ?? tabs.open('sites');
   switch (action.kind) {
     case 'BrowserNavigateAction': {
       const url = await addressOf(action.url, workspace);
-      const tab = action.new_tab ? await tabs.open() : await inFront();
+      const tab = await (action.new_tab ? tabs.open(placeOf(url)) : tabs.inFront(placeOf(url)));
       const told = await goTo(tab, url, signal);
       // Chromium says that there is one a moment before it says which.
       if (told === DOWNLOADED) await untilOr(() => hands.downloads.begun > 0, BEGIN_MS, signal);
@@ -83,9 +83,9 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
       await tabs.close(tabs.named(action.tab_id));
       return { text: tabs.current === null ? 'The tab was closed; there is none any more.' : 'The tab was closed.' };
     case 'BrowserGetStorageAction':
-      return storageOf(await inFront(), signal);
+      return storageOf(tabs.storage, signal);
     case 'BrowserSetStorageAction':
-      return { text: await putStorage(tabs, (await inFront()).page.context(), action.storage_state, signal) };
+      return { text: await putStorage(tabs, action.storage_state, signal) };
   }
 }
 

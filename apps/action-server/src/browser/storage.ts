@@ -3,7 +3,6 @@ import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext } from 'playwright-core';
 import type { Said } from './browser-observation.js';
 import { ofPage } from './page-text.js';
-import type { Tab } from './tab.js';
 import type { Tabs } from './tabs.js';
 import { within } from './within.js';
 
@@ -13,8 +12,8 @@ const STORAGE_MS = 20_000;
 const SHOWN_LENGTH = 25_000;
 
 /** Cookies of all sites and what those visited have stored, as JSON. */
-export async function storageOf(tab: Tab, signal: AbortSignal): Promise<Said> {
-  const state = await within(tab.page.context().storageState(), STORAGE_MS, signal, 'A page keeps its storage busy.');
+export async function storageOf(context: BrowserContext, signal: AbortSignal): Promise<Said> {
+  const state = await within(context.storageState(), STORAGE_MS, signal, 'A page keeps its storage busy.');
   const text = JSON.stringify(state, null, 1);
   const cut = text.length > SHOWN_LENGTH ? ` Only the first ${SHOWN_LENGTH} of ${text.length} characters are shown.` : '';
   return {
@@ -24,9 +23,9 @@ export async function storageOf(tab: Tab, signal: AbortSignal): Promise<Said> {
 }
 
 /** Adds cookies, and what sites find stored; what is there under other names stays. @throws SlipwayError `request.invalid`. */
-export async function putStorage(tabs: Tabs, context: BrowserContext, { cookies, origins }: BrowserStorage, signal: AbortSignal): Promise<string> {
+export async function putStorage(tabs: Tabs, { cookies, origins }: BrowserStorage, signal: AbortSignal): Promise<string> {
   const put = async (): Promise<void> => {
-    await context.addCookies(cookies).catch((error: unknown) => {
+    await tabs.storage.addCookies(cookies).catch((error: unknown) => {
       const [first = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
       throw new SlipwayError('request.invalid', `The cookies cannot be set: ${first.replace(/^\w+\.\w+: /, '').slice(0, 200)}`, { cause: error });
     });

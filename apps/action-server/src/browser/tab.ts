@@ -1,4 +1,5 @@
 import type { CDPSession, ConsoleMessage, Dialog, Download, Page, Request } from 'playwright-core';
+import type { Place } from './chromium.js';
 import type { Notes } from './notes.js';
 import { line } from './page-text.js';
 
@@ -40,6 +41,7 @@ export class Tab {
     /** Four characters. */
     readonly id: string,
     readonly page: Page,
+    readonly place: Place,
     /** How long a page may leave a question of ours unanswered. Milliseconds. */
     readonly patienceMs: number,
     private readonly listener: TabListener,

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { SlipwayError } from '@slipway/errors';
 import type { BrowserContext, Download, Page } from 'playwright-core';
+import type { Place } from './chromium.js';
 import type { Notes } from './notes.js';
 import { Tab } from './tab.js';
 
@@ -27,16 +28,23 @@ export class Tabs {
   #followed: Tab | null = null;
 
   constructor(
-    private readonly context: BrowserContext,
+    private readonly contexts: Readonly<Record<Place, BrowserContext>>,
     private readonly patienceMs: number,
     private readonly listener: TabsListener,
   ) {
-    for (const page of context.pages()) this.#adopt(page);
-    context.on('page', (page) => this.#arrived(page));
+    for (const place of ['sites', 'workspace'] as const) {
+      for (const page of contexts[place].pages()) this.#adopt(page, place);
+      contexts[place].on('page', (page) => this.#arrived(page, place));
+    }
   }
 
   get current(): Tab | null {
     return this.#current;
+  }
+
+  /** Where sites keep what they know of who visits them. */
+  get storage(): BrowserContext {
+    return this.contexts.sites;
   }
 
   list(): readonly Tab[] {
@@ -55,24 +63,29 @@ export class Tabs {
   }
 
   /** A new empty tab, in front. @throws SlipwayError `browser.refused` when there are too many. */
-  async open(): Promise<Tab> {
+  async open(place: Place): Promise<Tab> {
     if (this.#tabs.size >= MAX_TABS) throw new SlipwayError('browser.refused', `There are ${MAX_TABS} tabs; close one first.`);
-    this.#asked += 1;
-    try {
-      const tab = this.#adopt(await this.context.newPage());
-      this.show(tab);
-      return tab;
-    } finally {
-      this.#asked -= 1;
-    }
+    const tab = this.#adopt(await this.#newPage(place), place);
+    this.show(tab);
+    return tab;
   }
 
-  /** Work in a page that is no tab. */
+  /** The tab in front, to be sent to a page of this place. One of the other is a new page from here on, with nothing that it could go back to: its name and its place stay. */
+  async inFront(place: Place): Promise<Tab> {
+    const before = this.#current;
+    if (before === null) return this.open(place);
+    if (before.place === place) return before;
+    const page = await this.#newPage(place);
+    const at = this.#order.indexOf(before);
+    await this.close(before);
+    const tab = this.#adopt(page, place, { id: before.id, at });
+    this.show(tab);
+    return tab;
+  }
+
+  /** Work in a page of sites that is no tab. */
   async hidden<T>(work: (page: Page) => Promise<T>): Promise<T> {
-    this.#asked += 1;
-    const page = await this.context.newPage().finally(() => {
-      this.#asked -= 1;
-    });
+    const page = await this.#newPage('sites');
     try {
       return await work(page);
     } finally {
@@ -104,33 +117,43 @@ export class Tabs {
     clearTimeout(timer);
   }
 
-  #arrived(page: Page): void {
+  /** Which nobody takes for one that a page has opened. */
+  async #newPage(place: Place): Promise<Page> {
+    this.#asked += 1;
+    try {
+      return await this.contexts[place].newPage();
+    } finally {
+      this.#asked -= 1;
+    }
+  }
+
+  #arrived(page: Page, place: Place): void {
     if (this.#asked > 0 || this.#order.some((tab) => tab.page === page)) return;
     if (this.#tabs.size >= MAX_TABS) {
       this.listener.notes.add(`A page opened another tab, which was closed: there are ${MAX_TABS} already.`);
       void page.close().catch(() => {});
       return;
     }
-    const tab = this.#adopt(page);
+    const tab = this.#adopt(page, place);
     const inFront = this.#followed !== null && this.#followed === this.#current;
     this.listener.notes.add(`A page opened tab ${tab.id}${inFront ? ', which is in front now' : ''}.`);
     if (inFront) this.show(tab);
     this.#followed = null;
   }
 
-  #adopt(page: Page): Tab {
-    const tab = new Tab(this.#freeId(), page, this.patienceMs, {
+  #adopt(page: Page, place: Place, { id, at } = { id: this.#freeId(), at: this.#order.length }): Tab {
+    const tab = new Tab(id, page, place, this.patienceMs, {
       notes: this.listener.notes,
       download: (download) => this.listener.download(download),
       changed: () => this.listener.changed(),
       unusable: (which, why) => {
-        if (!this.#tabs.has(which.id)) return;
+        if (this.#tabs.get(which.id) !== which) return;
         this.listener.notes.add(`Tab ${which.id} was closed: ${why}.`);
         void this.close(which);
       },
     });
     this.#tabs.set(tab.id, tab);
-    this.#order.push(tab);
+    this.#order.splice(at, 0, tab);
     this.#current ??= tab;
     page.once('close', () => this.#forget(tab));
     this.listener.changed();
@@ -138,7 +161,8 @@ export class Tabs {
   }
 
   #forget(tab: Tab): void {
-    if (!this.#tabs.delete(tab.id)) return;
+    if (this.#tabs.get(tab.id) !== tab) return;
+    this.#tabs.delete(tab.id);
     this.#order.splice(this.#order.indexOf(tab), 1);
     if (this.#current === tab) this.#current = this.#order.at(-1) ?? null;
     this.listener.changed();

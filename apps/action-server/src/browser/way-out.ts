@@ -4,7 +4,11 @@ import os from 'node:os';
 
 /** Where a connection of the browser goes: to addresses that were checked, or through the sandbox's own proxy; or why to nowhere. */
 export type WayOut =
-  | { readonly kind: 'direct'; readonly addresses: ReadonlyArray<{ readonly address: string; readonly family: number }> }
+  | {
+      readonly kind: 'direct';
+      readonly addresses: ReadonlyArray<{ readonly address: string; readonly family: number }> /** It is this machine. */;
+      readonly own: boolean;
+    }
   | { readonly kind: 'proxy'; readonly proxy: URL }
   | { readonly kind: 'refused'; readonly because: string }
   | { readonly kind: 'unreachable'; readonly because: string };
@@ -56,7 +60,7 @@ export async function wayOutTo(host: string, port: number, { variables, refusedP
     if (refusedPorts().has(port) && isOwn(address))
       return { kind: 'refused', because: `Port ${port} of this machine belongs to the sandbox's own servers; no page may reach it.` };
   }
-  return { kind: 'direct', addresses };
+  return { kind: 'direct', addresses, own: addresses.some(({ address }) => isOwn(address)) };
 }
 
 function notThere(name: string): WayOut {
@@ -66,6 +70,12 @@ function notThere(name: string): WayOut {
 /** A v4 address that is written as a v6 one is checked as what it is: BlockList knows that form. */
 function isIn(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Whether a host of an address means this machine, whoever looks it up. */
+export function isThisMachine(hostname: string): boolean {
+  const name = hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  return name === 'localhost' || name.endsWith('.localhost') || name === os.hostname().toLowerCase() || isOwn(name);
 }
 
 /** Whether it is this machine: loopback or one of its own addresses, in any form. */

@@ -113,7 +113,6 @@ export function createRoutes({
     },
     shells.watch,
   );
-  const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes });
   const mcp = new McpSets({ environment, outputDirectory: path.join(outputs, 'mcp') });
   const [history, turns] = [new EditHistory(), new OneAtATime()];
   const editor = new FileEditor(history, turns);
@@ -124,7 +123,11 @@ export function createRoutes({
   const browserView = new BrowserView(browser);
   const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };
   const repositories = { directory: workspace, environment };
-  const marks = new TurnMarks(repositories, largeDirectory(stateDirectory, 'turns'));
+  const marks =
+    home === undefined
+      ? new TurnMarks(repositories, largeDirectory(stateDirectory, 'turns'), 'until-the-end')
+      : new TurnMarks(repositories, path.join(home, '.cache/slipway/turns'), 'kept');
+  const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes, makeRoom: () => marks.forget() });
   const reading = { workspace: repositories, marks };
   const vscode = new VscodeServer({ ...editorAt, stateDirectory, environment });
   /** Tells agent-server that this process is a new one, and has to be configured again. */

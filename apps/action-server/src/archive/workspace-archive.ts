@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveDirectories, type Directories, restoreDirectories, volumeBytes } from '@slipway/archive';
 import { ARCHIVE_CONTENT_TYPE, ARCHIVE_SKIPPED_HEADER } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
 
 export interface WorkspaceArchiveOptions {
   readonly workspace: string;
@@ -10,6 +11,8 @@ export interface WorkspaceArchiveOptions {
   readonly home: string | undefined;
   /** Bytes; the size of the workspace's volume when absent. */
   readonly maxBytes: number | undefined;
+  /** Removes what is kept with these files and may be missing: for when there are too many. */
+  readonly makeRoom: () => Promise<void>;
 }
 
 /** The agent's files as one stream. They are this process' own: agent-server, another user, only hands the stream on. */
@@ -22,7 +25,12 @@ export class WorkspaceArchive {
 
   /** @throws SlipwayError `sandbox.archive-too-large`, `sandbox.archive-broken`; once it has begun, a failure breaks the answer off. */
   async send(response: ServerResponse, signal: AbortSignal): Promise<void> {
-    const { stream, skipped } = await archiveDirectories(this.directories, { maxBytes: await this.maxBytes(), signal });
+    const bounds = { maxBytes: await this.maxBytes(), signal };
+    const { stream, skipped } = await archiveDirectories(this.directories, bounds).catch(async (error: unknown) => {
+      if (!(error instanceof SlipwayError) || error.code !== 'sandbox.archive-too-large') throw error;
+      await this.options.makeRoom();
+      return archiveDirectories(this.directories, bounds);
+    });
     response.writeHead(200, { 'content-type': ARCHIVE_CONTENT_TYPE, [ARCHIVE_SKIPPED_HEADER]: skipped });
     await pipeline(stream, response);
   }

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
@@ -27,12 +27,13 @@ export interface TurnMark {
 /**
  * What each repository of the workspace held at the beginning of the last turn of each conversation: a tree, made beside the repository. Neither its branches,
  * index, HEAD nor objects know of it, so nothing of it is pushed, shown by `git log --all`, or in the way of a lock. Files are as in the worktree, staged or not.
- * A new turn takes the place of the one before. Kept in this process' own directory, which a sandbox that was paused does not get back: then it is not known.
+ * A new turn takes the place of the one before. Kept in the agent's home, where it has one that is kept with the workspace: so a sandbox that was paused knows it again.
  */
 export class TurnMarks {
   constructor(
     private readonly workspace: GitWorkspace,
     private readonly directory: string,
+    private readonly lasting: 'kept' | 'until-the-end',
     private readonly maxKeptBytes = MAX_KEPT_BYTES,
   ) {}
 
@@ -60,20 +61,25 @@ export class TurnMarks {
 
   /** @throws SlipwayError `changes.turn-unknown`. */
   async of(turn: string, { root }: Repository): Promise<TurnMark> {
-    const folder = path.join(this.directory, turn, nameOf(root));
+    const folder = path.join(this.directory, turn, await this.nameOf(root));
     const text = await readFile(path.join(folder, 'mark.json'), 'utf8').catch(() => null);
     if (text === null)
       throw new SlipwayError(
         'changes.turn-unknown',
-        'What this repository held when the last message came is not known: the sandbox, or the repository, is newer.',
+        'What this repository held when the last message came is not known: the sandbox, or the repository, is newer, or it was deleted.',
       );
     const { tree, large } = Mark.parse(JSON.parse(text));
     return { tree, objects: path.join(folder, 'objects'), large: new Map(Object.entries(large)) };
   }
 
-  /** At the end of this process: nobody will ask. */
+  /** At the end of this process. */
   close(): void {
-    rmSync(this.directory, { recursive: true, force: true });
+    if (this.lasting === 'until-the-end') rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  /** Gives up all turns: what the agent has made needs the room. */
+  async forget(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true });
   }
 
   /** @returns the bytes of files that were read. */
@@ -86,15 +92,17 @@ export class TurnMarks {
       const stamps = Object.fromEntries(large.map((file) => [file.path, file.stamp]));
       await writeFile(path.join(draft, 'mark.json'), JSON.stringify({ tree, large: stamps }));
       await rm(path.join(draft, 'index'), { force: true });
-      await rename(draft, path.join(place, nameOf(repository.root)));
+      await rename(draft, path.join(place, await this.nameOf(repository.root)));
       return readBytes;
     } catch (error) {
       await dispose();
       throw error;
     }
   }
-}
 
-function nameOf(root: string): string {
-  return createHash('sha256').update(root).digest('hex').slice(0, 32);
+  /** By its place in the workspace, which may itself be at another place in another sandbox. */
+  private async nameOf(root: string): Promise<string> {
+    const place = path.relative(await realpath(this.workspace.directory), root);
+    return createHash('sha256').update(place).digest('hex').slice(0, 32);
+  }
 }

@@ -141,7 +141,7 @@ describe('repositories of a workspace', () => {
       const [sizes, kept] = [{ 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 }, mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-'))];
       for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(repository, name), randomBytes(size));
       const workspace = { directory: server.workspace, environment: new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' }) };
-      const marks = new TurnMarks(workspace, kept, 1_000_000);
+      const marks = new TurnMarks(workspace, kept, 'kept', 1_000_000);
       const { signal } = new AbortController();
       const changes = async (): Promise<string[]> =>
         (await listChanges({ workspace, marks }, 'repository', { turn: TURN }, signal)).map(({ status, path: name }) => `${status} ${name}`).sort();
@@ -155,6 +155,61 @@ describe('repositories of a workspace', () => {
         expect(await changes()).toEqual(['UPDATED a.bin', 'UPDATED b.bin']);
       } finally {
         rmSync(kept, { recursive: true, force: true });
+      }
+    });
+  });
+
+  describe('a sandbox that was paused', () => {
+    const kept = (home: string): Record<string, string> => ({ HOME: home, HOME_DIR: home });
+    const changed = async (from: RunningServer): Promise<unknown> => (await from.send('GET', `/git/changes?path=repository&turn=${TURN}`)).json();
+    const marked = async (more: Record<string, string> = {}): Promise<RunningServer> => {
+      const first = await startActionServer((home) => ({ ...kept(home), ...more }));
+      const place = path.join(first.workspace, 'repository');
+      git(first.workspace, 'clone', '-q', repository, place);
+      writeFileSync(path.join(place, 'before.bin'), randomBytes(100_000));
+      truncateSync(path.join(place, 'before.bin'), 100 * 1024 ** 2);
+      expect(await (await first.send('POST', '/git/mark', JSON.stringify({ turn: TURN }))).json()).toEqual({ marked: 1 });
+      writeFileSync(path.join(place, 'a.txt'), 'in the turn\n');
+      git(place, 'commit', '-qam', 'in the turn');
+      return first;
+    };
+
+    it('knows in its next life, wherever its workspace is then, what changed since the last message; a push of everything takes nothing of it along', async () => {
+      const first = await marked();
+      const second = await startActionServer(kept);
+      try {
+        const expected = [expect.objectContaining({ status: 'UPDATED', path: 'a.txt' })];
+        expect(await changed(first)).toEqual(expected);
+        const archive = Buffer.from(await (await first.send('GET', '/archive/workspace')).arrayBuffer());
+        expect((await second.send('PUT', '/archive/workspace', archive)).status).toBe(204);
+        expect(await changed(second)).toEqual(expected);
+        const diff = await (await second.send('GET', `/git/diff?path=repository/a.txt&turn=${TURN}`)).json();
+        expect(diff).toEqual({ original: 'one\ntwo\nthree\n', modified: 'in the turn\n' });
+        const [mirror, place] = [path.join(second.workspace, 'mirror.git'), path.join(second.workspace, 'repository')];
+        git(second.workspace, 'init', '-q', '--bare', mirror);
+        git(place, 'push', '-q', '--mirror', mirror);
+        expect(git(mirror, 'for-each-ref', '--format=%(refname)').trim().split('\n').sort()).toEqual([
+          'refs/heads/main',
+          'refs/remotes/origin/HEAD',
+          'refs/remotes/origin/main',
+        ]);
+      } finally {
+        await Promise.all([first.close(), second.close()]);
+      }
+    });
+
+    it('gives the turn up before files that the agent made, where there is room for one of them', async () => {
+      const first = await marked({ ARCHIVE_MAX_BYTES: '2000000' });
+      try {
+        const place = path.join(first.workspace, 'repository');
+        rmSync(path.join(place, 'before.bin'));
+        writeFileSync(path.join(place, 'noise'), randomBytes(1_200_000));
+        const turns = path.join(path.dirname(first.workspace), 'home/.cache/slipway/turns');
+        writeFileSync(path.join(turns, 'more'), randomBytes(900_000));
+        expect((await first.send('GET', '/archive/workspace')).status).toBe(200);
+        expect(existsSync(turns)).toBe(false);
+      } finally {
+        await first.close();
       }
     });
   });

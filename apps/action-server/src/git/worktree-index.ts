@@ -13,7 +13,7 @@ const INTO_ONE_PACK = ['-c', 'core.bigFileThreshold=1', '-c', 'pack.compression=
 /** A file that was touched and is too large to be read, by itself or with all the others. */
 export interface LargeFile {
   readonly path: string;
-  /** Two alike mean the same content. */
+  /** Two alike mean the same content: size and time of the last write, which an archive gives back. */
   readonly stamp: string;
   readonly tracked: boolean;
 }
@@ -115,7 +115,7 @@ async function largeOf(
       const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
       if (!found?.isFile()) continue;
       if (found.size > Math.min(LARGE_BYTES, maxReadBytes - readBytes) || knownLarge?.has(shown) === true)
-        large.push({ path: shown, stamp: `${found.size} ${found.mtimeMs} ${found.ino}`, tracked });
+        large.push({ path: shown, stamp: `${found.size} ${found.mtimeMs}`, tracked });
       else readBytes += found.size;
     }
   return { large, readBytes };

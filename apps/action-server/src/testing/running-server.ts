@@ -25,12 +25,21 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function startActionServer(): Promise<RunningServer> {
+/** @param env beside what it needs. `HOME` is a folder of its own; with `HOME_DIR` the home is kept with the workspace. */
+export async function startActionServer(env: (home: string) => Readonly<Record<string, string>> = () => ({})): Promise<RunningServer> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-action-'));
   const [workspace, stateDirectory] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
   await mkdir(workspace);
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env['PATH'], HOME: folder, WORKSPACE_DIR: workspace, STATE_DIR: stateDirectory, ACTION_SERVER_TOKEN: TOKEN, LOG_LEVEL: 'warn' },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      WORKSPACE_DIR: workspace,
+      STATE_DIR: stateDirectory,
+      ACTION_SERVER_TOKEN: TOKEN,
+      LOG_LEVEL: 'warn',
+      ...env(path.join(folder, 'home')),
+    },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const file = path.join(stateDirectory, 'action-server.json');

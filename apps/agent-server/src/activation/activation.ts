@@ -1,4 +1,4 @@
-import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHash, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { InitRequest, type InitState } from '@slipway/contracts';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
@@ -68,10 +68,10 @@ export class Activation {
   accepts(key: string): boolean {
     const { state } = this.latch;
     if (state.state !== 'closed' || key === '') return false;
-    const given = createHash('sha256').update(key).digest();
+    const given = hash('sha256', key, 'buffer');
     let found = false;
-    for (const hash of state.record.session_key_hashes) {
-      const known = Buffer.from(hash, 'base64url');
+    for (const kept of state.record.session_key_hashes) {
+      const known = Buffer.from(kept, 'base64url');
       if (known.length === given.length && timingSafeEqual(known, given)) found = true;
     }
     return found;

@@ -179,7 +179,7 @@ export class Conversation {
     const isNew = !this.log.has(id);
     const event = userMessage(id, message, (text) => this.setup.broughtBy(text, this.log.events));
     await this.log.append([this.deps.mask.event(boundEvent(event))]);
-    if (isNew) this.deps.actionServer.markTurn(this.id);
+    if (isNew && this.active !== undefined) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !untakenMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     if (this.active !== undefined) this.runAgain = true;
     else this.startRun();
@@ -345,6 +345,7 @@ export class Conversation {
   }
 
   private startRun(): void {
+    if (untakenMessages(this.log.events).length > 0) this.deps.actionServer.markTurn(this.id);
     this.work(runAgent).then(
       (outcome) => this.deps.logger.info({ outcome, conversation_id: this.id }, 'the run ended'),
       (error: unknown) => this.deps.logger.error({ err: error, conversation_id: this.id }, 'the run ended and could not say so in its log'),

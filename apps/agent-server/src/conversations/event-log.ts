@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { constants, writeSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConversationEvent } from '@slipway/contracts';
@@ -38,11 +38,22 @@ const NEWLINE = Buffer.from('\n');
 /** Each write returns when the disk has it, as with `fdatasync` after it, but with one trip to the thread pool instead of two; and begins at the end, also after a truncation. */
 const APPEND_SYNCED = constants.O_CREAT | constants.O_RDWR | constants.O_APPEND | constants.O_DSYNC;
 
+/** Longest line that the loop's own thread writes. Bytes. */
+const SMALL = 64 * 1024;
+/** A disk that took a write within this time is quick. Milliseconds; with the trips to the thread pool and back. */
+const QUICK_MS = 1.5;
+/** So many writes go through the thread pool after one that was not quick. */
+const WARY = 100;
+/** A log that had nothing to write for this long is at rest: nobody is there to share the next write with. Milliseconds. */
+const REST_MS = 5;
+
 /**
  * The log of one conversation: a file with one JSON line an event, and the same in memory.
  *
  * - An event is in `events`, and known to listeners, only after the disk holds it; calls that come together share one write.
  * - An id is in the log once: appending it again resolves and changes nothing.
+ * - A log at rest on a quick disk writes a short line from the loop's own thread: the way through the thread pool and back takes longer than the disk. One slow
+ *   write, and the next hundred go through the pool, so that a disk that stalls holds up nothing else.
  * - A full disk rejects with `sandbox.disk-full` and leaves the file as it was; `appendLast` then keeps the events in memory and writes them with the next append.
  */
 export class EventLog {
@@ -57,6 +68,9 @@ export class EventLog {
   /** Length of the file up to its last whole, committed line. Bytes. */
   private size = 0;
   private fence: SlipwayError | undefined;
+  /** Writes until the disk is taken for a quick one. */
+  private wary = 1;
+  private wroteAt = 0;
 
   private constructor(
     private readonly file: string,
@@ -199,9 +213,13 @@ export class EventLog {
     if (entries.length === 0) return;
     const lines = linesOf(entries);
     try {
-      let written = 0;
-      while (written < lines.length) written += (await this.handle.write(lines, written)).bytesWritten;
+      const began = performance.now();
+      const atOnce = this.wary === 0 && lines.length <= SMALL && began - this.wroteAt > REST_MS;
+      for (let written = 0; written < lines.length; )
+        written += atOnce ? writeSync(this.handle.fd, lines, written) : (await this.handle.write(lines, written)).bytesWritten;
       this.size += lines.length;
+      this.wroteAt = performance.now();
+      this.wary = this.wroteAt - began > QUICK_MS ? WARY : Math.max(0, this.wary - 1);
     } catch (error) {
       // Half a line may be in the file; the next append must not follow it.
       await this.handle.truncate(this.size).catch(() => {});

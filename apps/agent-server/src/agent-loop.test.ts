@@ -169,6 +169,24 @@ describe('the loop of an agent in its sandbox', () => {
     );
   });
 
+  it('has an agent that only looks judge a call, where a hook of the workspace wants it', async () => {
+    await write('RULES', 'Nobody pushes on Fridays.');
+    const judged = [{ type: 'agent', prompt: 'Is it allowed? Read RULES.' }];
+    await write('.openhands/hooks.json', JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: judged }] } }));
+    const view = { toolCalls: [{ name: 'file_editor', arguments: { command: 'view', path: path.join(sandbox.workspace, 'RULES') } }] };
+    const id = await start((request) => {
+      const said = JSON.stringify(request.body.messages?.filter(({ role }) => role === 'tool'));
+      if (purpose(request) !== 'sub-agent') return said === '[]' ? terminal('touch pushed') : finish;
+      const verdict = JSON.stringify({ ok: !said.includes('Nobody pushes on Fridays.'), reason: 'It is Friday.' });
+      return said === '[]' ? view : { toolCalls: [{ name: 'finish', arguments: { message: verdict } }] };
+    });
+    await say(id, 'push it');
+    await isOver(id, 'finished');
+    expect((await events(id)).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'It is Friday.' });
+    await expect(access(path.join(sandbox.workspace, 'pushed'))).rejects.toThrow('ENOENT');
+    await write('.openhands/hooks.json', '{}');
+  });
+
   it('plans without changing anything but its plan', async () => {
     const edit = (file: string) => ({
       toolCalls: [{ name: 'file_editor', arguments: { command: 'create', path: path.join(sandbox.workspace, file), file_text: '1. Do it.' } }],

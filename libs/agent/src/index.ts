@@ -3,6 +3,7 @@ export { type CondenserSettings, condenseAsAsked } from './condenser/condense.js
 export { allows, asksFor, judge, subjectOf } from './confirmation/needs.js';
 export { type EventBody, type EventStamp, stamp, statusUpdate, untakenMessages } from './events.js';
 export { finalResponse } from './final-response.js';
+export { judge as judgeByAgent } from './hooks/judge.js';
 export { sessionEnd } from './hooks/moments.js';
 export type { HookPort } from './hooks/run-hooks.js';
 export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';

@@ -61,7 +61,7 @@ const MAX_OBJECTIONS = 3;
 async function steps(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
   const { log } = ports;
   let objections = 0;
-  await sessionStart(ports, control.signal);
+  await sessionStart(ports, settings, control.signal);
   await ports.toolbox.settled(control.signal);
   for (let iteration = 1; ; iteration += 1) {
     control.signal.throwIfAborted();
@@ -70,7 +70,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
       return 'paused';
     }
     // Nothing but refused messages since the last run: there is nothing to do.
-    if ((await takeIn(ports, control.signal)) === 'all-refused' && iteration === 1) {
+    if ((await takeIn(ports, settings, control.signal)) === 'all-refused' && iteration === 1) {
       await log.append([statusUpdate(ports, 'finished')]);
       return 'finished';
     }
@@ -95,7 +95,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
     if (end === 'waiting') return 'waiting';
     // A message that arrived in the meantime keeps the agent at work, and so does a hook, within bounds.
     if (end !== 'finished' || untakenMessages(log.events).length > 0) continue;
-    if (ports.hooks !== null && objections < MAX_OBJECTIONS && (await keepsGoing(ports, objections > 0, control.signal))) {
+    if (ports.hooks !== null && objections < MAX_OBJECTIONS && (await keepsGoing(ports, settings, objections > 0, control.signal))) {
       objections += 1;
       continue;
     }
@@ -105,11 +105,11 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
 }
 
 /** Marks the messages that have arrived as heard. What a hook refuses is never seen by the model. */
-async function takeIn(ports: AgentPorts, signal: AbortSignal): Promise<'all-refused' | 'taken'> {
+async function takeIn(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<'all-refused' | 'taken'> {
   const messages = untakenMessages(ports.log.events);
   const latest = messages.at(-1);
   if (latest === undefined) return 'taken';
-  const heard = ports.hooks === null ? { before: [], after: [], allBlocked: false } : await ofMessages(ports, messages, signal);
+  const heard = ports.hooks === null ? { before: [], after: [], allBlocked: false } : await ofMessages(ports, settings, messages, signal);
   await ports.log.append([
     ...heard.before,
     stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: TAKEN_IN, value: latest.id }),

@@ -173,7 +173,7 @@ async function answerTo(
   signal.throwIfAborted();
   const about = { action_id: event.id, tool_name: event.tool_name, tool_call_id: event.tool_call_id };
   const hooked = ports.hooks !== null && action.kind !== 'FinishAction';
-  const refused = hooked ? (await beforeTool(ports, event, action, signal)).blocked : null;
+  const refused = hooked ? (await beforeTool(ports, settings, event, action, signal)).blocked : null;
   if (refused !== null) return { kind: 'UserRejectObservation', source: 'hook', ...about, rejection_reason: refused, rejection_source: 'hook' };
   let observation: Observation;
   try {
@@ -186,7 +186,7 @@ async function answerTo(
     if (!(error instanceof SlipwayError)) throw error;
     return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: error.detail };
   }
-  const added = hooked ? await afterTool(ports, event, action, observation, signal) : '';
+  const added = hooked ? await afterTool(ports, settings, event, action, observation, signal) : '';
   const brought = observation.is_error ? {} : (ports.skillsOf?.(action, ports.log.events) ?? {});
   const extended = [...(added === '' ? [] : [{ type: 'text' as const, text: added }]), ...(brought.extended_content ?? [])];
   return {

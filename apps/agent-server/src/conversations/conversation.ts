@@ -325,7 +325,7 @@ export class Conversation {
     if (started === undefined || this.fenced || this.setup.hooks === null) return;
     await this.halt();
     const log = this.logOf(started, () => this.started === started);
-    await sessionEnd(this.portsOf(started, log), AbortSignal.timeout(SESSION_END_MS)).catch(() => {});
+    await sessionEnd(this.portsOf(started, log), this.settingsOf(started), AbortSignal.timeout(SESSION_END_MS)).catch(() => {});
   }
 
   private renew(started: Started, request: StartConversationRequest): void {

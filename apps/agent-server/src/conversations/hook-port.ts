@@ -1,4 +1,4 @@
-import type { HookPort } from '@slipway/agent';
+import { type HookPort, judgeByAgent } from '@slipway/agent';
 import type { HookConfig } from '@slipway/contracts';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 
@@ -9,6 +9,7 @@ export function hookPort(config: HookConfig, actionServer: ActionServerClient, s
     config,
     sessionId,
     workingDir,
+    judge: judgeByAgent,
     async run(command, input, timeout, signal) {
       // The route has no standard input of its own.
       const json = Buffer.from(JSON.stringify(input)).toString('base64');

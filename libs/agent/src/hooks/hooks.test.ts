@@ -7,6 +7,7 @@ import { type ModelServer, type ModelTurn, startModelServer, until } from '@slip
 import { expect } from 'expect';
 import { runAgent } from '../run.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
+import { judge } from './judge.js';
 import type { HookPort } from './run-hooks.js';
 
 const terminal = (command: string): ModelTurn => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
@@ -19,6 +20,7 @@ function bash(config: object): HookPort {
     config: HookConfig.parse(config),
     sessionId: 'session',
     workingDir: '/w',
+    judge,
     async run(text, input, timeoutS, signal) {
       const child = spawn('bash', ['-c', text], { stdio: ['pipe', 'pipe', 'pipe'], signal, timeout: timeoutS * 1_000 });
       const out = { stdout: '', stderr: '' };
@@ -181,7 +183,7 @@ describe('hooks', () => {
         {
           hooks: [
             { type: 'prompt', prompt: 'Fine?', timeout: 0.2 },
-            { type: 'agent', prompt: 'never run here' },
+            { type: 'from the future', prompt: 'never run here' },
           ],
         },
       ],

@@ -1,6 +1,6 @@
 import type { AgentAction, ConversationEvent, EventOf } from '@slipway/contracts';
 import { type EventStamp, stamp } from '../events.js';
-import type { AgentPorts } from '../ports.js';
+import type { AgentPorts, RunSettings } from '../ports.js';
 import { textOf } from '../prompt.js';
 import type { Observation } from '../tools/tool.js';
 import { type HookVerdict, runHooks } from './run-hooks.js';
@@ -21,26 +21,34 @@ const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Asked before an action happens. `finish` is asked at `stop`. */
-export function beforeTool(ports: AgentPorts, event: EventOf<'ActionEvent'>, action: AgentAction, signal: AbortSignal): Promise<HookVerdict> {
-  return runHooks(ports, { type: 'PreToolUse', ...toolOf(event, action) }, signal);
+export function beforeTool(
+  ports: AgentPorts,
+  settings: RunSettings,
+  event: EventOf<'ActionEvent'>,
+  action: AgentAction,
+  signal: AbortSignal,
+): Promise<HookVerdict> {
+  return runHooks(ports, settings, { type: 'PreToolUse', ...toolOf(event, action) }, signal);
 }
 
 /** Told of an action's answer. What it objects to is told to the model. */
 export async function afterTool(
   ports: AgentPorts,
+  settings: RunSettings,
   event: EventOf<'ActionEvent'>,
   action: AgentAction,
   observation: Observation,
   signal: AbortSignal,
 ): Promise<string> {
   const { input, ...tool } = toolOf(event, action);
-  const { blocked, context } = await runHooks(ports, { type: 'PostToolUse', ...tool, input: { ...input, tool_response: observation } }, signal);
+  const { blocked, context } = await runHooks(ports, settings, { type: 'PostToolUse', ...tool, input: { ...input, tool_response: observation } }, signal);
   return [...(blocked === null ? [] : [`A hook of the repository says of this: ${blocked}`]), context].filter((text) => text !== '').join('\n\n');
 }
 
 /** Asked of each message that is taken in: the events that say so, and whether any may be worked on. */
 export async function ofMessages(
   ports: AgentPorts,
+  settings: RunSettings,
   messages: ReadonlyArray<EventOf<'MessageEvent'>>,
   signal: AbortSignal,
 ): Promise<{ before: ConversationEvent[]; after: ConversationEvent[]; allBlocked: boolean }> {
@@ -49,7 +57,7 @@ export async function ofMessages(
   let blocked = 0;
   for (const message of messages) {
     const prompt = textOf(message.llm_message.content);
-    const verdict = await runHooks(ports, { type: 'UserPromptSubmit', messageId: message.id, input: { prompt, message: prompt } }, signal);
+    const verdict = await runHooks(ports, settings, { type: 'UserPromptSubmit', messageId: message.id, input: { prompt, message: prompt } }, signal);
     if (verdict.blocked !== null) {
       blocked += 1;
       // It stays in the log; the model never sees it.
@@ -62,19 +70,19 @@ export async function ofMessages(
 }
 
 /** Once in a conversation, before its first step. */
-export async function sessionStart(ports: AgentPorts, signal: AbortSignal): Promise<void> {
+export async function sessionStart(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<void> {
   if (ports.hooks === null || ports.log.events.some((event) => event.kind === 'HookExecutionEvent' && event.hook_event_type === 'SessionStart')) return;
-  const { context } = await runHooks(ports, { type: 'SessionStart', input: { source: 'startup' } }, signal);
+  const { context } = await runHooks(ports, settings, { type: 'SessionStart', input: { source: 'startup' } }, signal);
   if (context !== '') await ports.log.append([saidByHook(ports, context)]);
 }
 
-export async function sessionEnd(ports: AgentPorts, signal: AbortSignal): Promise<void> {
-  await runHooks(ports, { type: 'SessionEnd', input: { reason: 'other' } }, signal);
+export async function sessionEnd(ports: AgentPorts, settings: RunSettings, signal: AbortSignal): Promise<void> {
+  await runHooks(ports, settings, { type: 'SessionEnd', input: { reason: 'other' } }, signal);
 }
 
 /** Asked when the agent is about to end its work. @returns true when it has to go on, and has been told why. */
-export async function keepsGoing(ports: AgentPorts, again: boolean, signal: AbortSignal): Promise<boolean> {
-  const { blocked } = await runHooks(ports, { type: 'Stop', input: { stop_hook_active: again } }, signal);
+export async function keepsGoing(ports: AgentPorts, settings: RunSettings, again: boolean, signal: AbortSignal): Promise<boolean> {
+  const { blocked } = await runHooks(ports, settings, { type: 'Stop', input: { stop_hook_active: again } }, signal);
   if (blocked === null) return false;
   await ports.log.append([saidByHook(ports, `You are not done yet, says a hook of the repository: ${blocked}`)]);
   return true;

@@ -4,7 +4,7 @@ import { hookKey } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { cutMiddle } from '../condenser/transcript.js';
 import { stamp } from '../events.js';
-import type { AgentPorts } from '../ports.js';
+import type { AgentPorts, RunSettings } from '../ports.js';
 import { askModel } from './ask-model.js';
 
 /** Commands of the workspace or the client that are asked at certain moments. */
@@ -12,6 +12,12 @@ export interface HookPort {
   readonly config: HookConfig;
   readonly sessionId: string;
   readonly workingDir: string;
+  /** Has an agent look and judge. Rejects with the signal's reason, and what the log rejects with. */
+  judge(
+    hook: HookDefinition,
+    moment: object,
+    context: { readonly ports: AgentPorts; readonly settings: RunSettings; readonly signal: AbortSignal; readonly actionId: string },
+  ): Promise<HookResult>;
   /** Runs a command in the sandbox with `input` as JSON on its standard input. Rejects as a tool does. */
   run(command: string, input: object, timeoutS: number, signal: AbortSignal): Promise<{ exitCode: number; timedOut: boolean; stdout: string; stderr: string }>;
 }
@@ -51,15 +57,20 @@ const SPEAKS: readonly HookType[] = ['UserPromptSubmit', 'SessionStart'];
  * takes too long does not block: it is a check of the repository, and the barrier against the agent is elsewhere.
  * @throws the signal's reason, and what the log rejects with.
  */
-export async function runHooks(ports: AgentPorts, moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
+export async function runHooks(ports: AgentPorts, settings: RunSettings, moment: HookMoment, signal: AbortSignal): Promise<HookVerdict> {
   const port = ports.hooks;
   const context: string[] = [];
   if (port === null) return { blocked: null, context: '' };
+  const resultOf = (hook: HookDefinition): Promise<HookResult> => {
+    if (hook.type === 'prompt') return askModel(ports, hook, told(port, moment), signal);
+    if (hook.type === 'agent') return port.judge(hook, told(port, moment), { ports, settings, signal, actionId: moment.actionId ?? '' });
+    return attempt(port, hook, moment, signal);
+  };
   const matching = (port.config[hookKey(moment.type)] as HookMatcher[]).filter(({ matcher }) => matches(matcher, moment.tools));
   for (const hook of matching.flatMap(({ hooks }) => hooks)) {
     const what = nameOf(hook);
     if (what === null) continue;
-    const result = hook.type === 'prompt' ? await askModel(ports, hook, told(port, moment), signal) : await attempt(port, hook, moment, signal);
+    const result = await resultOf(hook);
     const said = read(result, moment.type);
     await ports.log.append([eventOf(ports, moment, what, result, said)]);
     if (said.context !== '') context.push(said.context);
@@ -77,9 +88,10 @@ export interface HookResult {
 }
 
 /** A hook as its event names it; `null` for one that is not run here. */
-function nameOf({ type, command, prompt }: HookDefinition): string | null {
+function nameOf({ type, command, prompt, system_prompt: system }: HookDefinition): string | null {
   if (type === 'command') return command.trim() === '' ? null : command;
-  return type === 'prompt' && prompt != null && prompt.trim() !== '' ? `prompt: ${cutMiddle(prompt.trim(), MAX_NAME)}` : null;
+  const wish = (prompt ?? '').trim() || (type === 'agent' ? (system ?? '').trim() : '');
+  return (type === 'prompt' || type === 'agent') && wish !== '' ? `${type}: ${cutMiddle(wish, MAX_NAME)}` : null;
 }
 
 function told(port: HookPort, { type, tools, input }: HookMoment): object {

@@ -1,4 +1,5 @@
 import type { AgentDefinition } from '@slipway/contracts';
+import { FILE_VIEWER } from '../tools/look.js';
 import type { Tool } from '../tools/tool.js';
 
 /** A kind of sub-agent. */
@@ -19,7 +20,9 @@ export interface SubAgentKind {
 /** Steps of one task, unless its kind says otherwise. */
 const MAX_ITERATIONS = 50;
 export const DEFAULT_KIND = 'general-purpose';
-const READING_TOOLS = ['glob', 'grep', 'list_directory', 'think', 'finish'];
+/** Tools of which who only looks has the looking alone. */
+const EDITORS: ReadonlySet<string> = new Set(['FileEditorAction', 'PlanningFileEditorAction']);
+const READING_TOOLS = ['file_editor', 'glob', 'grep', 'list_directory', 'think', 'finish'];
 
 const OURS: readonly SubAgentKind[] = [
   {
@@ -33,7 +36,7 @@ const OURS: readonly SubAgentKind[] = [
   },
   {
     name: 'explore',
-    description: 'Finds something out by searching and listing, without changing anything. Several may work at once.',
+    description: 'Finds something out by searching, listing and reading, without changing anything. Several may work at once.',
     tools: READING_TOOLS,
     prompt: 'You only look and search; you change nothing.',
     alone: false,
@@ -61,11 +64,12 @@ export function kindsOf(definitions: readonly AgentDefinition[]): ReadonlyMap<st
 /** The tools that a sub-agent of this kind has, of its parent's. */
 export function toolsOf(kind: SubAgentKind, parent: readonly Tool[]): Tool[] {
   const wanted = kind.tools === null ? null : new Set([...kind.tools.map(plain), 'finish']);
-  return parent.filter((tool) => {
+  const own = parent.filter((tool) => {
     if (tool.makesSubAgents === true) return false;
     const names = [tool.definition.name, ...(tool.aliases ?? [])];
     return wanted === null || names.some((name) => wanted.has(plain(name)));
   });
+  return kind.readOnly ? own.map((tool) => (EDITORS.has(tool.kind) ? FILE_VIEWER : tool)) : own;
 }
 
 /** OpenHands names tools both `file_editor` and `FileEditorTool`. */

@@ -6,7 +6,6 @@ import type { AgentPorts, RunOutcome, RunSettings, ToolPort } from '../ports.js'
 import { INTERRUPTED_RESULT } from '../prompt.js';
 import { runAgent } from '../run.js';
 import { lastStats, StatsBook } from '../stats.js';
-import type { OwnToolContext, Tool } from '../tools/tool.js';
 import { Toolbox } from '../tools/toolbox.js';
 import { type SubAgentKind, toolsOf } from './kinds.js';
 import { SubAgentLog } from './sub-agent-log.js';
@@ -26,8 +25,16 @@ export interface Assignment {
   readonly usageId: string;
   /** In place of the parent's. */
   readonly tools?: ToolPort;
-  /** Beside those of its kind. */
-  readonly moreTools?: readonly Tool[];
+  /** In place of what every sub-agent is told; `null`: its kind says all. */
+  readonly introduction?: string | null;
+}
+
+/** Whom it works for; `event` is the action in whose place its steps are shown. */
+export interface SubAgentContext {
+  readonly ports: AgentPorts;
+  readonly settings: RunSettings;
+  readonly event: { readonly id: string };
+  readonly signal: AbortSignal;
 }
 
 /** How a sub-agent's work ended. */
@@ -43,11 +50,11 @@ export interface SubAgentReport {
  * Lets a sub-agent work until it has finished or cannot go on, in the limits and on the budget of its parent.
  * @throws the signal's reason when the parent is stopped; the sub-agent's own log then ends as a stopped run's does.
  */
-export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { ports, settings, event, signal }: OwnToolContext): Promise<SubAgentReport> {
+export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { ports, settings, event, signal }: SubAgentContext): Promise<SubAgentReport> {
   const { taskId, prompt } = assignment;
   const log = new SubAgentLog(ports, { task_id: taskId, action_id: event.id, subagent: kind.name });
   const isNew = log.events.length === 0;
-  const toolbox = new Toolbox([...toolsOf(kind, ports.toolbox.tools), ...(assignment.moreTools ?? [])]);
+  const toolbox = new Toolbox(toolsOf(kind, ports.toolbox.tools));
   const own = statsOf(ports, log.events, assignment.usageId);
   const child: AgentPorts = {
     ...ports,
@@ -69,7 +76,7 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
     onDelta: () => {},
   };
   if (isNew) {
-    const text = systemPromptOf(kind, ports.log.events);
+    const text = systemPromptOf(kind, ports.log.events, assignment.introduction);
     const tools = toolbox.definitions.map(({ name, description }) => ({ kind: 'ToolDefinition', title: name, name, description }));
     await log.append([stamp(ports, { kind: 'SystemPromptEvent', source: 'agent', system_prompt: { type: 'text', text }, tools })]);
   }
@@ -142,10 +149,10 @@ function statsOf(ports: AgentPorts, events: readonly ConversationEvent[], usageI
   return own;
 }
 
-function systemPromptOf(kind: SubAgentKind, events: readonly ConversationEvent[]): string {
+function systemPromptOf(kind: SubAgentKind, events: readonly ConversationEvent[], introduction: string | null = INTRODUCTION): string {
   const parent = events.findLast((event) => event.kind === 'SystemPromptEvent');
   const inherited = kind.alone || parent?.kind !== 'SystemPromptEvent' ? [] : [parent.system_prompt.text];
-  return [...inherited, ...(kind.prompt === '' ? [] : [kind.prompt]), INTRODUCTION].join('\n\n');
+  return [...inherited, ...(kind.prompt === '' ? [] : [kind.prompt]), ...(introduction === null ? [] : [introduction])].join('\n\n');
 }
 
 function reasonOf(outcome: RunOutcome, events: readonly ConversationEvent[]): string {

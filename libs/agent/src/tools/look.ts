@@ -1,0 +1,24 @@
+import { FileEditorAction } from '@slipway/contracts';
+import { FILE_EDITOR } from './file-editor.js';
+import { FINISH } from './finish.js';
+import { GLOB, GREP, LIST_DIRECTORY } from './search.js';
+import { THINK } from './think.js';
+import { define, type Tool } from './tool.js';
+
+const { properties } = FILE_EDITOR.definition.parameters as { properties: Record<string, unknown> };
+
+/** The file editor for who only looks: every other command is an error that says so. */
+export const FILE_VIEWER: Tool = {
+  ...FILE_EDITOR,
+  definition: define(
+    'file_editor',
+    'Views text files, by absolute path: `view` shows a file with line numbers (or the lines of `view_range`), or lists a directory two levels deep. Nothing can be changed.',
+    { command: { type: 'string', enum: ['view'] }, path: properties['path'], view_range: properties['view_range'] },
+    ['command', 'path'],
+  ),
+  schema: FileEditorAction.strip().refine(({ command }) => command === 'view', { path: ['command'], message: 'you can only view files here' }),
+  readOnly: true,
+};
+
+/** Tools of an agent that must change nothing, and end by itself. */
+export const LOOKING_TOOLS: readonly Tool[] = [FILE_VIEWER, GLOB, GREP, LIST_DIRECTORY, THINK, FINISH];

@@ -3,10 +3,12 @@
 import threading
 import time
 
+import httpx
 from openhands.sdk import LLM, Agent, Conversation, Tool
 from openhands.sdk.conversation.impl.remote_conversation import RemoteConversation
 from openhands.sdk.event import Event
 from openhands.sdk.security.confirmation_policy import AlwaysConfirm, ConfirmRisky, NeverConfirm
+from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.sdk.workspace import RemoteWorkspace
 from openhands.tools.apply_patch import ApplyPatchTool
 from openhands.tools.file_editor import FileEditorTool
@@ -232,6 +234,57 @@ def named(sandbox, message):
     return told(conversation, seen, title=title, made=made, attached=known)
 
 
+def gone_back(sandbox, message, again):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    first = next(event for event in read_log(conversation) if event.kind == "ActionEvent")
+    conversation.navigate_to(first.id)
+    conversation.send_message(again)
+    conversation.run(timeout=120)
+    log = [event.kind for event in read_log(conversation)]
+    conversation.navigate_to(None)
+    try:
+        conversation.navigate_to(first.id)
+        refused = None
+    except httpx.HTTPStatusError as error:
+        refused = error.response.json()["code"]
+    return told(conversation, seen, kinds=log, refused=refused)
+
+
+def every_word_of_its_state(sandbox, message, secrets):
+    """Each property of the state, and each method that nothing else here calls."""
+    conversation, seen = converse(sandbox)
+    conversation.update_secrets(secrets)
+    conversation.set_security_analyzer(LLMSecurityAnalyzer())
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    state = conversation.state
+    state.refresh_from_server()
+    words = {
+        "id": str(state.id) == str(conversation.id),
+        "status": state.execution_status.value,
+        "policy": type(state.confirmation_policy).__name__,
+        "analyzer": type(state.security_analyzer).__name__,
+        "skills": [state.activated_knowledge_skills, state.invoked_skills],
+        "agent": type(state.agent).__name__,
+        "workspace": state.workspace["working_dir"] == sandbox["directory"],
+        "directory": isinstance(state.persistence_dir, str),
+        "stats": type(state.stats).__name__,
+        "hooks": state.hook_config,
+        "secrets": type(state.secret_registry).__name__,
+        "events": [type(state.events[0]).__name__, type(state.events[-1]).__name__, len(state.events) == len(list(state.events)), len(state.events[0:2])],
+        "dumped": state.model_dump()["id"] == str(conversation.id) and len(state.model_dump_json()) > 100,
+    }
+    conversation.set_security_analyzer(None)
+    words["without analyzer"] = state.refresh_from_server()["security_analyzer"]
+    try:
+        conversation.load_plugin("a-plugin@a-market")
+    except httpx.HTTPStatusError as error:
+        words["plugin"] = [error.response.status_code, error.response.json()["detail"]]
+    return told(conversation, seen, words=words)
+
+
 def deleted(sandbox, message):
     conversation, _ = converse(sandbox, delete_on_close=True)
     conversation.send_message(message)
@@ -243,4 +296,4 @@ def deleted(sandbox, message):
     return {"listed": str(conversation.id) in ids, "count": count}
 
 
-SCENARIOS = {work.__name__: work for work in (with_tools, with_mcp, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, deleted)}
+SCENARIOS = {work.__name__: work for work in (with_tools, with_mcp, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, gone_back, every_word_of_its_state, deleted)}

@@ -297,6 +297,47 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expectWhole(told);
   });
 
+  it('goes back to an event, after which the agent has forgotten and the log has not', async () => {
+    const turns = [terminal('echo one'), terminal('echo two'), finish()];
+    const told = await sdk.run<Told & { kinds: string[]; refused: string }>('gone_back', {
+      sandbox: world.playing(byAnswersSoFar(turns)),
+      message: 'Count.',
+      again: 'Count on.',
+    });
+    expect(told.kinds.filter((kind) => kind === 'Condensation')).toHaveLength(1);
+    const asked = world.model.requests.find(({ raw }) => raw.toString().includes('Count on.'))?.raw.toString();
+    expect(asked).toContain('echo one');
+    expect(asked).not.toContain('echo two');
+    expect(told.refused).toBe('conversation.forgotten');
+    expectWhole(told);
+  });
+
+  it('reads every property of the state in its own classes', async () => {
+    const told = await sdk.run<Told & { words: Record<string, unknown> }>('every_word_of_its_state', {
+      sandbox: world.playing(byAnswersSoFar([finish()])),
+      message: 'Nothing.',
+      secrets: { API_TOKEN: 'a-value-that-nobody-may-read-0815' },
+    });
+    expect(told.words).toEqual({
+      id: true,
+      status: 'finished',
+      policy: 'NeverConfirm',
+      analyzer: 'LLMSecurityAnalyzer',
+      skills: [[], []],
+      agent: 'Agent',
+      workspace: true,
+      directory: true,
+      stats: 'ConversationStats',
+      hooks: null,
+      secrets: 'SecretRegistry',
+      events: ['SystemPromptEvent', 'ConversationStateUpdateEvent', true, 2],
+      dumped: true,
+      'without analyzer': null,
+      plugin: [501, expect.stringContaining('image')],
+    });
+    expectWhole(told);
+  });
+
   it('lists, counts and deletes', async () => {
     const told = await sdk.run<{ listed: boolean; count: number }>('deleted', { sandbox: world.playing([]), message: 'Nothing.' });
     expect(told.listed).toBe(true);
@@ -334,6 +375,28 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
         ['UPDATED', 'kept.txt'],
       ]);
       expect(told.diff).toMatchObject({ original: 'one\n', modified: 'one\ntwo\n' });
+    });
+
+    it('asks it for a model and for secrets before it makes an agent: names, and references that only this sandbox resolves', async () => {
+      const secret = 'a-value-that-nobody-may-read-1234';
+      const told = await sdk.run<Record<string, unknown>>('own_agent', { sandbox: world.playing([]), names: { API_TOKEN: secret } });
+      expect(told).toEqual({
+        secrets: expect.arrayContaining(['API_TOKEN']),
+        one: {},
+        printed: expect.stringMatching(/^it is <secret:(ALSO_)?API_TOKEN>\n$/),
+        profile: "LLM profile 'none' not found",
+        value: null,
+        model: 'openai/scripted',
+      });
+      expect(JSON.stringify(told)).not.toContain(secret);
+    });
+
+    it('works in one of a conversation, and without waiting', async () => {
+      expect(await sdk.run('scoped', { sandbox: world.playing([]) })).toEqual({
+        out: 'bytes',
+        released: null,
+        async: { exit: 3, moved: [true, true, true], changed: true, diff: 'new\n', alive: true, info: true },
+      });
     });
 
     it('loads the skills of a project', async () => {

@@ -7,6 +7,7 @@ import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
 import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
+import { sendTar } from './archive/folder-archive.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { Browser } from './browser/browser.js';
 import { BrowserView } from './browser-view/browser-view.js';
@@ -51,6 +52,7 @@ const GitQuery = PathQuery.extend({
   commit: CommitName.optional(),
   file: z.string().min(1).max(4096).optional(),
 }).transform(({ path: place, file, base, ref, turn, commit }) => ({ path: place, file, to: { base: base ?? ref, turn, commit } }));
+const TarQuery = PathQuery.extend({ use_default_excludes: z.stringbool().default(true), exclude: z.array(z.string().min(1).max(500)).max(100) });
 const CommitsQuery = PathQuery.extend({
   base: z.string().min(1).max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -186,6 +188,10 @@ export function createRoutes({
       'POST /file/upload': ({ query, request }) => uploadFile(workspace, queryOf(PathQuery, query).path, request),
       'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
       'GET /file/zip': ({ query, response, signal }) => sendZip(workspace, queryOf(PathQuery, query).path, response, signal),
+      'GET /file/tar': ({ query, response, signal }) => {
+        const { path: folder, use_default_excludes: without, exclude } = parseOrThrow(TarQuery, { ...Object.fromEntries(query), exclude: query.getAll('exclude') });
+        return sendTar(workspace, { path: folder, whole: !without, exclude }, response, signal);
+      },
       'POST /file/unzip': ({ query, request, signal }) => extractUpload(workspace, queryOf(PathQuery, query).path, request, signal),
       'POST /file/create_directory': ({ query }) => createDirectory(workspace, queryOf(PathQuery, query).path),
       'GET /file/search_subdirs': ({ query }) => {

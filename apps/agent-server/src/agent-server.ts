@@ -13,16 +13,20 @@ import { appControlRoutes } from './conversations/app-control.routes.js';
 import { conversationEditRoutes } from './conversations/conversation-edit.routes.js';
 import { Conversations } from './conversations/conversations.js';
 import { conversationRoutes } from './conversations/conversations.routes.js';
+import { ModelProofs } from './conversations/model-proofs.js';
 import { SecretMask } from './conversations/secret-mask.js';
+import { trajectoryRoute } from './conversations/trajectory.js';
 import { openapiRoute } from './http/openapi.route.js';
 import { preloadOutgoing } from './http/outgoing.js';
 import { type Route, Router } from './http/router.js';
 import { createHttpServer, listen } from './http/server.js';
 import { listingRoutes } from './openhands/listing.routes.js';
 import { inRuntimes, openhandsRoutes } from './openhands/openhands.routes.js';
+import { settingsRoutes } from './openhands/settings.routes.js';
 import { ActionServerClient } from './sandbox/action-server-client.js';
 import { bashRoutes } from './sandbox/bash.routes.js';
 import { BashEvents } from './sandbox/bash-events.js';
+import { HeldSecrets } from './sandbox/held-secrets.js';
 import { mcpRoutes } from './sandbox/mcp.routes.js';
 import { secretRoutes } from './sandbox/secret.routes.js';
 import { vscodeRoutes } from './sandbox/vscode.routes.js';
@@ -70,17 +74,25 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     actionServer.addEnv(env);
   });
   const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
+  const held = new HeldSecrets(actionServer, mask);
+  const models = new ModelProofs();
   const activity = new Activity();
   const bash = new BashEvents(actionServer, (text) => mask.text(text));
   const routes: Route[] = [
     ...serviceRoutes(activity, conversations),
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
-    ...conversationRoutes(conversations, actionServer, mask),
+    ...conversationRoutes(conversations, held, mask, models),
     ...appControlRoutes(conversations),
     ...conversationEditRoutes(conversations),
-    ...inRuntimes([...bashRoutes(bash), ...workspaceRoutes(actionServer, config.WORKSPACE_DIR, mask), ...vscodeRoutes(actionServer, config)]),
-    ...secretRoutes(actionServer, mask),
+    ...inRuntimes([
+      trajectoryRoute(conversations),
+      ...bashRoutes(bash),
+      ...workspaceRoutes(conversations, actionServer, config.WORKSPACE_DIR, mask),
+      ...vscodeRoutes(actionServer, config),
+    ]),
+    ...secretRoutes(held),
+    ...settingsRoutes(models),
     ...mcpRoutes(actionServer, mask),
     ...listingRoutes(conversations, actionServer, config.WORKSPACE_DIR),
     // Last: what is refused may be offered by a route above.

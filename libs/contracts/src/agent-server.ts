@@ -135,6 +135,9 @@ export type ForkConversationRequest = z.infer<typeof ForkConversationRequest>;
 export const UpdateConversationRequest = z.looseObject({ title: z.string().max(500).nullish(), tags: z.record(z.string(), z.string()).nullish() });
 export const AskAgentRequest = z.looseObject({ question: z.string().min(1).max(100_000) });
 
+/** `POST /api/conversations/{id}/navigate`: back to where it stood at an event; absent: to its beginning. */
+export const NavigateConversationRequest = z.looseObject({ event_id: z.string().max(100).nullish() });
+
 export const EventSearchPage = z.object({ items: z.array(ConversationEvent), next_page_id: z.string().nullable() });
 
 /** `POST /api/bash/execute_bash_command` and `start_bash_command`. `timeout` in seconds. */

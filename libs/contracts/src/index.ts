@@ -49,6 +49,7 @@ export {
   GitChange,
   GitDiff,
   type LlmSettings,
+  NavigateConversationRequest,
   SandboxSecrets,
   SendEventRequest,
   StartConversationRequest,

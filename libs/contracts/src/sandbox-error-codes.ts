@@ -219,6 +219,18 @@ export const SANDBOX_ERRORS = {
     nextStep: 'The next action starts a new one; open the pages again.',
   },
   'conversation.exists': { status: 409, title: 'There is a conversation with this id', retry: 'never', nextStep: 'Leave the id out, or choose another.' },
+  'conversation.forgotten': {
+    status: 409,
+    title: 'The conversation cannot go back there',
+    retry: 'never',
+    nextStep: 'Fork it at that event, or go back to a later one.',
+  },
+  'secret.not-readable': {
+    status: 403,
+    title: 'The value of a secret is not read out',
+    retry: 'never',
+    nextStep: 'Use it as a variable of a command, or hand its reference to a conversation.',
+  },
   'feature.not-here': {
     status: 501,
     title: 'This server does not offer that',

@@ -1,9 +1,14 @@
-import { AskAgentRequest, ForkConversationRequest, UpdateConversationRequest } from '@slipway/contracts';
-import { parseOrThrow } from '@slipway/errors';
+import { randomUUID } from 'node:crypto';
+import { stamp } from '@slipway/agent';
+import { AskAgentRequest, ForkConversationRequest, NavigateConversationRequest, UpdateConversationRequest } from '@slipway/contracts';
+import { lastStatus } from '@slipway/domain';
+import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import type { Conversations } from './conversations.js';
+import { forgottenAt } from './way-back.js';
 
 const SUCCESS = { success: true } as const;
+const STAMPS = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
 /** What is done to a conversation beside its task, on OpenHands' wire. */
 export function conversationEditRoutes(conversations: Conversations): Route[] {
@@ -21,6 +26,19 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
     on('POST', '/ask_agent', async ({ params, request, signal }) => {
       const { question } = parseOrThrow(AskAgentRequest, await readJson(request));
       return ok({ response: await (await conversations.get(params['id'])).askAgent(question, signal) });
+    }),
+    on('POST', '/navigate', async ({ params, request }) => {
+      const { event_id } = parseOrThrow(NavigateConversationRequest, (await readJson(request)) ?? {});
+      const conversation = await conversations.get(params['id']);
+      const { log, confirmation } = conversation;
+      if (lastStatus(log.events) === 'running' || confirmation.waits)
+        throw new SlipwayError('conversation.busy', 'The agent works or waits for an answer: pause it, or answer, before it goes back.');
+      const forgotten_event_ids = forgottenAt(log.events, event_id ?? null);
+      if (forgotten_event_ids.length > 0)
+        await log.append([
+          stamp(STAMPS, { kind: 'Condensation', source: 'user', forgotten_event_ids, summary: null, summary_offset: null, llm_response_id: '' }),
+        ]);
+      return ok(conversation.info());
     }),
     on('POST', '/condense', async ({ params }) => {
       await (await conversations.get(params['id'])).condense();

@@ -13,13 +13,14 @@ import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import { openhandsEvent } from '../openhands/openhands-event.js';
-import type { ActionServerClient } from '../sandbox/action-server-client.js';
-import { LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
+import type { HeldSecrets } from '../sandbox/held-secrets.js';
+import { heldSecretAt, LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
 import { proofsIn } from '../sandbox/mcp-secrets.js';
 import type { Conversation } from './conversation.js';
 import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
+import type { ModelProofs } from './model-proofs.js';
 import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
@@ -37,7 +38,7 @@ const isLookup = (secret: object): secret is LookupSecret => (secret as { kind?:
 const shownEvent = (event: ConversationEvent | undefined): ConversationEvent | undefined => (event === undefined ? undefined : openhandsEvent(event));
 
 /** `/api/conversations…` on OpenHands' wire. */
-export function conversationRoutes(conversations: Conversations, actionServer: ActionServerClient, mask: SecretMask): Route[] {
+export function conversationRoutes(conversations: Conversations, held: HeldSecrets, mask: SecretMask, models: ModelProofs): Route[] {
   const session = (method: Route['method'], path: string, handle: Handler): Route => ({ method, path: `/api/conversations${path}`, access: 'session', handle });
   const on = (method: Route['method'], path: string, work: (conversation: Conversation, call: Parameters<Handler>[0]) => unknown): Route =>
     session(method, `/:id${path}`, async (call) => {
@@ -49,7 +50,9 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
 
   return [
     session('POST', '', async ({ request }) => {
-      const { conversation, created } = await conversations.start(parseOrThrow(StartConversationRequest, await readJson(request)));
+      const wanted = models.withProof(parseOrThrow(StartConversationRequest, await readJson(request)));
+      const { conversation, created } = await conversations.start(wanted);
+      models.remember(wanted);
       return ok(conversation.info(), created ? 201 : 200);
     }),
     session('GET', '/search', async ({ query }) =>
@@ -112,16 +115,19 @@ export function conversationRoutes(conversations: Conversations, actionServer: A
     }),
     on('POST', '/secrets', async (_conversation, { request, signal }) => {
       const { secrets } = parseOrThrow(Secrets, await readJson(request));
+      const hosts = [request.headers.host, String(request.headers['x-forwarded-host'] ?? '')];
+      const ids = new Set((await conversations.list()).map(({ id }) => id));
       const found = Object.entries(secrets).map(async ([name, secret]) => {
         if (typeof secret === 'string') return [name, secret] as const;
         if (!isLookup(secret)) return [name, secret.value] as const;
+        const here = heldSecretAt(secret.url, hosts, (id) => ids.has(id.toLowerCase()));
+        const value = here === null ? undefined : held.value(here);
+        if (value !== undefined) return [name, value] as const;
         // What is no proof, such as a media type, must stay readable everywhere else.
         mask.add(proofsIn({ [name]: { enabled: true, headers: secret.headers ?? {} } }));
         return [name, await lookUp(name, secret, signal)] as const;
       });
-      const env = Object.fromEntries(await Promise.all(found));
-      mask.addNamed(env);
-      actionServer.addEnv(env);
+      held.add(Object.fromEntries(await Promise.all(found)));
       return SUCCESS;
     }),
     on('GET', '/agent_final_response', (conversation) => ({ response: finalResponse(conversation.log.events) })),

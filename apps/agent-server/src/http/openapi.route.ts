@@ -4,7 +4,7 @@ import { ok, type Route } from './router.js';
 export function openapiRoute(routes: readonly Route[]): Route {
   const paths: Record<string, Record<string, object>> = {};
   for (const { method, path, access } of routes) {
-    const address = path.replaceAll(/:(\w+)/g, '{$1}');
+    const address = path.replaceAll(/:(\w+)\*?/g, '{$1}');
     const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
     paths[address] ??= {};
     // Of two routes for one address the first answers.

@@ -24,7 +24,7 @@ export type Handler = (call: Call) => Reply | undefined | Promise<Reply | undefi
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Segments that begin with `:` are parameters. */
+  /** Segments that begin with `:` are parameters; one that also ends in `*`, the last, takes all that is left. */
   readonly path: string;
   /** `open` needs nothing, `session` an activated sandbox and its session key. */
   readonly access: 'open' | 'session';
@@ -51,6 +51,12 @@ export class Router {
       const params = paramsOf(route.segments, segments);
       if (params !== null) return { route, params };
     }
+    for (const route of this.routes) {
+      if (route.method !== method || !route.path.endsWith('*') || segments.length < route.segments.length) continue;
+      const last = route.segments.length - 1;
+      const params = paramsOf(route.segments, [...segments.slice(0, last), segments.slice(last).join('/')]);
+      if (params !== null) return { route, params };
+    }
     throw notFound();
   }
 }
@@ -62,7 +68,7 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
     if (part.startsWith(':')) {
       if (given === '') return null;
       try {
-        params[part.slice(1)] = decodeURIComponent(given);
+        params[part.slice(1).replace(/\*$/, '')] = decodeURIComponent(given);
       } catch {
         return null;
       }

@@ -1,6 +1,6 @@
 import { kindsOf, type SubAgentKind } from '@slipway/agent';
 import { HookConfig } from '@slipway/contracts';
-import { parseOrThrow } from '@slipway/errors';
+import { notFound, parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import type { Conversations } from '../conversations/conversations.js';
 import { readWorkspaceFiles } from '../conversations/workspace-files.js';
@@ -24,9 +24,29 @@ const NOTHING: Readonly<Record<string, object>> = {
   '/api/llm/provider-connections': [],
 };
 
+/** Of those there is none by any name. */
+const NONE_BY_NAME = [
+  '/api/skills/installed/:name',
+  '/api/plugins/installed/:name',
+  '/api/canvas-extensions/installed/:name',
+  '/api/profiles/:name',
+  '/api/agent-profiles/:name',
+  '/api/meta-profiles/:name',
+];
+
 export function listingRoutes(conversations: Conversations, actionServer: ActionServerClient, workspaceDir: string): Route[] {
   return [
     ...Object.entries(NOTHING).map(([path, none]): Route => ({ method: 'GET', path, access: 'session', handle: () => ok(none) })),
+    ...NONE_BY_NAME.map(
+      (path): Route => ({
+        method: 'GET',
+        path,
+        access: 'session',
+        handle: () => {
+          throw notFound();
+        },
+      }),
+    ),
     {
       method: 'GET',
       path: '/api/workspaces',

@@ -14,6 +14,22 @@ export const LookupSecret = z.looseObject({
 });
 export type LookupSecret = z.infer<typeof LookupSecret>;
 
+const NAME = '([A-Za-z_][A-Za-z0-9_]*)';
+const HERE = new RegExp(`/api/settings/secrets/${NAME}$`);
+const AT_THE_APP = new RegExp(`/api/v1/sandboxes/([0-9a-f-]{36})/settings/secrets/${NAME}$`, 'i');
+
+/**
+ * Which secret of this sandbox an address means, as `get_secrets` of OpenHands' workspaces writes it: this server's own (`hosts`: what the client calls it), or the
+ * app's of a conversation that is here (`isHere`). Such a value is here already; nobody has to ask for it, and no address has to give it away. `null` for any other.
+ */
+export function heldSecretAt(url: string, hosts: ReadonlyArray<string | undefined>, isHere: (conversation: string) => boolean): string | null {
+  const { host, pathname } = new URL(url);
+  const here = HERE.exec(pathname);
+  if (here !== null && hosts.includes(host)) return here[1] ?? null;
+  const ofApp = AT_THE_APP.exec(pathname);
+  return ofApp !== null && isHere(ofApp[1] ?? '') ? (ofApp[2] ?? null) : null;
+}
+
 /**
  * Asks for the value once, now, from inside the sandbox: whoever may hand secrets over may run commands here, so nothing is reached that was not before. A redirect
  * leads nowhere. Neither the headers nor what the address answers is in a failure.

@@ -1,27 +1,36 @@
 import { SandboxSecrets } from '@slipway/contracts';
-import { parseOrThrow } from '@slipway/errors';
-import type { SecretMask } from '../conversations/secret-mask.js';
+import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { ok, type Route, readJson } from '../http/router.js';
-import type { ActionServerClient } from './action-server-client.js';
-import { gitCredentialEnv } from './git-credentials.js';
+import type { HeldSecrets } from './held-secrets.js';
 
-/** Takes over what the conversation may have. Masked before any command can print it; kept in memory, and in no file. */
-export function secretRoutes(actionServer: ActionServerClient, mask: SecretMask): Route[] {
+/** What the app hands over, and by which names clients speak of it; a value goes in and never comes out. */
+export function secretRoutes(held: HeldSecrets): Route[] {
   return [
     {
       method: 'POST',
       path: '/api/slipway/secrets',
       access: 'session',
       handle: async ({ request }) => {
-        const { variables, git } = parseOrThrow(SandboxSecrets, await readJson(request));
-        mask.addNamed(variables);
-        for (const { name, username, password } of git) {
-          mask.addNamed({ [name]: password });
-          // As HTTP sends them together.
-          mask.addNamed({ [name]: `${username}:${password}` });
-        }
-        actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git) });
+        held.replace(parseOrThrow(SandboxSecrets, await readJson(request)));
         return ok({ success: true });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/settings/secrets',
+      access: 'session',
+      handle: () => ok({ secrets: held.names.map((name) => ({ name, description: null })) }),
+    },
+    {
+      method: 'GET',
+      path: '/api/settings/secrets/:name',
+      access: 'session',
+      handle: ({ params }) => {
+        if (held.value(params['name'] ?? '') === undefined) throw notFound();
+        throw new SlipwayError(
+          'secret.not-readable',
+          'Commands have it as a variable. As a LookupSecret this address gives it to a conversation, also under another name.',
+        );
       },
     },
   ];

@@ -1,24 +1,30 @@
+import path from 'node:path';
+import { parseOrThrow } from '@slipway/errors';
+import { z } from 'zod';
+import type { Conversations } from '../conversations/conversations.js';
 import type { SecretMask } from '../conversations/secret-mask.js';
 import { ok, type Route } from '../http/router.js';
 import type { ActionServerClient } from './action-server-client.js';
 
+const ArchiveQuery = z.looseObject({ format: z.enum(['git-delta', 'tar.gz']).default('git-delta'), base_ref: z.string().max(200).optional() });
+
 /** Files and git of the workspace: handed on to the tool process, which alone touches them. */
-export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: string, mask: SecretMask): Route[] {
-  const forward = (method: 'GET' | 'POST', path: string): Route => ({
+export function workspaceRoutes(conversations: Conversations, actionServer: ActionServerClient, workspaceDir: string, mask: SecretMask): Route[] {
+  const forward = (method: 'GET' | 'POST', where: string): Route => ({
     method,
-    path: `/api${path}`,
+    path: `/api${where}`,
     access: 'session',
-    handle: (call) => actionServer.forward(call, path),
+    handle: (call) => actionServer.forward(call, where),
   });
   /** What people are shown of files, as text. */
-  const masked = (path: string): Route => ({ ...forward('GET', path), handle: (call) => actionServer.forward(call, path, mask.stream()) });
+  const masked = (where: string): Route => ({ ...forward('GET', where), handle: (call) => actionServer.forward(call, where, mask.stream()) });
   /** Against the beginning of a turn, once that is remembered. */
-  const compared = (path: string): Route => ({
-    ...masked(path),
+  const compared = (where: string): Route => ({
+    ...masked(where),
     handle: async (call) => {
       const turn = call.query.get('turn');
       if (turn !== null) await actionServer.turnMarked(turn);
-      return actionServer.forward(call, path, mask.stream());
+      return actionServer.forward(call, where, mask.stream());
     },
   });
   return [
@@ -28,8 +34,8 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
       access: 'session',
       handle: async (call) => {
         const { status, body } = await actionServer.forwardForJson(call, '/file/upload');
-        const { path, sizeBytes } = body as { path?: unknown; sizeBytes?: unknown };
-        return ok(status < 300 ? { success: true, file_size: sizeBytes, path } : body, status);
+        const { path: file, sizeBytes } = body as { path?: unknown; sizeBytes?: unknown };
+        return ok(status < 300 ? { success: true, file_size: sizeBytes, path: file } : body, status);
       },
     },
     forward('GET', '/file/download'),
@@ -49,6 +55,31 @@ export function workspaceRoutes(actionServer: ActionServerClient, workspaceDir: 
         return actionServer.forward(call, '/git/commit_changes', mask.stream());
       },
     },
+    {
+      method: 'GET',
+      path: '/api/file/archive',
+      access: 'session',
+      // A patch unless something else is asked for, as OpenHands' clients expect.
+      handle: (call) => {
+        const { format, base_ref } = parseOrThrow(ArchiveQuery, Object.fromEntries(call.query));
+        if (format === 'tar.gz') return actionServer.forward(call, '/file/tar');
+        if (base_ref !== undefined && base_ref !== '') call.query.set('base', base_ref);
+        return actionServer.forward(call, '/git/patch', mask.stream());
+      },
+    },
+    ...['', '/:file*'].map(
+      (rest): Route => ({
+        method: 'GET',
+        path: `/api/conversations/:id/workspace${rest}`,
+        access: 'session',
+        handle: async (call) => {
+          const { working_dir } = (await conversations.get(call.params['id'])).info().workspace;
+          // A download never runs in a browser with the rights of this server.
+          call.query.set('path', path.posix.join(working_dir, call.params['file'] ?? 'index.html'));
+          return actionServer.forward(call, '/file/download');
+        },
+      }),
+    ),
     { method: 'GET', path: '/api/file/home', access: 'session', handle: () => ok({ home: workspaceDir, favorites: [], locations: [] }) },
   ];
 }

@@ -1,0 +1,33 @@
+import type { LlmSettings, StartConversationRequest } from '@slipway/contracts';
+
+/**
+ * The app's way to a model, for clients that work in a sandbox of the app's and have no key of their own: a start without a key is given the newest that the
+ * app has brought, at the address that it is good for and at no other. It is handed to nobody; whoever may start a conversation here may have the agent of the
+ * app's work, too. In memory alone.
+ */
+export class ModelProofs {
+  private newest: LlmSettings | undefined;
+
+  /** The model of the app's own conversation here; `undefined` in a sandbox that no app has started one in. */
+  get model(): Pick<LlmSettings, 'model' | 'base_url'> | undefined {
+    return this.newest;
+  }
+
+  remember({ slipway, agent }: StartConversationRequest): void {
+    if (slipway !== undefined && agent.llm.api_key != null) this.newest = agent.llm;
+  }
+
+  /** The start as it was asked for; with the app's key where it names none, and an address only where it is the app's or none is named. */
+  withProof(request: StartConversationRequest): StartConversationRequest {
+    const { llm, condenser } = request.agent;
+    if (request.slipway !== undefined) return request;
+    const own = condenser?.llm == null ? {} : { condenser: { ...condenser, llm: this.proven(condenser.llm) } };
+    return { ...request, agent: { ...request.agent, llm: this.proven(llm), ...own } };
+  }
+
+  private proven(llm: LlmSettings): LlmSettings {
+    const { newest } = this;
+    if (newest === undefined || (llm.api_key ?? '') !== '' || (llm.base_url != null && llm.base_url !== newest.base_url)) return llm;
+    return { ...llm, base_url: newest.base_url, api_key: newest.api_key };
+  }
+}

@@ -1,0 +1,32 @@
+import type { ModelProofs } from '../conversations/model-proofs.js';
+import { ok, type Route } from '../http/router.js';
+
+/** As their SDK writes an agent of its own kind. */
+const SCHEMA_VERSION = 1;
+
+/**
+ * What a client that brings its own agent asks for before it makes one (`get_llm`, `get_mcp_config`). The app's model is told by name and address, never with a key:
+ * a start without one is given it (`ModelProofs`). Tool servers hold proofs and come with a start of the app's alone.
+ */
+export function settingsRoutes(models: ModelProofs): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/settings',
+      access: 'session',
+      handle: () => {
+        const { model, base_url } = models.model ?? {};
+        const llm = model === undefined ? {} : { llm: { model, base_url: base_url ?? null, usage_id: 'agent' } };
+        return ok({
+          agent_settings: { schema_version: SCHEMA_VERSION, agent_kind: 'openhands', ...llm, mcp_config: {} },
+          conversation_settings: {},
+          llm_api_key_is_set: model !== undefined,
+          active_profile: null,
+          active_agent_profile_id: null,
+          active_meta_profile: null,
+          misc_settings: {},
+        });
+      },
+    },
+  ];
+}

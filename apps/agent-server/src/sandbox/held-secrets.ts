@@ -1,0 +1,45 @@
+import type { SandboxSecrets } from '@slipway/contracts';
+import type { SecretMask } from '../conversations/secret-mask.js';
+import type { ActionServerClient } from './action-server-client.js';
+import { gitCredentialEnv } from './git-credentials.js';
+
+/** What commands may have and nobody reads: handed over by the app or by a client, masked before any command can print it, kept in memory and in no file. */
+export class HeldSecrets {
+  private ofApp: Readonly<Record<string, string>> = {};
+  private ofClients: Readonly<Record<string, string>> = {};
+
+  constructor(
+    private readonly actionServer: ActionServerClient,
+    private readonly mask: SecretMask,
+  ) {}
+
+  /** What the app gives, in place of what it gave before. */
+  replace({ variables, git }: SandboxSecrets): void {
+    this.mask.addNamed(variables);
+    for (const { name, username, password } of git) {
+      this.mask.addNamed({ [name]: password });
+      // As HTTP sends them together.
+      this.mask.addNamed({ [name]: `${username}:${password}` });
+    }
+    this.ofApp = variables;
+    this.actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git) });
+  }
+
+  /** What a client brings, beside what there is. */
+  add(variables: Readonly<Record<string, string>>): void {
+    this.mask.addNamed(variables);
+    this.ofClients = { ...this.ofClients, ...variables };
+    this.actionServer.addEnv(variables);
+  }
+
+  /** Each once, in order. What git alone proves itself with is not among them: no command sees it. */
+  get names(): readonly string[] {
+    return [...new Set([...Object.keys(this.ofApp), ...Object.keys(this.ofClients)])].sort();
+  }
+
+  /** As commands see it; for them alone. */
+  value(name: string): string | undefined {
+    const own = (of: Readonly<Record<string, string>>): string | undefined => (Object.hasOwn(of, name) ? of[name] : undefined);
+    return own(this.ofApp) ?? own(this.ofClients);
+  }
+}

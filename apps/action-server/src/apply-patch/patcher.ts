@@ -74,9 +74,17 @@ async function planned(patches: readonly FilePatch[], directory: string): Promis
     touched.add(file);
     return file;
   };
+  /** One file may have several names, and each be given. */
+  const claimFile = async (file: string): Promise<void> => {
+    const { dev, ino } = await stat(file);
+    if (touched.has(`${dev}:${ino}`)) throw new SlipwayError('request.invalid', `${file}: another heading names the same file. Put all its changes under one.`);
+    touched.add(`${dev}:${ino}`);
+  };
   for (const patch of patches) {
     try {
-      changes.push(await change(patch, claim));
+      const planned = await change(patch, claim);
+      if (planned.type === 'update') await claimFile(planned.file);
+      changes.push(planned);
     } catch (thrown) {
       const error = fileError(thrown, path.resolve(directory, patch.path));
       if (!(error instanceof SlipwayError)) throw error;

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
+import { leftBeside, placeOf, prepareReplacement, type Replacement } from '../files/replacement.js';
 
 /** Largest file that is read whole. Bytes. */
 export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
@@ -76,7 +77,7 @@ export async function readLines(file: string, first: number, last: number, maxLe
   return { lines, cut: false };
 }
 
-/** Replaces the content in one step: a full disk or a crash leaves the file as it was. A link stays a link, and the mode stays. */
+/** Replaces the content as `prepareReplacement` does: a full disk leaves the file as it was. A link stays a link. */
 export async function writeTextFile(file: string, content: TextFile): Promise<void> {
   await (await stageTextFile(file, content)).commit();
 }
@@ -90,19 +91,29 @@ export async function stageTextFile(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is all of Latin-1
   if (encoding === 'latin1' && /[^\x00-\xff]/.test(text))
     throw new SlipwayError('request.invalid', `${file} is in Latin-1, which has no sign for some of the new text.`);
-  const target = await realpath(file).catch(() => file);
-  const mode = (await stat(target).catch(() => undefined))?.mode ?? newMode;
+  const target = await placeOf(file);
   const temporary = path.join(path.dirname(target), `.${path.basename(target).slice(0, 50)}.${randomBytes(4).toString('hex')}`);
-  const guarded = async (work: Promise<void>): Promise<void> => {
+  const discard = (): Promise<void> => rm(temporary, { force: true });
+  let prepared: Replacement | undefined;
+  try {
+    await writeFile(temporary, encoded(text, encoding), { flag: 'wx', ...(newMode === undefined ? {} : { mode: newMode & 0o7777 }) });
+    prepared = await prepareReplacement(temporary, target);
+  } catch (error) {
+    await discard().catch(() => undefined);
+    throw fileError(error, file);
+  }
+  const { step } = prepared;
+  const commit = async (): Promise<void> => {
     try {
-      await work;
+      step();
     } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined);
+      if (prepared.keepsSource) throw leftBeside(file, temporary, error);
+      await discard().catch(() => undefined);
       throw fileError(error, file);
     }
+    await discard().catch(() => undefined);
   };
-  await guarded(writeFile(temporary, encoded(text, encoding), { flag: 'wx', ...(mode === undefined ? {} : { mode: mode & 0o7777 }) }));
-  return { commit: () => guarded(rename(temporary, target)), discard: () => rm(temporary, { force: true }) };
+  return { commit, discard };
 }
 
 export function binary(file: string): SlipwayError {

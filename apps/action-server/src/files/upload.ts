@@ -1,23 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from './disk-space.js';
 import { fileOfForm, multipartBoundary } from './multipart.js';
+import { leftBeside, prepareReplacement, type Replacement } from './replacement.js';
 import { insideWorkspace } from './workspace-path.js';
 
 /** Largest upload. Bytes. */
 export const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
-/** Writes the body, or the field `file` of a form, to a file of the workspace. It appears whole or not at all. */
+/** Writes the body, or the field `file` of a form, to a file of the workspace. It appears whole or not at all, and keeps what a file that is there has beside its content. */
 export async function uploadFile(workspace: string, wanted: string, request: IncomingMessage): Promise<{ path: string; sizeBytes: number }> {
   const file = await insideWorkspace(workspace, wanted);
-  if ((await stat(file).catch(() => undefined))?.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a directory; name the file.`);
+  const there = await stat(file).catch(() => undefined);
+  if (there?.isDirectory()) throw new SlipwayError('request.invalid', `${wanted} is a directory; name the file.`);
+  if (there !== undefined && !there.isFile()) throw new SlipwayError('request.invalid', `${wanted} is a pipe, a socket or a device, not a file.`);
   // Destroying the request would take the answer's connection with it.
   const body = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   const boundary = multipartBoundary(request.headers['content-type']);
   const temporary = path.join(path.dirname(file), `.upload-${randomBytes(6).toString('hex')}`);
+  let replacement: Replacement | undefined;
   try {
     await mkdir(path.dirname(file), { recursive: true });
     const handle = await open(temporary, 'wx', 0o644);
@@ -34,9 +38,12 @@ export async function uploadFile(workspace: string, wanted: string, request: Inc
       await writes.settled();
       await handle.close();
     }
-    await rename(temporary, file);
+    replacement = await prepareReplacement(temporary, file);
+    replacement.step();
+    await rm(temporary, { force: true });
     return { path: file, sizeBytes };
   } catch (error) {
+    if (replacement?.keepsSource === true) throw leftBeside(wanted, temporary, error);
     await rm(temporary, { force: true }).catch(() => undefined);
     throw fileError(error, wanted);
   }

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants, readFileSync, renameSync, statSync } from 'node:fs';
-import { access, chmod, link, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type FileState, MAX_LIVE_TEXT_BYTES } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { encoded, type TextFile } from '../editor/text-file.js';
 import { fileError } from '../files/disk-space.js';
+import { leftBeside, prepareReplacement, type Replacement } from '../files/replacement.js';
 import { insideWorkspace } from '../files/workspace-path.js';
 import { readFileState, versionOfBytes } from './file-state.js';
 
@@ -24,7 +25,8 @@ export type Saved = { readonly written: string } | { readonly conflict: FileStat
 
 /**
  * Puts a person's text into the place of the version that it was made from, in one step, and in that of no other: then nothing is written, and what is
- * there is the answer. Links stay links, the mode stays. What a program writes between the look and the step is found afterwards, and put back.
+ * there is the answer. Links stay links, and a file keeps what it has beside its content, other names too (`prepareReplacement`). What a program writes between the look and the step is found afterwards, and put back.
+ * Of a file with other names the bytes themselves are written over, some microseconds after the look at them.
  * @throws SlipwayError when it cannot be written.
  */
 export async function saveFile(workspace: string, save: Save): Promise<Saved> {
@@ -73,10 +75,15 @@ async function placeNew(file: string, bytes: Buffer): Promise<boolean> {
 /** False: what is there is not `base`. */
 async function replace(file: string, bytes: Buffer, base: string): Promise<boolean> {
   const [temporary, old] = [beside(file), beside(file)];
+  let replacement: Replacement | undefined;
   try {
-    await access(file, constants.W_OK);
     await writeFile(temporary, bytes, { flag: 'wx' });
-    await chmod(temporary, (await stat(file)).mode & 0o7777);
+    replacement = await prepareReplacement(temporary, file);
+    if (replacement.way === 'over-bytes') {
+      if (!holds(file, base)) return false;
+      replacement.step();
+      return true;
+    }
     const { ino } = await stat(temporary);
     // Keeps what is replaced reachable until it is certain that it was `base`.
     const kept = await link(file, old).then(
@@ -85,16 +92,17 @@ async function replace(file: string, bytes: Buffer, base: string): Promise<boole
     );
     // In one breath: no program of the sandbox gets more than a few microseconds between the last look and the step.
     if ((kept && statSync(file).ino !== statSync(old).ino) || !holds(file, base)) return false;
-    renameSync(temporary, file);
+    replacement.step();
     if (!kept || holds(old, base)) return true;
     if (statSync(file, { throwIfNoEntry: false })?.ino === ino) renameSync(old, file);
     return false;
   } catch (error) {
+    if (replacement?.keepsSource === true) throw leftBeside(file, temporary, error);
     // It went away meanwhile.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   } finally {
-    await rm(temporary, { force: true });
+    if (replacement?.keepsSource !== true) await rm(temporary, { force: true });
     await rm(old, { force: true });
   }
 }

@@ -142,8 +142,8 @@ export function createRoutes({
       'GET /ready': async () => ({ status: 'ready' }),
       'GET /metrics': async ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('action-server')),
       'POST /configure': async ({ request }) => {
-        const { env, working_dir: directory } = await jsonBody(request, ConfigureRequest);
-        environment.configure(env);
+        const { env, working_dir: directory, typed } = await jsonBody(request, ConfigureRequest);
+        environment.configure(env, typed);
         terminal.renew(directory);
         mcp.environmentChanged();
         return { success: true };

@@ -18,11 +18,15 @@ describe('the browser in a run of the agent', () => {
   let model: ModelServer;
   let site: Server;
   let url = '';
+  const asked: string[] = [];
   const apps: TestApp[] = [];
   before(async () => {
     site = createServer((request, response) => {
+      asked.push(request.url ?? '');
       response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(`<title>${SECRET}</title><p>The key is ${SECRET}</p><label>Key <input></label><button>Send</button>${request.url}`);
+      response.end(
+        `<title>${SECRET}</title><p>The key is ${SECRET}</p><label>Key <input oninput="fetch('/heard?' + this.value)"></label><button>Send</button>${request.url}`,
+      );
     }).listen(0, '127.0.0.1');
     await once(site, 'listening');
     url = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
@@ -68,6 +72,7 @@ describe('the browser in a run of the agent', () => {
       call('browser_navigate', { url: `${url}/?key=${SECRET}` }),
       call('browser_get_state', { include_screenshot: true }),
       call('browser_type', { index: 0, text: 'typed' }),
+      call('browser_type', { index: 0, text: '<secret>SECRET</secret>' }),
       call('browser_click', { index: 77 }),
       call('browser_get_content', {}),
       call('browser_get_storage', {}),
@@ -76,7 +81,7 @@ describe('the browser in a run of the agent', () => {
     ]);
     const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
     expect(observations.map(({ kind, is_error, error_code }) => [kind, is_error, error_code])).toEqual(
-      [undefined, undefined, undefined, 'browser.element-gone', undefined, undefined, undefined].map((code) => [
+      [undefined, undefined, undefined, undefined, 'browser.element-gone', undefined, undefined, undefined].map((code) => [
         'BrowserObservation',
         code !== undefined,
         code,
@@ -85,9 +90,11 @@ describe('the browser in a run of the agent', () => {
     expect(JSON.stringify(app.events)).not.toContain(SECRET);
     expect(observations[0]?.['page']).toMatchObject({ url: `${url}/?key=<secret:SECRET>`, title: '<secret:SECRET>' });
     expect(textOfContent(observations[1]?.content ?? [])).toContain('[0] textbox "Key"');
-    const asked = JSON.stringify(model.requests.at(-1)?.body);
-    expect(asked).toContain('data:image/jpeg;base64,/9j/');
-    expect(asked).not.toContain(SECRET);
+    const told = JSON.stringify(model.requests.at(-1)?.body);
+    expect(told).toContain('data:image/jpeg;base64,/9j/');
+    expect(told).not.toContain(SECRET);
+    expect(textOfContent(observations[3]?.content ?? [])).toContain('Typed the secret SECRET into [0] textbox "Key"');
+    expect(asked).toContain(`/heard?${SECRET}`);
     expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));
   });
 });

@@ -127,5 +127,13 @@ export type RunCommandRequest = z.infer<typeof RunCommandRequest>;
 export const RunCommandResponse = z.object({ exitCode: z.int(), timedOut: z.boolean(), stdout: z.string(), stderr: z.string(), elapsedMs: z.number() });
 export type RunCommandResponse = z.infer<typeof RunCommandResponse>;
 
-/** `POST /configure`, at activation and when a conversation begins: the environment of every shell, and where the agent's shell begins (absent: the workspace). */
-export const ConfigureRequest = z.object({ env: z.record(z.string(), z.string()), working_dir: z.string().min(1).max(4096).optional() });
+/**
+ * `POST /configure`, at activation and when a conversation begins: the environment of every shell, where the agent's shell begins (absent: the workspace), and which variables the
+ * browser may type by name, each with the one site that takes it (`null`: only servers of the sandbox itself).
+ */
+export const ConfigureRequest = z.object({
+  env: z.record(z.string(), z.string()),
+  working_dir: z.string().min(1).max(4096).optional(),
+  typed: z.record(z.string(), z.string().nullable()).default({}),
+});
+export type ConfigureRequest = z.infer<typeof ConfigureRequest>;

@@ -93,6 +93,8 @@ export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
 export const SandboxSecrets = z.object({
   /** What commands see as environment variables. */
   variables: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string().min(1)),
+  /** Of those, the site into whose pages the browser may type it: `login.example`, `login.example:8443`. */
+  hosts: z.record(z.string(), z.string().min(1)).optional(),
   /** What git proves itself with, host by host. */
   git: z.array(z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) })),
 });

@@ -61,7 +61,10 @@ const content = z.strictObject({
   name: SecretName,
   kind: SecretKind.default('variable'),
   value: SecretValue,
-  /** With `kind: git`, required: where it is sent, over https, and nowhere else. The name is only a label then. */
+  /**
+   * With `kind: git`, required: where it is sent, over https, and nowhere else. The name is only a label then.
+   * With `kind: variable`: the one site into whose pages the agent may have its browser type it by name. Without: into none but servers of the sandbox itself.
+   */
   host: GitHost.optional(),
   /** With `kind: git`: the user that git names beside it; GitHub and GitLab take any with a token. */
   username: username.optional(),
@@ -72,7 +75,6 @@ function kindFits(body: { kind: SecretKind; value: string; host?: string | undef
   const problem = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
   if (body.kind === 'git' && body.host === undefined) problem('host', 'is required for a git secret');
   if (body.kind === 'git' && /[\r\n]/.test(body.value)) problem('value', 'of a git secret is one line');
-  if (body.kind === 'variable' && body.host !== undefined) problem('host', 'is for git secrets only');
   if (body.kind === 'variable' && body.username !== undefined) problem('username', 'is for git secrets only');
 }
 

@@ -76,7 +76,7 @@ export class Browser {
         const { tabs, downloads } = await this.#ready(signal);
         downloads.forgive();
         for (const tab of tabs.list()) tab.forgive();
-        const said = await performAction({ workspace: this.options.workspace, tabs, downloads }, action, signal);
+        const said = await performAction({ ...this.options, tabs, downloads }, action, signal);
         return await observed(this, said);
       } catch (error) {
         if (signal.aborted) throw error;

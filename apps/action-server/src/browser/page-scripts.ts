@@ -46,12 +46,14 @@ export const LIST_ELEMENTS = String.raw`(options) => {
   const about = (element, role) => {
     const facts = [];
     const tag = element.localName;
+    const secret = globalThis.slipwaySecrets?.has(element) === true;
     if (element.disabled === true || attribute(element, 'aria-disabled') === 'true') facts.push('disabled');
     if (role === 'checkbox' || role === 'radio' || role === 'switch') facts.push(element.checked === true || attribute(element, 'aria-checked') === 'true' ? 'checked' : 'not checked');
     const expanded = attribute(element, 'aria-expanded');
     if (expanded !== null) facts.push(expanded === 'true' ? 'expanded' : 'collapsed');
     if (attribute(element, 'aria-selected') === 'true') facts.push('selected');
     if (tag === 'select') facts.push('options: ' + [...element.options].slice(0, 20).map((option) => (option.selected ? '*' : '') + short(option.text)).join(' | ') + (element.options.length > 20 ? ' | and ' + (element.options.length - 20) + ' more' : ''));
+    else if (secret) { if (element.value !== '') facts.push('filled in with a secret'); }
     else if (tag === 'input' && element.type === 'password') facts.push(element.value === '' ? 'password' : 'password, filled in');
     else if ((tag === 'input' && role !== 'button' && role !== 'checkbox' && role !== 'radio' && role !== 'file') || tag === 'textarea') { if (element.value !== '') facts.push('value: ' + JSON.stringify(short(element.value))); }
     if (tag === 'input' && !['text', 'checkbox', 'radio', 'submit', 'button', 'password', 'file'].includes(element.type)) facts.push('type ' + element.type);
@@ -131,6 +133,22 @@ export const DESCRIBE_ELEMENT = `function () {
   const link = this.closest('a[href]');
   return { tag, type, editable: this.isContentEditable === true, disabled: this.disabled === true, readOnly: this.readOnly === true, reached, cover: reached ? '' : hit.localName, href: link === null || typeof link.href !== 'string' ? '' : link.href };
 }`;
+
+/**
+ * On a field: takes a secret in place of what it holds. From then on its value is in no state, and covered in pictures, for as long as the document stands. In one go, unlike keys:
+ * what the page or a frame does meanwhile can have no part of it go elsewhere. Answers with whether the field took it.
+ */
+export const TYPE_SECRET = `function (secret) {
+  (globalThis.slipwaySecrets ??= new WeakSet()).add(this);
+  this.style.setProperty('-webkit-text-security', 'disc', 'important');
+  this.focus();
+  this.select();
+  if (this.getRootNode().activeElement !== this) return false;
+  return document.execCommand('insertText', false, secret) && this.value !== '';
+}`;
+
+/** On an element: where its document is from. */
+export const ORIGIN_OF = 'function () { return location.origin; }';
 
 export const CLICK_ELEMENT = 'function () { this.click(); }';
 

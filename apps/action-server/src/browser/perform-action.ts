@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserAction } from '@slipway/contracts';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { addressOf, placeOf, shownAddress } from './address.js';
 import type { Said } from './browser-observation.js';
 import { titleOf } from './browser-observation.js';
@@ -23,6 +24,7 @@ const BEGIN_MS = 5_000;
 
 export interface BrowserHands {
   readonly workspace: string;
+  readonly environment: ShellEnvironment;
   readonly tabs: Tabs;
   readonly downloads: Downloads;
 }
@@ -54,7 +56,7 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
     case 'BrowserTypeAction': {
       const tab = await inFront();
       const text = await tabs.following(tab, async () => {
-        const told = await typeInto(tab, action, workspace, signal);
+        const told = await typeInto(tab, action, hands, signal);
         await settled(tab, signal);
         return told;
       });

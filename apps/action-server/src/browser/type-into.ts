@@ -4,10 +4,12 @@ import { SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { fileError } from '../files/disk-space.js';
 import { insideWorkspace } from '../files/workspace-path.js';
+import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type Described, elementOf } from './click-element.js';
-import { CHOOSE_OPTION, DESCRIBE_ELEMENT, FOCUS_FIELD, SET_VALUE } from './page-scripts.js';
+import { CHOOSE_OPTION, DESCRIBE_ELEMENT, FOCUS_FIELD, ORIGIN_OF, SET_VALUE, TYPE_SECRET } from './page-scripts.js';
 import type { PageElement } from './page-world.js';
 import type { Tab } from './tab.js';
+import { namesSecret, withSecrets } from './typed-secrets.js';
 import { within } from './within.js';
 
 /** Up to this length each key is pressed, for pages that listen to keys; a longer text comes at once. UTF-16 code units. */
@@ -17,11 +19,23 @@ const VALUES = /^(?:date|datetime-local|month|week|time|color|range)$/;
 /** Fields that take text. */
 const TEXTS = /^(?:text|search|url|tel|email|password|number|)$/;
 
+/** What typing may draw upon: files and secrets. */
+export interface Typist {
+  readonly workspace: string;
+  readonly environment: ShellEnvironment;
+}
+
 /** Puts the text in place of what the field holds. @returns what was done, without the text: it may be a password. */
-export async function typeInto(tab: Tab, { index, text }: z.output<typeof BrowserTypeAction>, workspace: string, signal: AbortSignal): Promise<string> {
+export async function typeInto(
+  tab: Tab,
+  { index, text }: z.output<typeof BrowserTypeAction>,
+  { workspace, environment }: Typist,
+  signal: AbortSignal,
+): Promise<string> {
   const { element, told } = await elementOf(tab, index, signal);
   const { tag, type, editable, disabled, readOnly } = await element.ask<Described>(DESCRIBE_ELEMENT);
   if (disabled || readOnly) throw new SlipwayError('browser.refused', `Not typed: ${told} is ${disabled ? 'disabled' : 'read-only'}.`);
+  if (namesSecret(text)) return typeSecret(tab, element, told, { tag, type }, text, environment);
   if (tag === 'select') return choose(element, told, text);
   if (type === 'file') return giveFile(element, told, text, workspace);
   if (tag === 'input' && VALUES.test(type)) {
@@ -36,6 +50,25 @@ export async function typeInto(tab: Tab, { index, text }: z.output<typeof Browse
   if (!(await element.ask<boolean>(FOCUS_FIELD))) throw new SlipwayError('browser.refused', `Not typed: ${told} does not take the focus. Click it first.`);
   await within(press(tab, text, editable), 5 * tab.patienceMs, signal, 'The page does not take the text: its script keeps it busy.');
   return `Typed ${text.length} characters into ${told}.`;
+}
+
+async function typeSecret(
+  { page }: Tab,
+  element: PageElement,
+  told: string,
+  { tag, type }: Pick<Described, 'tag' | 'type'>,
+  text: string,
+  environment: ShellEnvironment,
+): Promise<string> {
+  if (!(tag === 'textarea' || (tag === 'input' && TEXTS.test(type))))
+    throw new SlipwayError('browser.refused', `Not typed: ${told} is no field for text, and a secret is typed into no other.`);
+  const enter = text.endsWith('\n');
+  const secret = withSecrets(enter ? text.slice(0, -1) : text, await element.ask<string>(ORIGIN_OF), environment);
+  await element.middle().catch(() => {});
+  if (!(await element.ask<boolean>(TYPE_SECRET, secret.text)))
+    throw new SlipwayError('browser.refused', `Not typed: ${told} does not take it. Click it first.`);
+  if (enter) await page.keyboard.press('Enter');
+  return `Typed the secret ${secret.names.join(', ')} into ${told}. It is in no state and covered in pictures; the page itself has it.`;
 }
 
 async function press({ page }: Tab, text: string, editable: boolean): Promise<void> {

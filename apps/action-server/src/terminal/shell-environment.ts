@@ -24,11 +24,16 @@ const MAX_ALL_BYTES = 1536 * 1024;
 /** The environment of every command: a short list of this process' own, what activation configured, and what keeps programs from asking. */
 export class ShellEnvironment {
   #configured: Readonly<Record<string, string>> = {};
+  #typed: Readonly<Record<string, string | null>> = {};
 
   constructor(private readonly own: Readonly<Record<string, string | undefined>>) {}
 
-  /** What no program can be given is left out, since with it none could be started: `SLIPWAY_LEFT_OUT` then says which. */
-  configure(env: Readonly<Record<string, string>>): void {
+  /**
+   * What no program can be given is left out, since with it none could be started: `SLIPWAY_LEFT_OUT` then says which.
+   * @param typed which of the variables the browser may type by name, each with the site that takes it; `null`: servers of the sandbox.
+   */
+  configure(env: Readonly<Record<string, string>>, typed: Readonly<Record<string, string | null>> = {}): void {
+    this.#typed = typed;
     const given: Record<string, string> = {};
     const leftOut: string[] = [];
     let room = MAX_ALL_BYTES;
@@ -46,6 +51,18 @@ export class ShellEnvironment {
   /** What activation and the conversation gave, secrets too. */
   given(): Readonly<Record<string, string>> {
     return this.#configured;
+  }
+
+  /** What the browser may type by name. */
+  get typedNames(): readonly string[] {
+    return Object.keys(this.#typed).filter((name) => this.#configured[name] !== undefined);
+  }
+
+  /** A secret that the browser may type, and the one site that takes it (`null`: servers of the sandbox); `undefined` when there is none such. */
+  typed(name: string): { readonly value: string; readonly host: string | null } | undefined {
+    const value = this.#configured[name];
+    const host = Object.hasOwn(this.#typed, name) ? this.#typed[name] : undefined;
+    return value === undefined || host === undefined ? undefined : { value, host };
   }
 
   /** As `variables`, without what is the conversation's own: for a program that is given no secret but by name. */

@@ -6,6 +6,7 @@ import type { ToolPort } from '@slipway/agent';
 import {
   ARCHIVE_CONTENT_TYPE,
   ARCHIVE_SKIPPED_HEADER,
+  type ConfigureRequest,
   ERRORS,
   type ErrorCode,
   ExecuteActionResponse,
@@ -43,10 +44,12 @@ const ACTION_CEILING_MS = 3_660_000;
  * Aborting a call closes its connection, which kills what the call had started.
  */
 export class ActionServerClient implements ToolPort {
-  private settings: { readonly env: Readonly<Record<string, string>>; readonly secrets: Readonly<Record<string, string>>; readonly working_dir?: string } = {
-    env: {},
-    secrets: {},
-  };
+  private settings: {
+    readonly env: Readonly<Record<string, string>>;
+    readonly secrets: Readonly<Record<string, string>>;
+    readonly typed: ConfigureRequest['typed'];
+    readonly working_dir?: string;
+  } = { env: {}, secrets: {}, typed: {} };
   /** Which life of the process has been given `settings`; `null` when none has. */
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
@@ -63,14 +66,17 @@ export class ActionServerClient implements ToolPort {
     private readonly comeBackMs = COME_BACK_MS,
   ) {}
 
-  /** Adds to the environment of every shell that is started from now on. */
-  addEnv(env: Readonly<Record<string, string>>): void {
-    this.change({ ...this.settings, env: { ...this.settings.env, ...env } });
+  /** Adds to the environment of every shell that is started from now on. @param typed as `setSecrets`; absent: as it is. */
+  addEnv(env: Readonly<Record<string, string>>, typed = this.settings.typed): void {
+    this.change({ ...this.settings, env: { ...this.settings.env, ...env }, typed });
   }
 
-  /** What was handed over as secrets, in place of those of before; a shell that runs is ended only if that is a change. */
-  setSecrets(secrets: Readonly<Record<string, string>>): void {
-    if (!isDeepStrictEqual(this.settings.secrets, secrets)) this.change({ ...this.settings, secrets });
+  /**
+   * What was handed over as secrets, in place of those of before; a shell that runs is ended only if that is a change.
+   * @param typed which of all variables the browser may type by name, each with the site that takes it.
+   */
+  setSecrets(secrets: Readonly<Record<string, string>>, typed: ConfigureRequest['typed']): void {
+    if (!isDeepStrictEqual([this.settings.secrets, this.settings.typed], [secrets, typed])) this.change({ ...this.settings, secrets, typed });
   }
 
   /** The agent's shell begins in this directory from now on. */

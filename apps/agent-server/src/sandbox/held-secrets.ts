@@ -6,6 +6,7 @@ import { gitCredentialEnv } from './git-credentials.js';
 /** What commands may have and nobody reads: handed over by the app or by a client, masked before any command can print it, kept in memory and in no file. */
 export class HeldSecrets {
   private ofApp: Readonly<Record<string, string>> = {};
+  private hosts: Readonly<Record<string, string>> = {};
   private ofClients: Readonly<Record<string, string>> = {};
 
   constructor(
@@ -14,7 +15,7 @@ export class HeldSecrets {
   ) {}
 
   /** What the app gives, in place of what it gave before. */
-  replace({ variables, git }: SandboxSecrets): void {
+  replace({ variables, hosts = {}, git }: SandboxSecrets): void {
     this.mask.addNamed(variables);
     for (const { name, username, password } of git) {
       this.mask.addNamed({ [name]: password });
@@ -22,19 +23,25 @@ export class HeldSecrets {
       this.mask.addNamed({ [name]: `${username}:${password}` });
     }
     this.ofApp = variables;
-    this.actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git) });
+    this.hosts = hosts;
+    this.actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git) }, this.typed);
   }
 
   /** What a client brings, beside what there is. */
   add(variables: Readonly<Record<string, string>>): void {
     this.mask.addNamed(variables);
     this.ofClients = { ...this.ofClients, ...variables };
-    this.actionServer.addEnv(variables);
+    this.actionServer.addEnv(variables, this.typed);
   }
 
   /** Each once, in order. What git alone proves itself with is not among them: no command sees it. */
   get names(): readonly string[] {
     return [...new Set([...Object.keys(this.ofApp), ...Object.keys(this.ofClients)])].sort();
+  }
+
+  /** What the browser may type by name, each with the site that takes it. Of what a client brings nobody has said which: its own servers. */
+  private get typed(): Readonly<Record<string, string | null>> {
+    return Object.fromEntries(this.names.map((name) => [name, (Object.hasOwn(this.ofApp, name) && this.hosts[name]) || null]));
   }
 
   /** As commands see it; for them alone. */

@@ -158,7 +158,8 @@ describe('secrets', () => {
       [{ kind: 'git' }, 'host'],
       [{ kind: 'git', host: 'git.example/path' }, 'host'],
       [{ kind: 'git', host: 'git.example', value: `${VALUE}\nmore` }, 'value'],
-      [{ host: 'git.example' }, 'host'],
+      [{ host: 'https://login.example' }, 'host'],
+      [{ username: 'robot' }, 'username'],
     ];
     for (const [body, field] of wrong) {
       const answer = await app.http<{ errors?: unknown }>(owner, 'POST', path(), { name: 'FINE', value: VALUE, ...body });

@@ -71,7 +71,7 @@ describe('secrets of a conversation', () => {
       );
       for (const name of names) await keep(name, scope, value, `${scope} wins`);
     }
-    await keep('SHARED', 'org', '', 'for the setup script');
+    await keep('SHARED', 'org', '', 'for the setup script', { host: 'login.example' });
     await keep('ELSE', 'environment', 'production', 'not this one');
     await keep('ELSE', 'repository', `${key}-other`, 'not this one');
     await keep('ELSE', 'person', 'usr_b', 'not this one');
@@ -89,6 +89,7 @@ describe('secrets of a conversation', () => {
         CONVERSATION: 'conversation wins',
         SHARED: 'for the setup script',
       },
+      hosts: { SHARED: 'login.example' },
       git: [{ name: 'MINE', host: 'git.example', username: 'x-access-token', password: 'my token' }],
     });
     const session = scene.peers.sessions.get(id);
@@ -139,7 +140,7 @@ describe('secrets of a conversation', () => {
     expect(given(id)?.variables).toEqual({ LATER: 'came later on' });
     await forget();
     await again();
-    expect(given(id)).toEqual({ variables: {}, git: [] });
+    expect(given(id)).toEqual({ variables: {}, hosts: {}, git: [] });
   });
 
   it('that cannot be opened end no start and let none go on without them', async () => {

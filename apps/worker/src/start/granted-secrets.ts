@@ -58,6 +58,7 @@ export class GrantedSecrets {
 
   private async opened(orgId: string, granted: readonly SealedSecret[]): Promise<SandboxSecrets> {
     const variables: SandboxSecrets['variables'] = {};
+    const hosts: NonNullable<SandboxSecrets['hosts']> = {};
     const git: SandboxSecrets['git'] = [];
     let size = 0;
     for (const secret of granted) {
@@ -66,11 +67,13 @@ export class GrantedSecrets {
         throw new SlipwayError('secret.unreadable', `The secret ${name} cannot be opened.`, { cause: error });
       });
       size += Buffer.byteLength(value);
-      if (kind === 'variable') variables[name] = value;
-      else if (host !== null) git.push({ name, host, username: username ?? ANY_USER, password: value });
+      if (kind === 'variable') {
+        variables[name] = value;
+        if (host !== null) hosts[name] = host;
+      } else if (host !== null) git.push({ name, host, username: username ?? ANY_USER, password: value });
     }
     if (size > MAX_TOGETHER) throw new SlipwayError('secret.too-large', `They are ${size} bytes together; ${MAX_TOGETHER} can be given to one conversation.`);
-    return { variables, git };
+    return { variables, hosts, git };
   }
 }
 

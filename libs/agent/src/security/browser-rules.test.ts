@@ -9,6 +9,10 @@ const opens = (url: string) => risk({ kind: 'BrowserNavigateAction', url });
 const types = (text: string) => risk({ kind: 'BrowserTypeAction', index: 0, text });
 
 describe('what the rules say of an action of the browser', () => {
+  it('call it MEDIUM to type a secret by name', () => {
+    expect([types('<secret>PASSWORD</secret>\n'), types('<secret:PASSWORD>'), types('the secret of PASSWORD')]).toEqual(['MEDIUM', 'MEDIUM', 'UNKNOWN']);
+  });
+
   it('call it HIGH to send what looks like a secret, in an address or a field', () => {
     const secrets = [`ghp_${'a1'.repeat(18)}`, 'AKIAIOSFODNN7EXAMPLE', '-----BEGIN OPENSSH PRIVATE KEY-----', `sk-${'x'.repeat(30)}`];
     for (const secret of secrets) {

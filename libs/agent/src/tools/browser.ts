@@ -52,7 +52,7 @@ export const BROWSER_TOOLS: readonly Tool[] = [
   {
     definition: define(
       'browser_type',
-      'Puts text into a field in place of what it holds. A line feed at the end presses Enter. In a list it chooses the option of that text; a file field takes the path of a file in the workspace.',
+      'Puts text into a field in place of what it holds. A line feed at the end presses Enter. In a list it chooses the option of that text; a file field takes the path of a file in the workspace. To type a secret that you know only by name, write <secret>NAME</secret>: you never see its value, and only its site takes it.',
       { index: INDEX, text: { type: 'string', description: 'Empty clears the field.' } },
       ['index', 'text'],
     ),

@@ -21,7 +21,10 @@ export const BrowserClickAction = z.looseObject({ kind: z.literal('BrowserClickA
 export const BrowserTypeAction = z.looseObject({
   kind: z.literal('BrowserTypeAction'),
   index,
-  /** Takes the place of what is there; a line feed is the Enter key. For a list its option, for a file field a path in the workspace. */
+  /**
+   * Takes the place of what is there; a line feed is the Enter key. For a list its option, for a file field a path in the workspace.
+   * `<secret>NAME</secret>` stands for the value of that secret, where its site takes it.
+   */
   text: z.string().max(MAX_TYPED_LENGTH),
 });
 export const BrowserGetStateAction = z.looseObject({ kind: z.literal('BrowserGetStateAction'), include_screenshot: z.boolean().default(false) });

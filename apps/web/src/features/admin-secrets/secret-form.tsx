@@ -40,7 +40,8 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
     schema: whose === 'org' ? CreateSecret : CreateOwnSecret,
     requestOf: ({ host, username, scope, scopeValue, ...values }) => ({
       ...values,
-      ...(values.kind === 'git' ? { host, ...(username === '' ? {} : { username }) } : {}),
+      ...(values.kind === 'git' || host !== '' ? { host } : {}),
+      ...(values.kind === 'git' && username !== '' ? { username } : {}),
       ...(whose === 'org' ? { scope, ...(scope === 'org' ? {} : { scopeValue }) } : {}),
     }),
     send: (body) =>
@@ -93,7 +94,24 @@ function NewSecret({ whose, onClose, onMade }: { whose: Whose; onClose: () => vo
             )}
           </Field>
         </div>
-      ) : null}
+      ) : (
+        <Field
+          label="Site for the browser"
+          hint="The agent’s browser types it by name into pages of this host over https, and of no other. Empty: only into servers of the sandbox."
+          error={form.error('host')}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              value={values.host}
+              placeholder="login.example.com"
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => form.set('host', event.target.value)}
+            />
+          )}
+        </Field>
+      )}
       <ValueField value={values.value} error={form.error('value')} onChange={(value) => form.set('value', value)} />
       {whose === 'org' ? (
         <Field label="Who gets it" error={form.error('scope')}>

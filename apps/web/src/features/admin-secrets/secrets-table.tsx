@@ -32,7 +32,7 @@ export function SecretsTable({
         </span>
       ),
     },
-    { label: 'Kind', cell: (secret) => (secret.kind === 'git' ? <span className="break-words">git at {secret.host}</span> : 'variable') },
+    { label: 'Kind', cell: (secret) => (secret.kind === 'git' ? <span className="break-words">git at {secret.host}</span> : <Variable host={secret.host} />) },
     ...(whose === 'org' ? [{ label: 'Who gets it', cell: (secret: Secret) => <Scope secret={secret} /> }] : []),
     { label: 'Last used', cell: (secret) => (secret.lastUsedAt === null ? <span className="text-ink-muted">never</span> : <Ago at={secret.lastUsedAt} />) },
     {
@@ -53,6 +53,10 @@ export function SecretsTable({
     },
   ];
   return <Table label={label} columns={columns} rows={secrets} rowKey={(secret) => secret.id} />;
+}
+
+function Variable({ host }: { host: string | null }) {
+  return host === null ? 'variable' : <span className="break-words">variable, typed at {host}</span>;
 }
 
 function Scope({ secret }: { secret: Secret }) {

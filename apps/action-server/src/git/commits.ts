@@ -67,14 +67,24 @@ async function commitsAfter(repository: Repository, base: string, start: string)
   return new Set(text.toString().split('\n'));
 }
 
-/** `\x01hash\0short\0author\0date\0subject\0`, then a field that begins with a colon for each file, and its name. */
+/**
+ * `\x01hash\0short\0author\0date\0subject\0`, then for each file a field that begins with a colon, and its name. Read by position: what people write into names and
+ * subjects may hold any byte but NUL.
+ */
 function parseCommits(text: Buffer): Array<Omit<GitCommit, 'since_base'>> {
-  return text
-    .toString()
-    .split('\x01')
-    .slice(1)
-    .map((part) => {
-      const [sha = '', short_sha = '', author = '', timestamp = '', subject = '', ...rest] = part.split('\0');
-      return { sha, short_sha, author, timestamp, subject, files: rest.filter((field) => /^\n?:\d{6} \d{6} /.test(field)).length };
-    });
+  const fields = text.toString().split('\0');
+  const commits: Array<Omit<GitCommit, 'since_base'>> = [];
+  for (let at = 0; at < fields.length; ) {
+    const field = fields[at] as string;
+    if (/^\n?:\d{6} \d{6} /.test(field)) {
+      const commit = commits.at(-1);
+      if (commit !== undefined) commits[commits.length - 1] = { ...commit, files: commit.files + 1 };
+      at += 2;
+    } else if (field.startsWith('\x01')) {
+      const [sha = '', short_sha = '', author = '', timestamp = '', subject = ''] = fields.slice(at, at + 5);
+      commits.push({ sha: sha.slice(1), short_sha, author, timestamp, subject, files: 0 });
+      at += 5;
+    } else at += 1;
+  }
+  return commits;
 }

@@ -30,7 +30,7 @@ export async function openRepository({ directory, environment }: GitWorkspace, w
   const { exitCode, stdout, stderr } = await git(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'], options);
   const [root, gitDirectory] = stdout.toString().split('\n');
   if (exitCode !== 0 || !root || !gitDirectory) throw new SlipwayError('repository.not-found', notOpened(wanted, stderr));
-  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await withoutFilters(options) };
+  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await withoutPrograms(options) };
 }
 
 /** In words for a person; git's own, where it found something that it cannot read. */
@@ -44,17 +44,22 @@ function notOpened(wanted: string, stderr: string): string {
 }
 
 /**
- * The environment in which files are taken as they are: a filter of the repository's configuration is a program of its choice. A file that a filter would have
- * changed on its way in (Git LFS) counts as changed only when it was touched.
+ * The environment in which git starts nothing that the configuration defines by a name of its choice. Files are taken as they are: one that a filter would have changed
+ * on its way in (Git LFS) counts as changed only when it was touched. Hooks that stand in the configuration (git 2.54) are switched off one by one, since
+ * `core.hooksPath` is not about them and a switch for all of an event came later.
  */
-async function withoutFilters(options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> }): Promise<Record<string, string>> {
-  const { stdout } = await git(['config', '--null', '--name-only', '--get-regexp', '^filter\\..*\\.(clean|smudge|process|required)$'], options);
-  const names = [...new Set(stdout.toString().split('\0').filter(Boolean))];
+async function withoutPrograms(options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> }): Promise<Record<string, string>> {
+  const { stdout } = await git(
+    ['config', '--null', '--name-only', '--get-regexp', '^(filter\\..*\\.(clean|smudge|process|required)|hook\\..*\\.[a-z]+)$'],
+    options,
+  );
+  const found = stdout.toString().split('\0').filter(Boolean);
+  const names = [...new Set(found.map((name) => (name.startsWith('hook.') ? `${name.slice(0, name.lastIndexOf('.'))}.enabled` : name)))];
   const before = Number(options.env['GIT_CONFIG_COUNT'] ?? 0);
   const env: Record<string, string> = { ...options.env, GIT_CONFIG_COUNT: String(before + names.length) };
   for (const [index, name] of names.entries()) {
     env[`GIT_CONFIG_KEY_${before + index}`] = name;
-    env[`GIT_CONFIG_VALUE_${before + index}`] = name.endsWith('.required') ? 'false' : '';
+    env[`GIT_CONFIG_VALUE_${before + index}`] = name.endsWith('.required') || name.startsWith('hook.') ? 'false' : '';
   }
   return env;
 }

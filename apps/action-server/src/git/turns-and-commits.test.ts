@@ -9,6 +9,8 @@ import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { listChanges } from './changes.js';
+import { gitOutput } from './git.js';
+import { openRepository } from './repository.js';
 import { TurnMarks } from './turn-marks.js';
 
 const TURN = '00000000-0000-4000-8000-000000000001';
@@ -237,6 +239,20 @@ describe('repositories of a workspace', () => {
       expect((await json<GitCommitsPage>('/git/commits?path=repository')).commits.map(({ since_base }) => since_base)).toEqual([null, null]);
     });
 
+    it('are read right whatever stands in their subject, their author or the names of their files', async () => {
+      const subject = '\x01x\x01 :100644 100644 a b M \x1b[31m';
+      write('\x01odd\n:100644 100644 name', 'x');
+      write(':100644 100644 also', 'x');
+      git(repository, 'add', '-A');
+      git(repository, '-c', 'user.name=\x01A \x1e B', 'commit', '-qm', subject);
+      const { commits } = await json<GitCommitsPage>('/git/commits?path=repository&limit=5');
+      expect(commits.map(({ subject: said, files, author }) => [said, files, author])).toEqual([
+        [subject, 2, expect.stringContaining('A')],
+        ['base', 3, 't'],
+      ]);
+      expect(commits.map(({ sha }) => sha)).toEqual(git(repository, 'log', '--format=%H').trim().split('\n'));
+    });
+
     it('come in pages that new commits do not shift', async () => {
       for (let index = 0; index < 6; index += 1) commit(`c${index}`);
       const subjects = (page: GitCommitsPage): string[] => page.commits.map(({ subject }) => subject);
@@ -351,6 +367,11 @@ describe('repositories of a workspace', () => {
       ['filter.trap.required', 'true'],
       ['filter.odd=name.clean', trap],
       ['gpg.program', trap],
+      ...['index', 'a b.c=d', 'Checkout'].flatMap((name) => [
+        [`hook.${name}.command`, trap],
+        [`hook.${name}.event`, name === 'Checkout' ? 'post-checkout' : 'post-index-change'],
+        [`hook.${name}.enabled`, 'true'],
+      ]),
       ['log.showSignature', 'true'],
       ['remote.origin.url', `ext::${trap}`],
       ['remote.origin.promisor', 'true'],
@@ -387,6 +408,11 @@ describe('repositories of a workspace', () => {
     ])
       await (await server.send('GET', route)).text().catch(() => '');
     expect(existsSync(sprung)).toBe(false);
+    // Whether git knows of hooks in its configuration or not: it is told that none of them is to run.
+    const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: '/nonexistent' });
+    const { root: cwd, signal, env } = await openRepository({ directory: server.workspace, environment }, 'repository', new AbortController().signal);
+    for (const name of ['index', 'a b.c=d', 'Checkout'])
+      expect((await gitOutput(['config', '--type=bool', '--get', `hook.${name}.enabled`], { cwd, signal, env })).toString()).toBe('false\n');
     // By names alone: the lines of what is not here cannot be counted.
     expect(await since()).toEqual(['DELETED b/c.txt', 'UPDATED a.txt']);
     expect(statSync(trap).mode & 0o111).toBeGreaterThan(0);

@@ -115,7 +115,7 @@ export function createRoutes({
     },
     shells.watch,
   );
-  const mcp = new McpSets({ environment, outputDirectory: path.join(outputs, 'mcp') });
+  const mcp = new McpSets({ environment, outputDirectory: path.join(outputs, 'mcp'), stateDirectory });
   const [history, turns] = [new EditHistory(), new OneAtATime()];
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });

@@ -20,6 +20,8 @@ export interface McpServerDeps {
   readonly environment: ShellEnvironment;
   readonly directory: string;
   readonly outputDirectory: string;
+  /** As `markOf` has it. */
+  readonly mark: string;
   readonly changed: () => void;
 }
 
@@ -97,9 +99,9 @@ export class McpServer {
   }
 
   async #connect(): Promise<void> {
-    const { environment, directory } = this.deps;
+    const { environment, directory, mark } = this.deps;
     try {
-      this.#spec = specOf(this.config, { variables: environment.given(), base: environment.unattended(), directory });
+      this.#spec = specOf(this.config, { variables: environment.given(), base: environment.unattended(), directory, mark });
       const { connect } = await import('./connection.js');
       const connection: Connection = await connect(
         this.#spec,

@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
@@ -5,7 +7,7 @@ import { killMarked } from '../process/process-table.js';
 import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';
 import { McpServer, type McpServerDeps } from './mcp-server.js';
-import { MARK, RUN, type ServerSpec, specOf } from './server-spec.js';
+import { MARK, markOf, type ServerSpec, specOf } from './server-spec.js';
 import { cleanTools, nameTools } from './tool-list.js';
 import { observationOf } from './tool-result.js';
 
@@ -14,11 +16,19 @@ const WAIT_MS = 25_000;
 /** Conversations with servers at once. */
 const MAX_SETS = 50;
 const MAX_DROPPED = 20;
+/** Servers that nobody has asked after for so long are nobody's: their conversation ended while it could not say so. Milliseconds; several questions long. */
+const UNHEARD_MS = 120_000;
+/** There while servers of this sandbox may run. */
+const RAN = 'mcp-servers-ran';
 
 interface McpSet {
   readonly servers: readonly McpServer[];
   revision: number;
   readonly waiting: Set<() => void>;
+  /** Calls that are under way. */
+  calls: number;
+  /** When it was last asked after. */
+  heardAt: number;
 }
 
 /** The tool servers of every conversation in this sandbox, each conversation's by itself. Nothing is loaded before there is one. */
@@ -27,7 +37,20 @@ export class McpSets {
   /** No revision is ever another set's too: who asks with one of before is answered at once. */
   #revisions = 0;
 
-  constructor(private readonly deps: Omit<McpServerDeps, 'changed' | 'directory'>) {}
+  readonly #deps: Omit<McpServerDeps, 'changed' | 'directory'>;
+  readonly #ran: string;
+  #sweep: NodeJS.Timeout | undefined;
+
+  /** What an earlier process of this sandbox could not end, because it was killed, ends now. */
+  constructor(
+    deps: Omit<McpServerDeps, 'changed' | 'directory' | 'mark'> & { readonly stateDirectory: string },
+    private readonly unheardMs = UNHEARD_MS,
+  ) {
+    const { stateDirectory, ...rest } = deps;
+    this.#deps = { ...rest, mark: markOf(stateDirectory) };
+    this.#ran = path.join(stateDirectory, RAN);
+    if (existsSync(this.#ran)) this.#killAll();
+  }
 
   /** Answers before any server is reached. Those of before end. @throws SlipwayError `request.invalid` */
   use(name: string, { servers, cwd }: McpServersRequest): void {
@@ -40,17 +63,28 @@ export class McpSets {
       set.revision = this.#revisions;
       for (const wake of set.waiting) wake();
     };
-    const deps = { ...this.deps, directory: cwd, changed };
+    const deps = { ...this.#deps, directory: cwd, changed };
     this.#revisions += 1;
-    const set: McpSet = { servers: wanted.map(([server, config]) => new McpServer(server, config, deps)), revision: this.#revisions, waiting: new Set() };
+    const set: McpSet = {
+      servers: wanted.map(([server, config]) => new McpServer(server, config, deps)),
+      revision: this.#revisions,
+      waiting: new Set(),
+      calls: 0,
+      heardAt: performance.now(),
+    };
     this.#sets.set(name, set);
+    this.#note();
     for (const server of set.servers) server.start();
   }
 
   /** When there is something new since `after`, or after a while. @throws SlipwayError `resource.not-found` for a conversation without servers: this process may be a new one. */
   async tools(name: string, after: number, signal: AbortSignal): Promise<McpToolsResponse> {
     const set = this.#set(name);
-    if (set.revision === after) await newsOf(set, signal);
+    set.heardAt = performance.now();
+    if (set.revision === after)
+      await newsOf(set, signal).finally(() => {
+        set.heardAt = performance.now();
+      });
     const { tools, left } = nameTools(set.servers);
     return {
       revision: set.revision,
@@ -68,21 +102,29 @@ export class McpSets {
 
   /** @throws SlipwayError `resource.not-found`, or the signal's reason. */
   async call(name: string, request: McpCallRequest, signal: AbortSignal): Promise<McpCallResponse> {
-    const server = this.#set(name).servers.find((each) => each.name === request.server);
+    const set = this.#set(name);
+    const server = set.servers.find((each) => each.name === request.server);
     if (server === undefined) throw new SlipwayError('resource.not-found', `This conversation has no MCP server ${request.server}.`);
-    return { observation: await server.call(request, signal) };
+    set.calls += 1;
+    try {
+      return { observation: await server.call(request, signal) };
+    } finally {
+      set.calls -= 1;
+      set.heardAt = performance.now();
+    }
   }
 
   /** Reaches a server once, for somebody who wants to know whether its settings are right. Never rejects for what the server does. */
   async test({ server, timeout, tool_call: wish }: McpTestRequest, directory: string, signal: AbortSignal): Promise<McpTestResponse> {
-    const { environment, outputDirectory } = this.deps;
+    const { environment, outputDirectory, mark } = this.#deps;
+    this.#note();
     const { type, transport, ...config } = server;
     const limit = AbortSignal.timeout(timeout * 1000);
     const both = AbortSignal.any([signal, limit]);
     let spec: ServerSpec | null = null;
     let connection: Connection | undefined;
     try {
-      spec = specOf({ ...config, transport: type ?? transport }, { variables: environment.given(), base: environment.unattended(), directory });
+      spec = specOf({ ...config, transport: type ?? transport }, { variables: environment.given(), base: environment.unattended(), directory, mark });
       const { connect } = await import('./connection.js');
       connection = await connect(spec, { broken: () => {}, toolsChanged: () => {} }, both);
       const { tools } = cleanTools((await orEnded(connection.listTools(), both)).tools);
@@ -115,9 +157,27 @@ export class McpSets {
 
   /** At the end of this process: what a server started ends at once. */
   close(): void {
-    const any = this.#sets.size > 0;
+    clearInterval(this.#sweep);
     for (const name of [...this.#sets.keys()]) this.end(name);
-    if (any) killMarked(`${MARK}=${RUN}`);
+    if (existsSync(this.#ran)) this.#killAll();
+  }
+
+  #killAll(): void {
+    killMarked(`${MARK}=${this.#deps.mark}`);
+  }
+
+  /** Before the first server: a process that comes after this one looks for what is left of them. A full disk keeps no server from its work. */
+  #note(): void {
+    if (this.#sweep !== undefined) return;
+    this.#sweep = setInterval(() => this.#endUnheard(), this.unheardMs / 8).unref();
+    try {
+      writeFileSync(this.#ran, '');
+    } catch {}
+  }
+
+  #endUnheard(): void {
+    const now = performance.now();
+    for (const [name, { waiting, calls, heardAt }] of this.#sets) if (waiting.size === 0 && calls === 0 && now - heardAt > this.unheardMs) this.end(name);
   }
 
   #set(name: string): McpSet {

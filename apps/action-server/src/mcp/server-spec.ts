@@ -1,9 +1,13 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts';
 
-/** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with `RUN`, that of this process. */
+/** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with the mark of the sandbox. */
 export const MARK = 'SLIPWAY_MCP_SERVER';
-export const RUN = randomUUID();
+
+/** What marks the servers of a sandbox, whichever of its tool processes started them. */
+export function markOf(stateDirectory: string): string {
+  return `${createHash('sha256').update(stateDirectory).digest('hex').slice(0, 16)}-`;
+}
 
 /** A server as it is reached: every text is what it will be, secrets too. Never logged. */
 export type ServerSpec =
@@ -51,10 +55,14 @@ const CORRECT = 'Correct the settings of the server.';
 
 /**
  * @param variables what `${NAME}` may name.
+ * @param mark of the sandbox.
  * @param base environment of a program; a server's own variables come on top.
  * @throws NotReachable
  */
-export function specOf(config: McpServerConfig, { variables, base, directory }: { variables: Env; base: Env; directory: string }): ServerSpec {
+export function specOf(
+  config: McpServerConfig,
+  { variables, base, directory, mark }: { variables: Env; base: Env; directory: string; mark: string },
+): ServerSpec {
   const text = (value: string): string => expand(value, variables);
   const texts = (record: Env): Record<string, string> => Object.fromEntries(Object.entries(record).map(([name, value]) => [name, text(value)]));
   const callMs = config.timeout == null ? CALL_MS : config.timeout * 1000;
@@ -75,7 +83,7 @@ export function specOf(config: McpServerConfig, { variables, base, directory }: 
     kind: 'stdio',
     command: text(config.command),
     args: (config.args ?? []).map(text),
-    env: { ...base, ...texts(config.env ?? {}), [MARK]: `${RUN}-${randomUUID()}` },
+    env: { ...base, ...texts(config.env ?? {}), [MARK]: `${mark}${randomUUID()}` },
     cwd: config.cwd == null ? directory : text(config.cwd),
     callMs,
   };

@@ -25,11 +25,15 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** @param env beside what it needs. `HOME` is a folder of its own; with `HOME_DIR` the home is kept with the workspace. */
-export async function startActionServer(env: (home: string) => Readonly<Record<string, string>> = () => ({})): Promise<RunningServer> {
-  const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-action-'));
+/**
+ * @param env beside what it needs. `HOME` is a folder of its own; with `HOME_DIR` the home is kept with the workspace.
+ * @param known folder of an earlier one, which then goes on in it.
+ */
+export async function startActionServer(env: (home: string) => Readonly<Record<string, string>> = () => ({}), known?: string): Promise<RunningServer> {
+  const folder = known ?? (await mkdtemp(path.join(os.tmpdir(), 'slipway-action-')));
   const [workspace, stateDirectory] = [path.join(folder, 'workspace'), path.join(folder, 'state')];
-  await mkdir(workspace);
+  await mkdir(workspace, { recursive: true });
+  await rm(path.join(stateDirectory, 'action-server.json'), { force: true });
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'],

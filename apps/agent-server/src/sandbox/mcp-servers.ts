@@ -22,6 +22,9 @@ const FIRST_TOOLS_MS = 2_000;
 /** Longer than the tool process keeps a question open. Milliseconds. */
 const ASK_MS = 40_000;
 const AGAIN_MS = 1_000;
+/** One try to tell the tool process that its servers are not wanted any more, and how many there are. Milliseconds. */
+const END_MS = 10_000;
+const END_TRIES = 60;
 /** How long a call waits for the servers of a tool process that was started anew. Milliseconds. */
 const GIVEN_AGAIN_MS = 15_000;
 const LOOK_MS = 100;
@@ -46,6 +49,7 @@ export class McpServers implements ComingTools {
   private watch: Watch | undefined;
   private states: readonly McpServerState[] = [];
   private updates = 0;
+  private leaving: AbortController | undefined;
 
   /** @param note puts a change into the log. */
   constructor(
@@ -57,6 +61,8 @@ export class McpServers implements ComingTools {
   /** In place of those of before. @throws SlipwayError `request.invalid` */
   begin({ agent, workspace }: StartConversationRequest): void {
     this.end();
+    // Those that come take the place of those that went.
+    this.leaving?.abort();
     const config = agent.mcp_config ?? {};
     if (!Object.values(config).some(({ enabled }) => enabled)) return;
     this.deps.mask.add(proofsIn(config));
@@ -78,7 +84,7 @@ export class McpServers implements ComingTools {
     await Promise.race([this.watch.settled, new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))]);
   }
 
-  /** The servers end with the conversation. Best effort: a tool process that is away runs none. */
+  /** The servers end with the conversation: the tool process is told so until it has heard it. One that is away meanwhile ends them by itself, as soon as it is back or has not been asked after them for a while. */
   end(): void {
     const { watch } = this;
     if (watch === undefined) return;
@@ -86,7 +92,20 @@ export class McpServers implements ComingTools {
     this.tools = NONE;
     this.states = [];
     watch.end.abort(new Error('the conversation does not follow its servers any more'));
-    this.deps.actionServer.request('PUT', this.path('servers'), { servers: {}, cwd: watch.directory }, AbortSignal.timeout(AGAIN_MS)).catch(() => {});
+    this.leaving = new AbortController();
+    void this.leave(watch.directory, this.leaving.signal);
+  }
+
+  private async leave(cwd: string, taken: AbortSignal): Promise<void> {
+    for (let tries = 0; tries < END_TRIES && !taken.aborted; tries += 1) {
+      const limit = AbortSignal.any([taken, AbortSignal.timeout(END_MS)]);
+      const status = await this.deps.actionServer.request('PUT', this.path('servers'), { servers: {}, cwd }, limit).then(
+        (answer) => answer.status,
+        () => null,
+      );
+      if (status !== null && status < 500) return;
+      await wait(AGAIN_MS, undefined, { signal: taken, ref: false }).catch(() => {});
+    }
   }
 
   /** A tool process that is a new one is given the servers again first: nothing was done then. */

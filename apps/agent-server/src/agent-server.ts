@@ -98,7 +98,8 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];
-  const router = new Router([...routes, openapiRoute(routes)]);
+  const waits = async (id: string | undefined): Promise<boolean> => (await conversations.get(id)).confirmation.waits;
+  const router = new Router([...conversations.brake.guard(routes, waits), openapiRoute(routes)]);
   const authorize = (request: IncomingMessage): void => {
     activation.authorize(request);
     activity.used();

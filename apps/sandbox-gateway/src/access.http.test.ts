@@ -1,5 +1,6 @@
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { type Grant, PLATFORM, SECRET, SESSION_KEY, TestGateway } from './testing/test-gateway.js';
@@ -154,13 +155,14 @@ describe('who is let in', () => {
     (await gateway.socket(mine.host, '/ws', { cookie, origin: own })).close();
   });
 
-  it('the sandbox never sees what opened the door, and agent-server gets its own key', async () => {
+  it('the sandbox never sees what opened the door, and agent-server gets its own key and knows that it is a person who comes', async () => {
     const cookie = await cookieOf(await gateway.grant(8000, { conversation: mine.conversation, org: mine.org }));
     await gateway.plain('/', {
       host: mine.host,
       cookie: `${cookie}; keycloak_auth=secret`,
       authorization: `Bearer ${mine.token}`,
       'x-forwarded-for': '6.6.6.6',
+      [THROUGH_GATEWAY_HEADER]: 'nobody',
       connection: 'x-mine',
       'x-mine': '1',
     });
@@ -168,7 +170,7 @@ describe('who is let in', () => {
     socket.close();
     for (const seen of gateway.upstream.seen.slice(-2)) {
       expect(JSON.stringify(seen)).not.toMatch(/slp_sbx_|keycloak_auth|6\.6\.6\.6|x-mine/);
-      expect(seen.headers['x-session-api-key']).toBe(SESSION_KEY);
+      expect([seen.headers['x-session-api-key'], seen.headers[THROUGH_GATEWAY_HEADER]]).toEqual([SESSION_KEY, 'sandbox-gateway']);
     }
     expect(gateway.upstream.seen.at(-2)?.headers['cookie']).toBeUndefined();
   });

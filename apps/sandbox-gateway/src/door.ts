@@ -15,7 +15,7 @@ import type { GatewayMetrics } from './metrics.js';
 import { answerProblem, type ProblemAnswers, refuseUpgrade } from './problem-answer.js';
 import { isFirstFrameSocket, relayAfterFirstFrame } from './proxy/first-frame.js';
 import { forward } from './proxy/http-forward.js';
-import { requestHeaders } from './proxy/request-headers.js';
+import { agentServerHeaders, requestHeaders } from './proxy/request-headers.js';
 import { responseHeaders } from './proxy/response-headers.js';
 import { openTunnel } from './proxy/upgrade.js';
 import type { Addresses, SandboxAddress } from './routing/address.js';
@@ -244,7 +244,7 @@ export class Door {
 }
 
 function keyOf(target: Target): Record<string, string> {
-  return target.sessionKey === null ? {} : { 'x-session-api-key': target.sessionKey };
+  return target.sessionKey === null ? {} : agentServerHeaders(target.sessionKey);
 }
 
 function leaving(): SlipwayError {

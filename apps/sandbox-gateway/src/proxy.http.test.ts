@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createConnection } from 'node:net';
 import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { WebSocket } from 'ws';
@@ -176,7 +177,10 @@ describe('what goes through', () => {
     for (let index = 0; index < 50; index += 1) socket.send(`frame ${index}`);
     await until('every frame came back', () => got.length === 50);
     expect(got).toEqual(Array.from({ length: 50 }, (_, index) => `frame ${index}`));
-    expect(gateway.upstream.seen.at(-1)).toMatchObject({ url: '/sockets/events/abc?resend_mode=all', headers: { 'x-session-api-key': SESSION_KEY } });
+    expect(gateway.upstream.seen.at(-1)).toMatchObject({
+      url: '/sockets/events/abc?resend_mode=all',
+      headers: { 'x-session-api-key': SESSION_KEY, [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' },
+    });
     for (const first of [
       '{"type":"auth","session_api_key":"wrong"}',
       '{"type":"message"}',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GivenSkill } from './actions/skills.js';
 import { AgentDefinition } from './actions/sub-agents.js';
-import { ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
+import { ConfirmationMode, ConfirmationPolicy, SecurityAnalyzer } from './confirmation.js';
 import { ConversationEvent, ConversationStats, EXECUTION_STATUSES, TextContent } from './conversation-event.js';
 import { HookConfig } from './hooks.js';
 import { McpConfig } from './mcp.js';
@@ -79,12 +79,15 @@ export const StartConversationRequest = z.looseObject({
       systemMessageSuffix: z.string().optional(),
       /** No change of `max_iterations` goes beyond it. */
       iterationCeiling: z.int().positive().optional(),
+      /** What of asking first the organization keeps in its own hands in this sandbox: by sandbox-gateway nobody gets around it. Absent: what was said before holds. */
+      brake: z.object({ floor: ConfirmationMode, fourEyes: z.boolean() }).optional(),
       /** What an agent that has worked before must know before it goes on, such as that its files are gone. Told once an epoch, as a message that its person reads too. */
       notice: z.string().min(1).max(2_000).optional(),
     })
     .optional(),
 });
 export type StartConversationRequest = z.infer<typeof StartConversationRequest>;
+export type OrgBrake = NonNullable<NonNullable<StartConversationRequest['slipway']>['brake']>;
 
 /**
  * `POST /api/slipway/secrets`, before the workspace is made: everything that the conversation may have, in place of what was handed over before. Kept in memory

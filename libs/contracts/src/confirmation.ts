@@ -63,10 +63,18 @@ export const RespondToConfirmationRequest = z.looseObject({
   accept: z.boolean(),
   reason: z.string().max(10_000).default('User rejected the action.'),
   slipway: z
-    .object({ by: z.string().max(200), action_ids: z.array(z.uuid()).optional(), run: z.boolean().default(false), rule: ConfirmationRule.optional() })
+    .object({
+      by: z.string().max(200).optional(),
+      action_ids: z.array(z.uuid()).optional(),
+      run: z.boolean().default(false),
+      rule: ConfirmationRule.optional(),
+    })
     .optional(),
 });
 export type RespondToConfirmationRequest = z.infer<typeof RespondToConfirmationRequest>;
+
+/** The same over agent-server's socket `/sockets/events/{id}`. A refusal comes back as a `ConversationErrorEvent`, to its sender alone. */
+export const ConfirmationFrame = RespondToConfirmationRequest.extend({ type: z.literal('confirmation') });
 
 /** Value of a state update with key `confirmation`: an answer that was given, for the log. */
 export const ConfirmationAnswer = z.looseObject({

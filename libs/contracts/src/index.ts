@@ -50,6 +50,7 @@ export {
   GitDiff,
   type LlmSettings,
   NavigateConversationRequest,
+  type OrgBrake,
   SandboxSecrets,
   SendEventRequest,
   StartConversationRequest,
@@ -122,6 +123,7 @@ export {
   AnswerConfirmation,
   CONFIRMATION_MODES,
   ConfirmationAnswer,
+  ConfirmationFrame,
   ConfirmationMode,
   ConfirmationPolicy,
   ConfirmationRule,
@@ -360,6 +362,7 @@ export {
   SandboxAccessList,
   SandboxTicketForm,
   sandboxPortOf,
+  THROUGH_GATEWAY_HEADER,
 } from './sandbox-access.js';
 export {
   ListSandboxesQuery,

@@ -21,6 +21,9 @@ export function sandboxPortOf(given: string | number): number | null {
   return port >= MIN_SANDBOX_PORT && port <= 65_535 && !CLOSED_SANDBOX_PORTS.has(port) ? port : null;
 }
 
+/** sandbox-gateway puts it on whatever it hands on to agent-server, and nobody else can: what has it comes from a person or their program. Any value. */
+export const THROUGH_GATEWAY_HEADER = 'x-slipway-through';
+
 /** `POST …/sandbox-access`. */
 export const GrantSandboxAccess = z.object({
   port: z.union([z.enum(NAMES), z.int().min(1).max(65_535)]),

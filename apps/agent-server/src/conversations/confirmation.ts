@@ -83,6 +83,7 @@ export class Confirmation {
         (asked !== undefined && (asked.length !== pending.length || pending.some(({ id }) => !asked.includes(id))))
       )
         throw new SlipwayError('conversation.nothing-to-confirm', 'What this answers no longer waits for an answer.');
+      const by = slipway?.by === undefined ? {} : { by: slipway.by };
       const answer = stamp(this.stamps, {
         kind: 'ConversationStateUpdateEvent',
         source: 'user',
@@ -90,13 +91,13 @@ export class Confirmation {
         value: {
           accepted: accept,
           action_ids: pending.map(({ id }) => id),
-          ...(slipway === undefined ? {} : { by: slipway.by }),
+          ...by,
           ...(accept ? {} : { reason }),
         },
       });
       const { settings } = this;
       const rule =
-        accept && slipway?.rule !== undefined ? [this.said({ ...settings, rules: [...settings.rules, { ...slipway.rule, by: slipway.by }].slice(-100) })] : [];
+        accept && slipway?.rule !== undefined ? [this.said({ ...settings, rules: [...settings.rules, { ...slipway.rule, ...by }].slice(-100) })] : [];
       await this.log.append([answer, ...rule, ...(accept ? [] : this.rejections(reason))]);
       return accept || slipway?.run === true;
     });

@@ -21,6 +21,7 @@ import { countConversations, searchConversations } from './conversation-search.j
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { ModelProofs } from './model-proofs.js';
+import { isOutside, withoutName } from './org-brake.js';
 import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
@@ -110,7 +111,8 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       return SUCCESS;
     }),
     on('POST', '/events/respond_to_confirmation', async (conversation, { request }) => {
-      await conversation.respond(parseOrThrow(RespondToConfirmationRequest, await readJson(request)));
+      const answer = parseOrThrow(RespondToConfirmationRequest, await readJson(request));
+      await conversation.respond(isOutside(request) ? withoutName(answer) : answer);
       return SUCCESS;
     }),
     on('POST', '/secrets', async (_conversation, { request, signal }) => {

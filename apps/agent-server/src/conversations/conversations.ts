@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Conversation, type ConversationDeps } from './conversation.js';
+import { Brake } from './org-brake.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
@@ -13,6 +14,7 @@ export class Conversations {
   /** Starts of one conversation wait for each other. */
   private readonly starting = new Map<string, Promise<unknown>>();
   private found: Promise<void> | undefined;
+  readonly brake = new Brake();
 
   constructor(
     readonly directory: string,
@@ -22,6 +24,7 @@ export class Conversations {
   /** @returns the conversation, and whether it is new here. */
   async start(request: StartConversationRequest): Promise<{ conversation: Conversation; created: boolean }> {
     const id = request.conversation_id?.toLowerCase() ?? randomUUID();
+    this.brake.hold(request.slipway?.brake);
     const before = this.starting.get(id);
     const turn = (async () => {
       await before?.catch(() => undefined);

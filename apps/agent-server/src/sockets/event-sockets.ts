@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { SendEventRequest, type StreamingDelta } from '@slipway/contracts';
+import { ConfirmationFrame, SendEventRequest, type StreamingDelta } from '@slipway/contracts';
 import { PACE_LEAVE_MS } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
@@ -10,6 +10,7 @@ import type { Activation } from '../activation/activation.js';
 import type { Conversation } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import { firstSince, utcTime } from '../conversations/event-search.js';
+import { isOutside, withoutName } from '../conversations/org-brake.js';
 import { MAX_BODY_BYTES } from '../http/router.js';
 import type { BashEvents } from '../sandbox/bash-events.js';
 import { followBash } from './bash-sockets.js';
@@ -35,7 +36,10 @@ interface Target {
   readonly channel?: string | undefined;
 }
 
-/** `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live; what the client sends are messages that start a run. */
+/**
+ * `/sockets/events/{id}`: the log of a conversation, from where the client wants it and then live. What the client sends are messages that start a run, and answers to what waits
+ * (`ConfirmationFrame`).
+ */
 export class EventSockets {
   private server: Promise<WebSocketServer> | undefined;
   private readonly subscribers = new Map<string, Set<Subscriber>>();
@@ -103,7 +107,7 @@ export class EventSockets {
       if (socket.readyState !== socket.OPEN) return;
       const count = this.subscribers.get(conversation.id)?.size ?? 0;
       if (count >= MAX_SUBSCRIBERS) return socket.close(CLOSE.busy, 'too many subscribers');
-      const receive = this.subscribe(socket, stream, conversation, query, traceIdOf(headerOf(request, 'traceparent')));
+      const receive = this.subscribe(socket, stream, conversation, query, request);
       for (const [data, isBinary] of take()) receive(data, isBinary);
     } catch (error) {
       if (error instanceof SlipwayError && error.code === 'resource.not-found') return socket.close(CLOSE.unknown, 'there is no such conversation');
@@ -129,9 +133,10 @@ export class EventSockets {
     stream: Duplex,
     conversation: Conversation,
     query: URLSearchParams,
-    traceId: string,
+    request: IncomingMessage,
   ): (data: RawData, isBinary: boolean) => void {
     const { log } = conversation;
+    const traceId = traceIdOf(headerOf(request, 'traceparent'));
     const from = startOf(conversation, query);
     // The first frame tells the client that its subscription stands; every event after it comes, from `from` on.
     sendState(socket, conversation);
@@ -151,7 +156,7 @@ export class EventSockets {
     });
     const ping = setInterval(() => socket.ping(), PING_MS).unref();
     const receive = (data: RawData, isBinary: boolean): void => {
-      if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, data));
+      if (!isBinary) runInContext({ traceId, conversationId: conversation.id }, () => void this.receive(socket, conversation, request, data));
     };
     socket.on('message', receive);
     socket.once('close', () => {
@@ -165,10 +170,16 @@ export class EventSockets {
     return receive;
   }
 
-  private async receive(socket: WebSocket, conversation: Conversation, data: RawData): Promise<void> {
+  private async receive(socket: WebSocket, conversation: Conversation, request: IncomingMessage, data: RawData): Promise<void> {
     try {
       const frame = parseFrame(data);
-      if ((frame as { type?: unknown } | null)?.type === 'auth') return;
+      const type = (frame as { type?: unknown } | null)?.type;
+      if (type === 'auth') return;
+      if (type === 'confirmation') {
+        this.conversations.brake.assertMayAnswer(request);
+        const answer = parseOrThrow(ConfirmationFrame, frame);
+        return await conversation.respond(isOutside(request) ? withoutName(answer) : answer);
+      }
       await conversation.send(parseOrThrow(SendEventRequest, { ...(frame as object), run: true }));
     } catch (error) {
       const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { SANDBOX_TOKEN_PREFIX } from '@slipway/auth/sandbox-access';
+import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { cookiesOf, headerToken } from '../access/credentials.js';
 import type { SandboxAddress } from '../routing/address.js';
 import type { Target } from '../sandboxes/locator.js';
@@ -18,7 +19,15 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'expect',
 ]);
 /** What only we may say. */
-const OURS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-prefix', 'forwarded', 'x-slipway-org']);
+const OURS: ReadonlySet<string> = new Set([
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'x-forwarded-prefix',
+  'forwarded',
+  'x-slipway-org',
+  THROUGH_GATEWAY_HEADER,
+]);
 /** Cookies of Slipway itself, by any of their names: a browser sends them here too where Slipway and sandboxes share a host name. */
 const PLATFORM_COOKIE = /^(__(Host|Secure)-)?(keycloak_auth|slipway_|kc_|oauth_)/i;
 
@@ -52,11 +61,16 @@ export function requestHeaders(request: IncomingMessage, address: SandboxAddress
     } else if (name === 'referer' && value.includes(SANDBOX_TOKEN_PREFIX)) continue;
     out.push(name, value);
   }
-  if (target.sessionKey !== null) out.push('x-session-api-key', target.sessionKey);
+  if (target.sessionKey !== null) out.push(...Object.entries(agentServerHeaders(target.sessionKey)).flat());
   out.push('x-forwarded-for', request.socket.remoteAddress ?? 'unknown', 'x-forwarded-proto', scheme);
   if (request.headers.host !== undefined) out.push('x-forwarded-host', request.headers.host);
   if (address.prefix !== '') out.push('x-forwarded-prefix', address.prefix);
   return out;
+}
+
+/** What agent-server knows of who calls it: that they may, and that it is a person or their program. */
+export function agentServerHeaders(sessionKey: string): Record<string, string> {
+  return { 'x-session-api-key': sessionKey, [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' };
 }
 
 function foreignCookies(header: string): string {

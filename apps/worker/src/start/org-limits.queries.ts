@@ -1,17 +1,22 @@
-import { type AgentType, ConfirmationMode, OrgSettingValues } from '@slipway/contracts';
+import { type AgentType, ConfirmationMode, type OrgBrake, OrgSettingValues } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { stricterMode } from '@slipway/domain';
 
-/** How often the agent of a conversation asks before it acts: its own mode, or the organization's where that is stricter. A mode that cannot be read is `always`: the brake holds. */
-export async function confirmationModeOf(pool: SqlPool, orgId: string, conversationId: string): Promise<ConfirmationMode> {
+/**
+ * How often the agent of a conversation asks before it acts: its own mode, or the organization's where that is stricter; and what of it the organization keeps in its own hands.
+ * What cannot be read is as strict as can be: the brake holds.
+ */
+export async function confirmationOf(pool: SqlPool, orgId: string, conversationId: string): Promise<{ mode: ConfirmationMode; brake: OrgBrake }> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ own: unknown; floor: unknown }>(
-      "SELECT c.confirmation_mode AS own, o.settings -> 'confirmation' AS floor FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2",
+    client.query<{ own: unknown; floor: unknown; four_eyes: unknown }>(
+      "SELECT c.confirmation_mode AS own, o.settings -> 'confirmation' AS floor, o.settings -> 'fourEyes' AS four_eyes FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2",
       [orgId, conversationId],
     ),
   );
   const read = (value: unknown): ConfirmationMode => ConfirmationMode.catch('always').parse(value ?? 'never');
-  return stricterMode(read(rows[0]?.own), read(rows[0]?.floor));
+  const floor = read(rows[0]?.floor);
+  const fourEyes = OrgSettingValues.shape.fourEyes.catch(true).parse(rows[0]?.four_eyes ?? false);
+  return { mode: stricterMode(read(rows[0]?.own), floor), brake: { floor, fourEyes } };
 }
 
 /** Steps that an agent of the organization may take for one message, as its admins have set them; `null` when they have not. */

@@ -16,7 +16,7 @@ import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
 import { mcpServersOf } from './mcp-servers.queries.js';
-import { confirmationModeOf, conversationTermsOf, maxIterationsOf } from './org-limits.queries.js';
+import { confirmationOf, conversationTermsOf, maxIterationsOf } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -236,11 +236,11 @@ export class StartSteps {
     model: Promise<ModelAccess>,
     signal: AbortSignal,
   ): Promise<string> {
-    const [{ llm }, ingestToken, orgLimit, mode, terms, mcpServers] = await Promise.all([
+    const [{ llm }, ingestToken, orgLimit, { mode, brake }, terms, mcpServers] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
-      confirmationModeOf(this.pool, row.orgId, row.id),
+      confirmationOf(this.pool, row.orgId, row.id),
       conversationTermsOf(this.pool, row.orgId, row.id),
       mcpServersOf(this.pool, row.orgId),
     ]);
@@ -263,6 +263,7 @@ export class StartSteps {
         head: row.epoch === 1 ? 0 : row.head,
         resumeRun: row.checkpoint.resumeRun ?? false,
         iterationCeiling: ceiling,
+        brake,
         systemMessageSuffix: systemMessageSuffix(plan, report, variables),
         ...(row.checkpoint.workspaceLost === true || (report.fresh && row.epoch > 1) ? { notice: lossNotice(plan) } : {}),
       },

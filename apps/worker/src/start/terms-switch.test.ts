@@ -38,4 +38,24 @@ describe('how far the agent of a conversation goes by itself', () => {
     await scene.start(id);
     expect(told(id)).toEqual([{ agent_type: 'default', max_iterations: 10, max_budget_per_task: null }]);
   });
+
+  it('is told with what the organization keeps in its own hands, and as strictly as can be where that cannot be read', async () => {
+    const settings = (value: object): Promise<unknown> =>
+      inOrg(scene.pool, ORG, (client) =>
+        client.query(
+          "INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2) ON CONFLICT (id) DO UPDATE SET settings = excluded.settings",
+          [ORG, JSON.stringify(value)],
+        ),
+      );
+    const heard = async (value: object): Promise<unknown> => {
+      await settings(value);
+      const { id } = await scene.create();
+      await scene.start(id);
+      return scene.peers.sessions.get(id)?.sandbox?.brake;
+    };
+    expect(await heard({})).toEqual({ floor: 'never', fourEyes: false });
+    expect(await heard({ confirmation: 'risky', fourEyes: true })).toEqual({ floor: 'risky', fourEyes: true });
+    expect(await heard({ confirmation: 'sometimes', fourEyes: 'perhaps' })).toEqual({ floor: 'always', fourEyes: true });
+    await settings({});
+  });
 });

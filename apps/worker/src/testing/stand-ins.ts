@@ -28,6 +28,8 @@ interface Sandbox {
   readonly terms: object[];
   /** What the start brought of tool servers. */
   mcpServers: unknown;
+  /** What the organization keeps in its own hands. */
+  brake: unknown;
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -183,7 +185,19 @@ export class StandIns {
     this.claims.set(id, (this.claims.get(id) ?? 0) + 1);
     const key = randomUUID();
     const { server, url } = await this.serve('agent', (...call) => this.agent(id, session, ...call));
-    session.sandbox = { runtimeId: randomUUID(), key, server, url, secrets: null, conversation: null, llm: null, terms: [], mcpServers: null, messages: [] };
+    session.sandbox = {
+      runtimeId: randomUUID(),
+      key,
+      server,
+      url,
+      secrets: null,
+      conversation: null,
+      llm: null,
+      terms: [],
+      mcpServers: null,
+      brake: null,
+      messages: [],
+    };
     session.status = 'running';
   }
 
@@ -202,7 +216,7 @@ export class StandIns {
     if (where === '/api/git/changes') return { status: 200, body: [{ status: 'ADDED', path: 'made.txt', additions: 1, deletions: 0 }] };
     if (where === '/api/git/patch') return { status: 200, body: 'diff --git a/made.txt b/made.txt\n' };
     if (where === '/api/conversations') {
-      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string };
+      const slipway = body['slipway'] as { epoch: number; head: number; resumeRun: boolean; systemMessageSuffix: string; notice?: string; brake: unknown };
       if (sandbox.conversation === null || sandbox.conversation.epoch < slipway.epoch) {
         const { epoch, head, resumeRun, systemMessageSuffix: suffix, notice = null } = slipway;
         const agent = body['agent'] as { llm: LlmSettings; mcp_config?: unknown };
@@ -210,6 +224,7 @@ export class StandIns {
         const { agent_type = 'default', max_iterations, max_budget_per_task = null } = body;
         sandbox.terms.push({ agent_type, max_iterations, max_budget_per_task });
         sandbox.mcpServers = agent.mcp_config ?? null;
+        sandbox.brake = slipway.brake;
         sandbox.conversation = { epoch, head, resumeRun, produced: await this.acked(id, session.orgId, epoch), suffix, notice };
       }
       return { status: 201, body: info(id, session) };

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type ConversationEvent, type ConversationInfo, type OrgBrake, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { type ModelServer, startModelServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import { WebSocket } from 'ws';
+import { TestSandbox } from './testing/sandbox.js';
+import { TestApp } from './testing/test-app.js';
+
+const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
+
+describe('the brake of an organization', () => {
+  let sandbox: TestSandbox;
+  let model: ModelServer;
+  let app: TestApp;
+  before(async () => {
+    [sandbox, model, app] = await Promise.all([TestSandbox.start(), startModelServer({ script: [] }), new TestApp().start()]);
+  });
+  after(() => Promise.all([sandbox.close(), model.close(), app.close()]));
+
+  /** A conversation of the app whose agent waits for a yes to make a file. */
+  async function waiting(brake: OrgBrake) {
+    await app.close();
+    app = await new TestApp().start();
+    const name = randomUUID();
+    model.use([{ toolCalls: [{ name: 'terminal', arguments: { command: `touch ${name}` } }] }, FINISH]);
+    const id = randomUUID();
+    const started = await sandbox.call('POST', '/api/conversations', {
+      conversation_id: id,
+      agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
+      workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
+      confirmation_policy: { kind: 'AlwaysConfirm' },
+      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, brake },
+    });
+    expect(started.status).toBe(201);
+    const at = `/api/conversations/${id}`;
+    await sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
+    const status = (wanted: string) => until(`it is ${wanted}`, async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status === wanted);
+    await status('waiting_for_confirmation');
+    const events = async () => (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items;
+    const policy = async () => (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', at)).body.confirmation_policy.kind;
+    return { id, at, status, events, policy, made: () => existsSync(path.join(sandbox.workspace, name)) };
+  }
+
+  /** As sandbox-gateway hands on what a person sends. */
+  async function outside(route: string, body: object = {}): Promise<string> {
+    const response = await fetch(`${sandbox.url}${route}`, {
+      method: 'POST',
+      headers: { 'x-session-api-key': sandbox.sessionKey, 'content-type': 'application/json', [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    const text = await response.text();
+    return `${response.status} ${(JSON.parse(text) as { code?: string }).code ?? ''}`.trim();
+  }
+
+  /** What the agent's socket says to this frame; the first one is the state. */
+  function overSocket(id: string, frame: object, headers: Record<string, string> = {}): { said: () => object[]; socket: WebSocket } {
+    const frames: object[] = [];
+    const socket = new WebSocket(`${sandbox.url.replace('http', 'ws')}/sockets/events/${id}`, {
+      headers: { 'x-session-api-key': sandbox.sessionKey, ...headers },
+    });
+    socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as object));
+    socket.once('open', () => socket.send(JSON.stringify(frame)));
+    return { said: () => frames, socket };
+  }
+
+  it('with four eyes lets nobody who comes by the gateway say yes, by whichever way, and the app may', async () => {
+    const { id, at, status, made, events } = await waiting({ floor: 'always', fourEyes: true });
+    expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
+    expect(await outside(`${at}/run`)).toBe('403 conversation.four-eyes');
+    const { said, socket } = overSocket(id, { type: 'confirmation', accept: true }, { [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' });
+    await until('the socket refuses it', () => said().some((frame) => (frame as { code?: string }).code === 'conversation.four-eyes'));
+    socket.close();
+    expect([made(), (await events()).some((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')]).toEqual([false, false]);
+    expect((await sandbox.call('POST', `${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Eve' } })).status).toBe(200);
+    await status('finished');
+    expect(made()).toBe(true);
+  });
+
+  it('keeps the mode, other agents and what only Slipway says to a sandbox out of their hands', async () => {
+    const { id, at, made, policy } = await waiting({ floor: 'risky', fourEyes: false });
+    const refused = [
+      outside(`${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } }),
+      outside(`${at}/security_analyzer`, { security_analyzer: null }),
+      outside(`${at}/fork`),
+      outside('/api/conversations', { conversation_id: id, agent: { llm: { model: 'other' } }, workspace: { working_dir: sandbox.workspace } }),
+      outside(`/api/slipway/conversations/${id}/terms`, { max_iterations: 9_000 }),
+      outside('/api/slipway/secrets', { variables: {}, git: [] }),
+    ];
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['403 permission.denied']));
+    expect([await policy(), made()]).toEqual(['AlwaysConfirm', false]);
+  });
+
+  it('that is none leaves them everything, but nobody’s name', async () => {
+    const { at, status, events, policy } = await waiting({ floor: 'never', fourEyes: false });
+    const rule = { tool_name: 'terminal', match: 'prefix', value: 'touch', by: 'Somebody else' };
+    expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true, slipway: { by: 'Somebody else', rule } })).toBe('200');
+    await status('finished');
+    expect(JSON.stringify(await events())).not.toContain('Somebody else');
+    expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } })).toBe('200');
+    expect(await policy()).toBe('NeverConfirm');
+  });
+
+  it('or none: an answer over the agent’s own socket counts, and of two at once the first', async () => {
+    const { id, status, made, events } = await waiting({ floor: 'never', fourEyes: false });
+    const sockets = [true, true, true].map((accept) => overSocket(id, { type: 'confirmation', accept }));
+    const refusals = () => sockets.filter(({ said }) => said().some((frame) => (frame as { code?: string }).code === 'conversation.nothing-to-confirm'));
+    await until('two of three were told that they came too late', () => refusals().length === 2);
+    await status('finished');
+    for (const { socket } of sockets) socket.close();
+    expect(made()).toBe(true);
+    expect((await events()).filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')).toHaveLength(1);
+  });
+});

@@ -275,7 +275,16 @@ export {
   McpTool,
   McpToolsResponse,
 } from './mcp.js';
-export { CreateMcpServer, MAX_MCP_SERVERS, McpServer, McpServerList, McpValue, UpdateMcpServer } from './mcp-servers.js';
+export {
+  CreateMcpServer,
+  MAX_MCP_SERVERS,
+  MAX_TESTED_TOOLS,
+  McpServer,
+  McpServerList,
+  McpServerTest,
+  McpValue,
+  UpdateMcpServer,
+} from './mcp-servers.js';
 export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
 export {
@@ -357,6 +366,7 @@ export {
   MIN_SANDBOX_PORT,
   OpenSandboxAccess,
   SANDBOX_PORTS,
+  SANDBOX_USE_NOTED_SECONDS,
   SandboxAccess,
   SandboxAccessClaims,
   SandboxAccessList,

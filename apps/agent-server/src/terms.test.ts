@@ -78,7 +78,11 @@ describe('how far an agent goes by itself', () => {
     const id = await start([terminal('sleep 86452'), finish]);
     await say(id, 'wait');
     await until('its command', async () => (await log(id)).some((event) => event.kind === 'ActionEvent') || null, 30_000);
-    expect(await terms(id, { agent_type: 'plan' })).toMatchObject({ status: 409, body: { code: 'conversation.busy' } });
+    for (const way of ['terms', 'terms/check'])
+      expect(await post(id, `/api/slipway/conversations/ID/${way}`, { agent_type: 'plan' })).toMatchObject({
+        status: 409,
+        body: { code: 'conversation.busy' },
+      });
     expect((await post(id, '/api/conversations/ID/interrupt')).status).toBe(200);
   });
 
@@ -94,6 +98,29 @@ describe('how far an agent goes by itself', () => {
     model.use([terminal('true'), terminal('false'), finish]);
     expect((await post(id, '/api/conversations/ID/run')).status).toBe(200);
     await isOver(id, 'finished');
+  });
+
+  it('takes the last terms however late an earlier telling comes, none that is meant for another start, and changes nothing to look whether it would', async () => {
+    const id = await start([finish], { max_iterations: 1 }, { iterationCeiling: 60 });
+    const steps = async (): Promise<number> => Number((await sandbox.call<ConversationInfo>('GET', `/api/conversations/${id}`)).body['max_iterations']);
+    const { epoch } = app;
+    const numbers = [7, 2, 12, 1, 9, 4, 11, 3, 8, 5, 10, 6];
+    const answers = await Promise.all(numbers.map((version) => terms(id, { max_iterations: 10 + version, version, epoch })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(await steps()).toBe(22);
+    expect([(await terms(id, { max_iterations: 30, version: 11, epoch })).status, await steps()]).toEqual([200, 22]);
+    expect([(await terms(id, { max_iterations: 23, version: 12, epoch })).status, await steps()]).toEqual([200, 23]);
+    expect([await terms(id, { max_iterations: 40, version: 13, epoch: epoch + 1 }), await steps()]).toMatchObject([
+      { status: 409, body: { code: 'ingest.stale-epoch' } },
+      23,
+    ]);
+    const check = (body: object) => post(id, '/api/slipway/conversations/ID/terms/check', body);
+    expect([(await check({ max_iterations: 50, agent_type: 'plan' })).status, (await check({ max_iterations: 61 })).status, await steps()]).toEqual([
+      200, 400, 23,
+    ]);
+    expect((await log(id)).filter((event) => event.kind === 'SystemPromptEvent')).toHaveLength(1);
+    expect((await terms(id, { max_iterations: 24 })).status).toBe(200);
+    expect(await steps()).toBe(24);
   });
 
   it('ends where it halted when a person says so, once', async () => {

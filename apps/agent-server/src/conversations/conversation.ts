@@ -250,16 +250,15 @@ export class Conversation {
     return askAgent({ ...this.portsOf(started, log), onDelta: () => {} }, this.settingsOf(started), question, signal);
   }
 
-  /** From the next step on; a run that paused at a limit goes on with `run`. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`. */
-  async setTerms({ agent_type, max_iterations, max_budget_per_task }: AgentTerms): Promise<void> {
-    this.assertOwned();
-    const budget = max_budget_per_task === undefined ? {} : { max_budget: max_budget_per_task };
-    const change = { ...stepsOf(max_iterations, this.meta.iteration_ceiling), ...budget };
-    if (agent_type !== undefined) await this.become(agent_type);
-    this.file.change(change);
+  /** From the next step on; a run that paused at a limit goes on with `run`. `check`: changes nothing. @throws SlipwayError `conversation.busy` for another type of agent while one works, `conversation.not-running`, `request.invalid`, `ingest.stale-epoch`. */
+  async setTerms({ agent_type, max_iterations, max_budget_per_task: budget, epoch }: AgentTerms, mode: 'apply' | 'check'): Promise<void> {
+    this.assertOwned(epoch);
+    const change = { ...stepsOf(max_iterations, this.meta.iteration_ceiling), ...(budget === undefined ? {} : { max_budget: budget }) };
+    if (agent_type !== undefined) await this.become(agent_type, mode);
+    if (mode === 'apply') this.file.change(change);
   }
 
-  private async become(agent_type: NonNullable<AgentTerms['agent_type']>): Promise<void> {
+  private async become(agent_type: NonNullable<AgentTerms['agent_type']>, mode: 'apply' | 'check'): Promise<void> {
     const { started } = this;
     if (started === undefined) throw notStarted();
     if ((started.request.agent_type ?? 'default') === agent_type) return;
@@ -267,6 +266,7 @@ export class Conversation {
     const setup = await AgentSetup.of(this.id, request, this.deps.actionServer, this.mcp);
     if (this.started !== started || this.active !== undefined)
       throw new SlipwayError('conversation.busy', 'The agent is at work; what it is may change when it rests.');
+    if (mode === 'check') return;
     started.request = request;
     this.setup = setup;
     await this.log.append([this.deps.mask.event(setup.systemPrompt(this.stamps))]);
@@ -440,8 +440,8 @@ export class Conversation {
     this.active?.control.abort(new Error('another sandbox owns the conversation'));
   }
 
-  private assertOwned(): void {
-    if (this.fenced) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
+  private assertOwned(epoch?: number): void {
+    if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
   }
 }
 

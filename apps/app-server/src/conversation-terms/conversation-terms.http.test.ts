@@ -50,15 +50,17 @@ describe('how far an agent goes by itself, and what is asked of it beside its ta
     await settings({ maxIterations: null });
   });
 
-  it('is changed in the sandbox first, then stored, said in the log and in the audit, once', async () => {
+  it('is stored, said in the log and in the audit, once, and then told to the sandbox, which was asked before whether it objects', async () => {
     const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await app.conversation(ada);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
+    await app.owner.query(`UPDATE app.conversation SET checkpoint = '{"terms": "default||"}' WHERE id = $1`, [id]);
     for (let time = 0; time < 2; time += 1)
       expect(await update(id, { maxIterations: 40, maxBudgetUsd: '3.10' })).toMatchObject({ status: 200, body: { maxIterations: 40, maxBudgetUsd: '3.1' } });
-    expect(await row(id)).toEqual({ told: 'default|40|3.1', jobs: null, actions: ['conversation.set-terms'] });
-    expect(new Set(sandbox.asked)).toEqual(new Set([`POST /api/slipway/conversations/${id}/terms`]));
+    expect(await row(id)).toEqual({ told: 'default|40|3.1', jobs: ['conversation-deliver'], actions: ['conversation.set-terms'] });
+    const [check, tell] = ['/check', ''].map((rest) => `POST /api/slipway/conversations/${id}/terms${rest}`);
+    expect(sandbox.asked).toEqual([check, tell, check]);
     expect((await app.log(id)).map(({ event }) => event)).toMatchObject([
       { key: 'terms', value: { agentType: 'default', maxIterations: 40, maxBudgetUsd: '3.1' } },
     ]);

@@ -16,13 +16,23 @@ export async function termsOf(client: PoolClient, orgId: string, id: string): Pr
   return rows[0] === undefined ? null : toTerms(rows[0]);
 }
 
-/** @param told whether the agent knows of it already: worker tells one whose checkpoint says another. */
-export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms, told: 'told' | 'untold'): Promise<void> {
-  await client.query(
-    `UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric
-       ${told === 'told' ? ", checkpoint = checkpoint || jsonb_build_object('terms', app.terms_of_conversation($3, $4, $5::numeric))" : ''}
-     WHERE org_id = $1 AND id = $2`,
+/** Under the lock of the row. @returns the version of this change: an agent that was told of a later one takes it no more. */
+export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms): Promise<number> {
+  const { rows } = await client.query<{ terms_version: number }>(
+    `UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric, terms_version = terms_version + 1
+     WHERE org_id = $1 AND id = $2 RETURNING terms_version`,
     [orgId, id, terms.agentType, terms.maxIterations, terms.maxBudgetUsd],
+  );
+  return rows[0]?.terms_version ?? 0;
+}
+
+/** Its agent has the change with this version, so that worker need not tell it. Nothing when there is a later one by now, or another start. */
+export async function markTold(client: PoolClient, orgId: string, id: string, told: { readonly version: number; readonly epoch: number }): Promise<void> {
+  await client.query(
+    `UPDATE app.conversation SET checkpoint = checkpoint || jsonb_build_object(
+       'terms', app.terms_of_conversation(agent_type, max_iterations, max_budget_usd), 'termsVersion', terms_version)
+     WHERE org_id = $1 AND id = $2 AND terms_version = $3 AND epoch = $4 AND checkpoint ? 'terms'`,
+    [orgId, id, told.version, told.epoch],
   );
 }
 

@@ -5,8 +5,11 @@ import {
   GitChange,
   GitCommitsPage,
   GitRepositories,
+  type McpTestRequest,
+  McpTestResponse,
   type RespondToConfirmationRequest,
   type RevokeConfirmationRule,
+  type SandboxSecrets,
   VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -72,6 +75,11 @@ export class SandboxClient {
     await this.call('POST', `/api/conversations/${this.conversationId}/confirmation_policy`, CONTROL_TIMEOUT_MS, [], { policy });
   }
 
+  /** Whether `setTerms` would be refused now; changes nothing. One that is too old to say has no objection. @throws SlipwayError as that. */
+  async checkTerms(terms: AgentTerms): Promise<void> {
+    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms/check`, CONTROL_TIMEOUT_MS, [404], terms);
+  }
+
   /** How far the agent goes by itself, from its next step on. @throws SlipwayError `conversation.busy`, `request.invalid` beyond the ceiling of its steps. */
   async setTerms(terms: AgentTerms): Promise<void> {
     await this.call('POST', `/api/slipway/conversations/${this.conversationId}/terms`, CONTROL_TIMEOUT_MS, [], terms);
@@ -129,6 +137,21 @@ export class SandboxClient {
       return { path: url === null ? null : `${pathname}${search}`, reason };
     } catch (error) {
       throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its editor that cannot be read.', { cause: error });
+    }
+  }
+
+  /** What commands and servers in it may use, in place of what there was. */
+  async setSecrets(secrets: SandboxSecrets): Promise<void> {
+    await this.call('POST', '/api/slipway/secrets', READ_TIMEOUT_MS, [], secrets);
+  }
+
+  /** Reaches an MCP server once, from inside of it. */
+  async testMcpServer(request: McpTestRequest): Promise<McpTestResponse> {
+    const text = await this.call('POST', '/api/mcp/test', request.timeout * 1000 + READ_TIMEOUT_MS, [], request);
+    try {
+      return McpTestResponse.parse(JSON.parse(text));
+    } catch (error) {
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about the server that cannot be read.', { cause: error });
     }
   }
 

@@ -22,6 +22,10 @@ export interface Checkpoint {
   readonly model?: string;
   /** What the agent was told of how far it goes (`app.terms_of_conversation`). Absent: nothing yet. */
   readonly terms?: string;
+  /** Which change of them that was (`terms_version`). */
+  readonly termsVersion?: number;
+  /** The change that it did not take as it was; it is told again before its next message. */
+  readonly termsRefused?: number;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }
@@ -165,7 +169,9 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
       const now = await client.query<{ desired: string; other: boolean }>({
         name: 'read-desired',
         text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false)
-          OR coalesce(checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd), false) AS other
+          OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'termsRefused')::int, -1) <> terms_version
+            AND (checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd)
+              OR coalesce((checkpoint ->> 'termsVersion')::int, 0) <> terms_version)) AS other
           FROM app.conversation WHERE id = $1`,
         values: [id],
       });

@@ -35,14 +35,16 @@ export interface Terms {
   /** US dollars. */
   readonly maxBudgetUsd: number | null;
   readonly text: string;
+  /** Rises with each change. */
+  readonly version: number;
 }
 
 /** @throws Error when there is no such conversation. */
 export async function conversationTermsOf(pool: SqlPool, orgId: string, conversationId: string): Promise<Terms> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ agent_type: AgentType; max_iterations: number | null; max_budget_usd: string | null; text: string }>({
+    client.query<{ agent_type: AgentType; max_iterations: number | null; max_budget_usd: string | null; text: string; terms_version: number }>({
       name: 'terms-of-conversation',
-      text: `SELECT agent_type, max_iterations, max_budget_usd, app.terms_of_conversation(agent_type, max_iterations, max_budget_usd) AS text
+      text: `SELECT agent_type, max_iterations, max_budget_usd, terms_version, app.terms_of_conversation(agent_type, max_iterations, max_budget_usd) AS text
              FROM app.conversation WHERE org_id = $1 AND id = $2`,
       values: [orgId, conversationId],
     }),
@@ -54,5 +56,6 @@ export async function conversationTermsOf(pool: SqlPool, orgId: string, conversa
     maxIterations: row.max_iterations,
     maxBudgetUsd: row.max_budget_usd === null ? null : Number(row.max_budget_usd),
     text: row.text,
+    version: row.terms_version,
   };
 }

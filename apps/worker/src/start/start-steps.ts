@@ -16,7 +16,7 @@ import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
 import { mcpServersOf } from './mcp-servers.queries.js';
-import { confirmationOf, conversationTermsOf, maxIterationsOf } from './org-limits.queries.js';
+import { confirmationOf, conversationTermsOf, maxIterationsOf, type Terms } from './org-limits.queries.js';
 import { cut, type StartAttempt } from './start-attempt.js';
 import {
   finishScript,
@@ -221,7 +221,7 @@ export class StartSteps {
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
     const terms = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
     // A change that came meanwhile is seen by them.
-    attempt.remember({ checkpoint: { model: (await model).name, terms } });
+    attempt.remember({ checkpoint: { model: (await model).name, terms: terms.text, termsVersion: terms.version } });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
@@ -235,7 +235,7 @@ export class StartSteps {
     variables: readonly GrantedVariable[],
     model: Promise<ModelAccess>,
     signal: AbortSignal,
-  ): Promise<string> {
+  ): Promise<Terms> {
     const [{ llm }, ingestToken, orgLimit, { mode, brake }, terms, mcpServers] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
@@ -269,7 +269,7 @@ export class StartSteps {
       },
     };
     await agent.createConversation(request, signal);
-    return terms.text;
+    return terms;
   }
 }
 

@@ -14,8 +14,15 @@ describe('how far the agent of a conversation goes by itself', () => {
   /** As app-server stores what no sandbox could be told. */
   const change = (id: string, type: string, steps: number | null, budget: string | null): Promise<unknown> =>
     inOrg(scene.pool, ORG, (client) =>
-      client.query('UPDATE app.conversation SET agent_type = $2, max_iterations = $3, max_budget_usd = $4::numeric WHERE id = $1', [id, type, steps, budget]),
+      client.query(
+        'UPDATE app.conversation SET agent_type = $2, max_iterations = $3, max_budget_usd = $4::numeric, terms_version = terms_version + 1 WHERE id = $1',
+        [id, type, steps, budget],
+      ),
     );
+  const look = async (id: string): Promise<void> => {
+    await scene.wish('conversation-deliver', id);
+    await scene.start(id);
+  };
 
   it('is told at the start, below the ceiling of the installation, and once more for each change that came meanwhile', async () => {
     const { id, message } = await scene.create();
@@ -25,11 +32,45 @@ describe('how far the agent of a conversation goes by itself', () => {
     await change(id, 'default', null, null);
     const next = await scene.send(id, 'carry it out');
     await scene.start(id);
-    await scene.wish('conversation-deliver', id);
-    await scene.start(id);
-    expect(told(id).slice(1)).toEqual([{ agent_type: 'default', max_iterations: null, max_budget_per_task: null }]);
+    await look(id);
+    expect(told(id).slice(1)).toEqual([{ agent_type: 'default', max_iterations: null, max_budget_per_task: null, version: 2, epoch: 1 }]);
     expect(scene.peers.messagesOf(id)).toEqual([message, next]);
     expect((await scene.row(id)).attempt).toBe(1);
+  });
+
+  it('is told once more when they are the same again but changed in between, since nobody knows which the agent has', async () => {
+    const { id } = await scene.create();
+    await change(id, 'default', 4, null);
+    await scene.start(id);
+    await change(id, 'default', 5, null);
+    await change(id, 'default', 4, null);
+    await look(id);
+    await look(id);
+    expect(told(id).slice(1)).toEqual([{ agent_type: 'default', max_iterations: 4, max_budget_per_task: null, version: 3, epoch: 1 }]);
+  });
+
+  it('holds as far as the agent takes it, keeps no message waiting, and is said again before the next one', async () => {
+    const { id, message } = await scene.create();
+    await scene.start(id);
+    const session = scene.peers.sessions.get(id);
+    if (session === undefined) throw new Error('it has no session');
+    session.refusesTerms = (terms) => terms['agent_type'] === 'plan';
+    await change(id, 'plan', 6, '1.5');
+    await look(id);
+    const said = { version: 1, epoch: 1 };
+    expect(told(id).slice(1)).toEqual([
+      { max_iterations: 6, ...said },
+      { max_budget_per_task: 1.5, ...said },
+    ]);
+    expect(await scene.wishes(id)).toEqual([]);
+    delete session.refusesTerms;
+    const next = await scene.send(id, 'plan it');
+    await look(id);
+    expect(told(id).at(-1)).toEqual({ agent_type: 'plan', max_iterations: 6, max_budget_per_task: 1.5, ...said });
+    expect(scene.peers.messagesOf(id)).toEqual([message, next]);
+    const times = told(id).length;
+    await look(id);
+    expect(told(id)).toHaveLength(times);
   });
 
   it('has the installation’s steps at most', async () => {

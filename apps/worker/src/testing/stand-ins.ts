@@ -41,6 +41,8 @@ interface Session {
   /** Why it ended; with `error` only. */
   detail?: string;
   sandbox: Sandbox | null;
+  /** Whether its agent refuses what it is told of its terms, as one at work does that is to become another. */
+  refusesTerms?: (terms: Record<string, unknown>) => boolean;
   /** Since a person last did something in the sandbox itself. Seconds. */
   personIdleSeconds?: number;
   /** Since anybody asked it for anything. Seconds. */
@@ -231,6 +233,7 @@ export class StandIns {
     }
     if (sandbox.conversation === null) return problem(404, 'resource.not-found', 'No such conversation.');
     if (where.endsWith('/terms')) {
+      if (session.refusesTerms?.(body) === true) return problem(409, 'conversation.busy', 'The agent is at work.');
       sandbox.terms.push(body);
       return { status: 200, body: { success: true } };
     }

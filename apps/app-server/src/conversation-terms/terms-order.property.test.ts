@@ -1,0 +1,147 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { AgentTerms, type Conversation, type UpdateConversationTerms } from '@slipway/contracts';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import { ConversationApp, type Person } from '../testing/conversation-app.js';
+
+/** What the sandbox does with one telling: when it takes it, and whether it answers. */
+interface Telling {
+  readonly lateMs: number;
+  readonly answer: 'taken' | 'taken and broken off' | 'broken off';
+}
+
+/** agent-server's rule in a few lines: what is older than another that came before changes nothing. */
+class Agent {
+  applied: AgentTerms = {};
+  private newest = -1;
+  plan: Telling[] = [];
+
+  async take(terms: AgentTerms): Promise<boolean> {
+    const { lateMs, answer } = this.plan.shift() ?? { lateMs: 0, answer: 'taken' };
+    await wait(lateMs);
+    if (answer === 'broken off') return false;
+    const version = terms.version ?? Number.NaN;
+    if (version >= this.newest) {
+      this.newest = version;
+      this.applied = { ...this.applied, ...terms };
+    }
+    return answer === 'taken';
+  }
+}
+
+describe('the order of changes of how far an agent goes', () => {
+  let app: ConversationApp;
+  let ada: Person;
+  let server: Server;
+  let agent = new Agent();
+  before(async () => {
+    server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', async () => {
+        const takes = request.url?.endsWith('/terms') === true;
+        if (takes && !(await agent.take(AgentTerms.parse(JSON.parse(Buffer.concat(parts).toString()))))) return void response.destroy();
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"success":true}');
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    app = await ConversationApp.start();
+    ada = await app.person('Ada');
+  });
+  after(async () => {
+    server?.closeAllConnections();
+    await new Promise((resolve) => server?.close(resolve));
+    await app?.close();
+  });
+
+  const running = async (): Promise<string> => {
+    const { id } = await app.conversation(ada);
+    await app.started(id, 1, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'session-key-of-the-sandbox' });
+    await app.owner.query(`UPDATE app.conversation SET checkpoint = '{"terms": "default||", "termsVersion": 0}' WHERE id = $1`, [id]);
+    await app.owner.query('DELETE FROM app.outbox');
+    return id;
+  };
+  const update = (id: string, change: UpdateConversationTerms) => app.http<Conversation>(ada, 'PATCH', app.path(ada, id, '/terms'), change);
+  const state = async (id: string) =>
+    (
+      await app.owner.query<{
+        steps: number | null;
+        budget: string | null;
+        version: number;
+        told: number;
+        wished: boolean;
+        logged: { maxIterations: number | null } | null;
+      }>(
+        `SELECT max_iterations AS steps, trim_scale(max_budget_usd)::text AS budget, terms_version AS version, (checkpoint ->> 'termsVersion')::int AS told,
+           EXISTS (SELECT 1 FROM app.outbox o WHERE o.key = c.id::text AND o.queue = 'conversation-deliver') AS wished,
+           (SELECT e.event -> 'value' FROM app.event e WHERE e.conversation_id = c.id AND e.event ->> 'key' = 'terms' ORDER BY e.seq DESC LIMIT 1) AS logged
+         FROM app.conversation c WHERE id = $1`,
+        [id],
+      )
+    ).rows[0];
+
+  it('however many change them at once and however late, broken off or unanswered the tellings are: the agent has what was committed last, or a wish to tell it stands', async () => {
+    const change = fc.oneof(
+      fc.record({ maxIterations: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({ maxBudgetUsd: fc.constantFrom('1', '2.5', null) }),
+      fc.record({ maxIterations: fc.integer({ min: 1, max: 5 }), maxBudgetUsd: fc.constantFrom('1', '3') }),
+    );
+    const telling = fc.record({
+      lateMs: fc.integer({ min: 0, max: 40 }),
+      answer: fc.constantFrom<Telling['answer']>('taken', 'taken', 'taken', 'taken and broken off', 'broken off'),
+    });
+    let agreed = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 7 }), fc.array(telling, { maxLength: 7 }), async (changes, plan) => {
+        agent = new Agent();
+        agent.plan = [...plan];
+        const id = await running();
+        const answers = await Promise.all(changes.map((each) => update(id, each)));
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+        const now = await state(id);
+        if (now === undefined) throw new Error('it is gone');
+        // The log tells the same order as the row.
+        if (now.version > 0) expect(now.logged).toMatchObject({ maxIterations: now.steps, maxBudgetUsd: now.budget });
+        if (now.told === now.version) {
+          agreed += 1;
+          if (now.version > 0)
+            expect(agent.applied).toMatchObject({ max_iterations: now.steps, max_budget_per_task: now.budget === null ? null : Number(now.budget) });
+        } else expect(now).toMatchObject({ wished: true });
+      }),
+      { numRuns: 40 },
+    );
+    expect(agreed).toBeGreaterThan(5);
+  });
+
+  it('is that of the commits: a change that is not committed reaches no agent', async () => {
+    agent = new Agent();
+    const id = await running();
+    expect((await update(id, { maxIterations: 3 })).status).toBe(200);
+    await app.owner.query(`ALTER TABLE app.audit_entry ADD CONSTRAINT no_terms CHECK (action <> 'conversation.set-terms') NOT VALID`);
+    try {
+      expect((await update(id, { maxIterations: 4 })).status).toBe(500);
+    } finally {
+      await app.owner.query('ALTER TABLE app.audit_entry DROP CONSTRAINT no_terms');
+    }
+    expect(agent.applied).toMatchObject({ max_iterations: 3, version: 1 });
+    expect(await state(id)).toMatchObject({ steps: 3, version: 1, told: 1 });
+  });
+
+  it('is kept by a wish when the agent does not answer after the commit, and by the start when another one has begun meanwhile', async () => {
+    agent = new Agent();
+    const id = await running();
+    agent.plan = [{ lateMs: 0, answer: 'broken off' }];
+    expect(await update(id, { maxIterations: 7 })).toMatchObject({ status: 200, body: { maxIterations: 7 } });
+    expect(await state(id)).toMatchObject({ steps: 7, version: 1, told: 0, wished: true });
+    agent.plan = [{ lateMs: 300, answer: 'taken' }];
+    const asked = update(id, { maxIterations: 8 });
+    await until('it is committed', async () => (await state(id))?.version === 2);
+    await app.owner.query(`UPDATE app.conversation SET epoch = 2, checkpoint = '{"terms": "default|8|", "termsVersion": 1}' WHERE id = $1`, [id]);
+    expect((await asked).status).toBe(200);
+    expect(await state(id)).toMatchObject({ version: 2, told: 1, wished: true });
+  });
+});

@@ -68,12 +68,16 @@ export async function nodeEntries(node: string, size: number, npm: readonly Laye
   ]);
 }
 
-/** What action-server speaks to a browser with, as the project's lockfile pins it; without what is for people who write programs with it. */
+/** What action-server speaks to a browser with and records its pages with, as the project's lockfile pins it; without what is for people who write programs with it. */
 export async function browserDriverEntries(): Promise<LayerEntry[]> {
   const require = createRequire(path.join(ROOT, 'apps/action-server/package.json'));
   const folder = path.dirname(require.resolve('playwright-core/package.json'));
   const below = await entriesOf(realpathSync(folder), 'opt/slipway/node_modules/playwright-core', { youngest: 0, owner: 0 });
   const wanted = below.filter(({ path: at }) => !/\/playwright-core\/(types|lib\/vite)(\/|$)/.test(at));
+  const recorder = path.dirname(require.resolve('@rrweb/record'));
+  const scripts = await entriesOf(realpathSync(recorder), 'opt/slipway/node_modules/@rrweb/record/dist', { youngest: 0, owner: 0 });
+  // The one that is put into pages.
+  wanted.push(...scripts.filter(({ path: at }) => at.endsWith('/record.umd.min.cjs')));
   return withFolders(wanted.map((entry) => ({ ...entry, mode: entry.kind === 'directory' || (entry.mode & 0o100) !== 0 ? 0o755 : 0o644 })));
 }
 

@@ -21,6 +21,8 @@ const LOOKS: Record<BrowserAction['kind'], boolean> = {
   BrowserListTabsAction: true,
   BrowserGetStorageAction: true,
   BrowserSetStorageAction: true,
+  BrowserStartRecordingAction: true,
+  BrowserStopRecordingAction: true,
   BrowserClickAction: false,
   BrowserTypeAction: false,
   BrowserGoBackAction: false,

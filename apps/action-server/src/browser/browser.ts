@@ -13,6 +13,7 @@ import { findChromium } from './find-chromium.js';
 import { Notes } from './notes.js';
 import { line } from './page-text.js';
 import { performAction } from './perform-action.js';
+import { Recordings } from './recordings.js';
 import type { Tab } from './tab.js';
 import { Tabs } from './tabs.js';
 import { WorkspaceProxy } from './workspace-pages.js';
@@ -34,6 +35,8 @@ export interface BrowserOptions {
   readonly patienceMs?: number;
   /** Most of all downloads under way together. Bytes. */
   readonly maxDownloadBytes?: number;
+  /** Most that one recording keeps. Bytes. */
+  readonly maxRecordingBytes?: number;
 }
 
 /** What runs while the browser does. */
@@ -41,6 +44,7 @@ export interface RunningBrowser {
   readonly chromium: Chromium;
   readonly tabs: Tabs;
   readonly downloads: Downloads;
+  readonly recordings: Recordings;
 }
 
 /**
@@ -73,10 +77,10 @@ export class Browser {
       signal.throwIfAborted();
       clearTimeout(this.#idle);
       try {
-        const { tabs, downloads } = await this.#ready(signal);
+        const { tabs, downloads, recordings } = await this.#ready(signal);
         downloads.forgive();
         for (const tab of tabs.list()) tab.forgive();
-        const said = await performAction({ ...this.options, tabs, downloads }, action, signal);
+        const said = await performAction({ ...this.options, tabs, downloads, recordings }, action, signal);
         return await observed(this, said);
       } catch (error) {
         if (signal.aborted) throw error;
@@ -126,6 +130,7 @@ export class Browser {
   close(): void {
     clearTimeout(this.#idle);
     this.#running?.downloads.close();
+    this.#running?.recordings.end();
     this.#running?.chromium.kill();
     this.#running = null;
     void this.#starting?.then(({ chromium }) => chromium.kill()).catch(() => {});
@@ -169,12 +174,13 @@ export class Browser {
       notes: this.notes,
       ...(this.options.maxDownloadBytes === undefined ? {} : { maxBytes: this.options.maxDownloadBytes }),
     });
+    const recordings = new Recordings({ ...this.options, notes: this.notes });
     const tabs = new Tabs(chromium.contexts, this.options.patienceMs ?? PATIENCE_MS, {
       notes: this.notes,
       download: (download) => downloads.take(download),
       changed: () => this.#changed(),
     });
-    const running = { chromium, tabs, downloads };
+    const running = { chromium, tabs, downloads, recordings };
     this.#running = running;
     chromium.contexts.sites.once('close', () => this.#lost(running));
     this.#changed();
@@ -197,6 +203,7 @@ export class Browser {
   /** It ended without having been asked to. */
   #lost(running: RunningBrowser): void {
     running.downloads.close();
+    running.recordings.end();
     running.chromium.kill();
     if (this.#running !== running) return;
     this.#running = null;
@@ -219,6 +226,7 @@ export class Browser {
     this.#running = null;
     this.notes.add(`The browser was stopped while nobody used it; it is a new one from here on. ${this.#whatIsGone()}`);
     running.downloads.close();
+    running.recordings.end();
     await running.chromium.close();
     this.#changed();
   }
@@ -229,6 +237,7 @@ export class Browser {
   }
 
   #changed(): void {
+    if (this.#running !== null) void this.#running.recordings.follow(this.#running.tabs.list());
     for (const listener of this.#listeners) listener();
   }
 }

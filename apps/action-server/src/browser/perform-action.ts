@@ -11,6 +11,7 @@ import type { Downloads } from './downloads.js';
 import { DOWNLOADED, goBack, goTo, settled } from './navigate.js';
 import { contentOf } from './page-content.js';
 import { line, ofPage } from './page-text.js';
+import type { Recordings } from './recordings.js';
 import { putStorage, storageOf } from './storage.js';
 import type { Tab } from './tab.js';
 import type { Tabs } from './tabs.js';
@@ -27,6 +28,7 @@ export interface BrowserHands {
   readonly environment: ShellEnvironment;
   readonly tabs: Tabs;
   readonly downloads: Downloads;
+  readonly recordings: Recordings;
 }
 
 /** Does one action. @returns what it says. @throws SlipwayError of `browser.*`, `file.*`; the signal's reason; what playwright says of a page that went away. */
@@ -86,6 +88,11 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
       return { text: tabs.current === null ? 'The tab was closed; there is none any more.' : 'The tab was closed.' };
     case 'BrowserGetStorageAction':
       return storageOf(tabs.storage, signal);
+    case 'BrowserStartRecordingAction':
+      await inFront();
+      return { text: await hands.recordings.start(tabs.list()) };
+    case 'BrowserStopRecordingAction':
+      return { text: await hands.recordings.stop() };
     case 'BrowserSetStorageAction':
       return { text: await putStorage(tabs, action.storage_state, signal) };
   }

@@ -9,6 +9,8 @@ import {
   BrowserNavigateAction,
   BrowserScrollAction,
   BrowserSetStorageAction,
+  BrowserStartRecordingAction,
+  BrowserStopRecordingAction,
   BrowserSwitchTabAction,
   BrowserTypeAction,
 } from '@slipway/contracts';
@@ -112,5 +114,20 @@ export const BROWSER_TOOLS: readonly Tool[] = [
     ),
     kind: 'BrowserSetStorageAction',
     schema: BrowserSetStorageAction.strip(),
+  },
+  {
+    definition: define(
+      'browser_start_recording',
+      'Begins to record what the tabs of the browser show, across pages, until browser_stop_recording: rrweb events in downloads/ of the workspace, which rrweb-player replays. Fields are masked.',
+      {},
+      [],
+    ),
+    kind: 'BrowserStartRecordingAction',
+    schema: BrowserStartRecordingAction.strip(),
+  },
+  {
+    definition: define('browser_stop_recording', 'Ends the recording, and says where it is.', {}, []),
+    kind: 'BrowserStopRecordingAction',
+    schema: BrowserStopRecordingAction.strip(),
   },
 ];

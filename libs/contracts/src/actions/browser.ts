@@ -73,6 +73,9 @@ export const BrowserStorage = z.object({
 });
 export type BrowserStorage = z.output<typeof BrowserStorage>;
 export const BrowserSetStorageAction = z.looseObject({ kind: z.literal('BrowserSetStorageAction'), storage_state: BrowserStorage });
+/** What the tabs show, as rrweb's events, in `downloads/` of the workspace until it is stopped, is full or is too old. */
+export const BrowserStartRecordingAction = z.looseObject({ kind: z.literal('BrowserStartRecordingAction') });
+export const BrowserStopRecordingAction = z.looseObject({ kind: z.literal('BrowserStopRecordingAction') });
 
 /** What the browser can be asked to do. One browser a sandbox; its actions are done one after another. */
 export const BROWSER_ACTIONS = [
@@ -88,6 +91,8 @@ export const BROWSER_ACTIONS = [
   BrowserCloseTabAction,
   BrowserGetStorageAction,
   BrowserSetStorageAction,
+  BrowserStartRecordingAction,
+  BrowserStopRecordingAction,
 ] as const;
 export const BROWSER_KINDS = BROWSER_ACTIONS.map(({ shape }) => shape.kind.value);
 export const BrowserAction = z.discriminatedUnion('kind', BROWSER_ACTIONS);

@@ -12,6 +12,8 @@ export {
   BrowserObservation,
   BrowserScrollAction,
   BrowserSetStorageAction,
+  BrowserStartRecordingAction,
+  BrowserStopRecordingAction,
   BrowserStorage,
   BrowserSwitchTabAction,
   BrowserTypeAction,

@@ -16,6 +16,8 @@ const WORDS: Readonly<Record<string, readonly [done: string, undone: string, sub
   BrowserSwitchTabAction: ['Switched to tab', 'Switch to tab', 'tab_id'],
   BrowserCloseTabAction: ['Closed tab', 'Close tab', 'tab_id'],
   BrowserGetStorageAction: ['Read cookies and stored data of the browser', 'Read cookies and stored data of the browser'],
+  BrowserStartRecordingAction: ['Began to record the browser', 'Record the browser'],
+  BrowserStopRecordingAction: ['Ended the recording of the browser', 'End the recording of the browser'],
   BrowserSetStorageAction: ['Set cookies and stored data of the browser', 'Set cookies and stored data of the browser'],
 };
 

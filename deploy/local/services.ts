@@ -26,7 +26,7 @@ const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS',
   'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'LLM_FIRST_BYTE_TIMEOUT_SECONDS', 'LLM_SILENCE_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
-  'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM',
+  'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM', 'ALLOW_PRIVATE_URLS',
 ]; // biome-ignore format: a list reads better in lines
 
 /** Variables that a file of models takes its keys from. What is wrong with the file the gateway says. */

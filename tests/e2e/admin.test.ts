@@ -388,6 +388,7 @@ describe('what an organization’s owner governs, in a browser', {
       'API keys',
       'Secrets',
       'Models',
+      'MCP servers',
     ]);
     await member.getByRole('link', { name: 'Secrets' }).click();
     await row(member, 'DATABASE_PASSWORD').waitFor();

@@ -226,6 +226,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Fails with `request.cross-site` besides the common codes. */
     deleteSandbox: (request: { sandbox: string; query?: OperationQuery<'deleteSandbox'> } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteSandbox'>>,
+    /** As OpenHands: the model, without its key, that a client’s own agent in a sandbox works with. Fails with `model.unknown` besides the common codes. */
+    getSandboxUser: (request: { query?: OperationQuery<'getSandboxUser'> } & CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/users/me', {}, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxUser'>>,
+    /** As OpenHands: the names of the secrets that commands of a sandbox have, for who holds its key (`X-Session-API-Key`); never a value. */
+    listSandboxSecrets: (request: { sandbox: string; query?: OperationQuery<'listSandboxSecrets'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/settings/secrets', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSandboxSecrets'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,
@@ -397,6 +403,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Delete a tool server. Fails with `request.cross-site` besides the common codes. */
     deleteMcpServer: (request: { org: string; server: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}', { org: request.org, server: request.server }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Reach a tool server once, from a sandbox of its own. One that names secrets is given those of the whole organization, and needs secret:write. Fails with `request.cross-site`, `settings.url-refused`, `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `sandbox.unreachable`, `secret.unreadable` besides the common codes. */
+    testMcpServer: (request: { org: string; server: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}/test', { org: request.org, server: request.server }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testMcpServer'>>,
     /** Calls, tokens and cost by day, person, repository and model; with Accept: text/csv as a table for spreadsheets. */
     getUsage: (request: { org: string; query?: OperationQuery<'getUsage'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/usage', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getUsage'>>,

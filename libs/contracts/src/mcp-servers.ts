@@ -60,3 +60,20 @@ export type McpServer = z.infer<typeof McpServer>;
 /** By name; all of them. */
 export const McpServerList = z.object({ data: z.array(McpServer) });
 export type McpServerList = z.infer<typeof McpServerList>;
+
+/** Most tools that a test names. */
+export const MAX_TESTED_TOOLS = 200;
+
+/** A server that was reached once, from a sandbox of its own that ends with the test. That it failed is an answer, too. */
+export const McpServerTest = z.object({
+  ok: z.boolean(),
+  /** From asking the sandbox to its answer; the sandbox's own start is not in it. */
+  elapsedMs: z.int().nonnegative(),
+  /** As the server names them, the first `MAX_TESTED_TOOLS`. */
+  tools: z.array(z.string()),
+  /** How many there are beyond those. */
+  moreTools: z.int().nonnegative(),
+  /** `settings`: it was not tried, for what its settings say. `detail` are sentences with the next step. `null`: it answered. */
+  failure: z.object({ kind: z.enum(['timeout', 'connection', 'settings', 'unknown']), detail: z.string() }).nullable(),
+});
+export type McpServerTest = z.infer<typeof McpServerTest>;

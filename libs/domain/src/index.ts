@@ -16,6 +16,7 @@ export {
 export { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openDraft, reduceDraft, shownText } from './file-draft.js';
 export { globMatcher } from './glob-matcher.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
+export { mcpServerConfigOf, type StoredMcpConfig, secretsOfMcpServer } from './mcp-settings.js';
 export {
   acceptedUnheard,
   CONFIRMATION_ANSWER,

@@ -43,7 +43,7 @@ export function failureWords(error: unknown, spec: ServerSpec | null): FailureWo
   if (code === 'REQUEST_TIMEOUT') return { reason: 'It did not answer in time.', nextStep: 'Look at its own log; it may need longer to be installed.' };
   return {
     reason: `${message.charAt(0).toUpperCase()}${message.slice(1)}`.replace(/\.*$/, '.'),
-    nextStep: 'Run its command in the terminal, or look at its own log.',
+    nextStep: spec?.kind === 'remote' ? 'Look whether its address is right, or at its own log.' : 'Run its command in the terminal, or look at its own log.',
   };
 }
 

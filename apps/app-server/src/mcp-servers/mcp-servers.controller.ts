@@ -1,12 +1,24 @@
 import { Controller, Param } from '@nestjs/common';
-import { type CreateMcpServer, type McpServer, type McpServerList, operations, type Principal, type UpdateMcpServer } from '@slipway/contracts';
+import {
+  type CreateMcpServer,
+  type McpServer,
+  type McpServerList,
+  type McpServerTest,
+  operations,
+  type Principal,
+  type UpdateMcpServer,
+} from '@slipway/contracts';
 import { Body, Caller } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { McpServersService } from './mcp-servers.service.js';
+import { McpTestService } from './mcp-test.service.js';
 
 @Controller()
 export class McpServersController {
-  constructor(private readonly servers: McpServersService) {}
+  constructor(
+    private readonly servers: McpServersService,
+    private readonly tests: McpTestService,
+  ) {}
 
   @Serves(operations.listMcpServers)
   list(@Caller() caller: Principal): Promise<McpServerList> {
@@ -26,5 +38,10 @@ export class McpServersController {
   @Serves(operations.deleteMcpServer)
   delete(@Caller() caller: Principal, @Param('server') id: string): Promise<void> {
     return this.servers.delete(caller, id);
+  }
+
+  @Serves(operations.testMcpServer)
+  test(@Caller() caller: Principal, @Param('server') id: string): Promise<McpServerTest> {
+    return this.tests.test(caller, id);
   }
 }

@@ -1,4 +1,5 @@
 import type { PoolClient } from '@slipway/db/sql';
+import type { StoredMcpConfig } from '@slipway/domain';
 
 export interface McpServerRow {
   readonly id: string;
@@ -6,7 +7,7 @@ export interface McpServerRow {
   readonly transport: 'stdio' | 'http' | 'sse';
   readonly enabled: boolean;
   /** What the transport needs, in the contract's form. */
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: StoredMcpConfig;
   readonly created_by: string;
   readonly created_by_label: string;
   readonly created_at: Date;
@@ -21,6 +22,11 @@ export async function listServers(client: PoolClient, orgId: string): Promise<Mc
 
 export async function lockServer(client: PoolClient, orgId: string, id: string): Promise<McpServerRow | null> {
   const { rows } = await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2 FOR UPDATE`, [orgId, id]);
+  return rows[0] ?? null;
+}
+
+export async function findServer(client: PoolClient, orgId: string, id: string): Promise<McpServerRow | null> {
+  const { rows } = await client.query<McpServerRow>(`SELECT ${COLUMNS} FROM app.mcp_server WHERE org_id = $1 AND id = $2`, [orgId, id]);
   return rows[0] ?? null;
 }
 
@@ -65,4 +71,24 @@ export async function knownSecretNames(client: PoolClient, orgId: string, names:
     names,
   ]);
   return new Set(rows.map(({ name }) => name));
+}
+
+export interface SealedVariable {
+  readonly id: string;
+  readonly name: string;
+  readonly sealed: Buffer;
+  readonly keyVersion: number;
+}
+
+/** Those of the names that every conversation of the organization is given. */
+export async function sealedVariables(client: PoolClient, orgId: string, names: readonly string[]): Promise<SealedVariable[]> {
+  const { rows } = await client.query<SealedVariable>(
+    `SELECT id, name, sealed, key_version AS "keyVersion" FROM app.secret WHERE org_id = $1 AND scope = 'org' AND kind = 'variable' AND name = ANY ($2)`,
+    [orgId, names],
+  );
+  return rows;
+}
+
+export async function markUsed(client: PoolClient, orgId: string, secrets: readonly SealedVariable[]): Promise<void> {
+  await client.query('UPDATE app.secret SET last_used_at = now() WHERE org_id = $1 AND id = ANY ($2)', [orgId, secrets.map(({ id }) => id)]);
 }

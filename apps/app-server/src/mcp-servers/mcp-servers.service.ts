@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type CreateMcpServer, MAX_MCP_SERVERS, McpServer, type McpServerList, type McpValue, type Principal, type UpdateMcpServer } from '@slipway/contracts';
+import { type CreateMcpServer, MAX_MCP_SERVERS, McpServer, type McpServerList, type Principal, type UpdateMcpServer } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
-import type { Ids } from '@slipway/domain';
+import { type Ids, secretsOfMcpServer } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
@@ -80,7 +80,7 @@ export class McpServersService {
   }
 
   private async told(client: PoolClient, caller: Principal, rows: readonly McpServerRow[]): Promise<McpServer[]> {
-    const names = rows.map(secretsOf);
+    const names = rows.map(({ config }) => secretsOfMcpServer(config));
     const known = await knownSecretNames(client, caller.orgId, names.flat());
     return rows.map((row, index) =>
       McpServer.parse({
@@ -89,7 +89,7 @@ export class McpServersService {
         name: row.name,
         transport: row.transport,
         enabled: row.enabled,
-        missingSecrets: [...new Set(names[index])].filter((name) => !known.has(name)),
+        missingSecrets: (names[index] ?? []).filter((name) => !known.has(name)),
         createdBy: { id: row.created_by, label: row.created_by_label },
         createdAt: row.created_at.toISOString(),
         updatedAt: row.updated_at.toISOString(),
@@ -98,19 +98,14 @@ export class McpServersService {
   }
 }
 
-function secretsOf({ config }: McpServerRow): string[] {
-  const values = Object.values({ ...(config['env'] as Record<string, McpValue> | undefined), ...(config['headers'] as Record<string, McpValue> | undefined) });
-  return values.flatMap((value) => ('secret' in value ? [value.secret] : []));
-}
-
 /** Without the values of headers and variables: somebody may have typed a token there. */
 function inWords({ name, transport, enabled, config }: McpServerRow): Record<string, unknown> {
   return {
     name,
     transport,
     enabled,
-    ...(transport === 'stdio' ? { command: config['command'] } : { url: config['url'] }),
-    names: Object.keys({ ...(config['env'] as object | undefined), ...(config['headers'] as object | undefined) }).sort(),
+    ...(transport === 'stdio' ? { command: config.command } : { url: config.url }),
+    names: Object.keys({ ...config.env, ...config.headers }).sort(),
   };
 }
 

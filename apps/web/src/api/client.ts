@@ -14,4 +14,7 @@ export function newId(): string {
 }
 
 /** Each call starts a trace of its own: the id that is sent here is the id of the tool call that comes of it. */
-export const api = createApiClient({ newKey: newId, headers: () => ({ traceparent: `00-${hex(16)}-${hex(8)}-01` }) });
+const options = { newKey: newId, headers: () => ({ traceparent: `00-${hex(16)}-${hex(8)}-01` }) };
+export const api = createApiClient(options);
+/** The same for what may take minutes: a sandbox that has to start first, a program that is installed in it. */
+export const patientApi = createApiClient({ ...options, timeoutMs: 180_000 });

@@ -1,3 +1,10 @@
+import type { z } from 'zod';
+
+/** What a schema says is wrong. A key of a record that is not to its liking says why only within. */
+export function wordsOfIssue(issue: z.core.$ZodIssue): string {
+  return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
+}
+
 /** What a schema says of a field, as a sentence for who typed into it. */
 export function sentenceOf(message: string): string {
   if (message === 'Invalid URL') return 'Give the whole address, such as https://github.com/owner/name.';

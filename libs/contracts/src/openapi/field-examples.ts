@@ -118,6 +118,9 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   apiKey: 'the key of the provider',
   'McpServer.id': 'mcp_01k2a92p6q8r0s2t4v6w8x0y2z',
   'McpServer.name': 'Issue tracker',
+  'McpServerTest.tools': ['find_issue', 'comment'],
+  'McpServerTest.failure': null,
+  moreTools: 0,
   server: 'mcp_01k2a92p6q8r0s2t4v6w8x0y2z',
   sandbox: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
 

@@ -1,5 +1,5 @@
 import { CreateLlmProfile, LlmProfile, LlmProfileList, UpdateLlmProfile } from '../llm-profiles.js';
-import { CreateMcpServer, McpServer, McpServerList, UpdateMcpServer } from '../mcp-servers.js';
+import { CreateMcpServer, McpServer, McpServerList, McpServerTest, UpdateMcpServer } from '../mcp-servers.js';
 import type { Operation } from '../operations.js';
 import { OrgSettings, UpdateOrgSettings } from '../org-settings.js';
 
@@ -123,5 +123,25 @@ export const settingsOperations = {
     status: 204,
     idempotency: 'idempotent',
     errors: ['request.cross-site'],
+  },
+  testMcpServer: {
+    id: 'mcp-servers.test',
+    method: 'POST',
+    path: `${ORG}/mcp-servers/{server}/test`,
+    summary: 'Reach a tool server once, from a sandbox of its own. One that names secrets is given those of the whole organization, and needs secret:write',
+    permission: 'setting:write',
+    limit: 'starts',
+    status: 200,
+    response: McpServerTest,
+    idempotency: 'none',
+    errors: [
+      'request.cross-site',
+      'settings.url-refused',
+      'sandbox.no-capacity',
+      'sandbox.quota',
+      'sandbox.start-failed',
+      'sandbox.unreachable',
+      'secret.unreadable',
+    ],
   },
 } as const satisfies Record<string, Operation>;

@@ -9,13 +9,14 @@ const paths = (role: Role, kind?: Org['kind']) => adminTabs(orgOf(role, kind)).m
 describe('the tabs about an organization', () => {
   it('shows to each role those that it may read, and no other', () => {
     expect(paths('viewer')).toEqual(['members', 'roles']);
-    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'models']);
+    expect(paths('member')).toEqual(['members', 'roles', 'api-keys', 'secrets', 'models', 'mcp-servers']);
     expect(paths('owner')).toEqual([
       'members',
       'roles',
       'api-keys',
       'secrets',
       'models',
+      'mcp-servers',
       'sandboxes',
       'usage',
       'budgets',

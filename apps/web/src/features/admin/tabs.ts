@@ -17,6 +17,7 @@ const ADMIN_TABS = [
   { path: 'api-keys', label: 'API keys', any: ['api-key:read'] },
   { path: 'secrets', label: 'Secrets', any: ['secret:read'] },
   { path: 'models', label: 'Models', any: ['setting:read'] },
+  { path: 'mcp-servers', label: 'MCP servers', any: ['setting:read'] },
   { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
   { path: 'usage', label: 'Usage', any: ['usage:read'] },
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },

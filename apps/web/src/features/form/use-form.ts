@@ -4,7 +4,7 @@ import { type RefObject, type SyntheticEvent, useEffect, useRef, useState } from
 import type { z } from 'zod';
 import { newId } from '../../api/client.ts';
 import { type Failure, failureOf } from '../../api/failure.ts';
-import { sentenceOf } from '../../api/sentence.ts';
+import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
 
 export interface Form<Values> {
   readonly values: Values;
@@ -95,7 +95,7 @@ export function useForm<Values extends object, Schema extends z.ZodType, Answer>
           return send.mutate(parsed.data);
         }
         send.reset();
-        refuse(parsed.error.issues.map((issue) => [issue.path.join('.'), issue.message]));
+        refuse(parsed.error.issues.map((issue) => [issue.path.join('.'), wordsOfIssue(issue)]));
       },
     },
   };

@@ -1,0 +1,166 @@
+'use client';
+import { Button, Field, IconButton, Input, Select } from '@slipway/ui';
+import { Plus, X } from 'lucide-react';
+import { newId } from '../../api/client.ts';
+import { useSession } from '../session/me.ts';
+import { EMPTY_ENTRY, type Entry, secretNameFor } from './server-entries.ts';
+
+/** Headers or variables, row by row: a text that everybody here reads, or a secret by its name. */
+export function EntriesField({
+  noun,
+  server,
+  entries,
+  secretNames,
+  error,
+  onChange,
+}: {
+  noun: 'header' | 'variable';
+  /** Name of the server, for the names of new secrets. */
+  server: string;
+  entries: readonly Entry[];
+  secretNames: readonly string[];
+  error: string | null;
+  onChange: (entries: readonly Entry[]) => void;
+}) {
+  const put = (id: string, change: Partial<Entry>) => onChange(entries.map((entry) => (entry.id === id ? { ...entry, ...change } : entry)));
+  const title = noun === 'header' ? 'Headers' : 'Environment';
+  return (
+    <fieldset className="flex min-w-0 flex-col gap-2">
+      <legend className="mb-1 text-xs font-medium text-ink-muted">{title}</legend>
+      {entries.map((entry, index) => (
+        <EntryRow
+          key={entry.id}
+          noun={noun}
+          label={`${noun === 'header' ? 'Header' : 'Variable'} ${index + 1}`}
+          server={server}
+          entry={entry}
+          secretNames={secretNames}
+          onChange={(change) => put(entry.id, change)}
+          onRemove={() => onChange(entries.filter(({ id }) => id !== entry.id))}
+        />
+      ))}
+      {error === null ? (
+        <p className="text-xs text-ink-muted">Text is read by everybody who sees this page; keep a token as a secret.</p>
+      ) : (
+        <p role="alert" className="text-xs text-bad">
+          {error}
+        </p>
+      )}
+      <Button size="small" className="self-start" onClick={() => onChange([...entries, { ...EMPTY_ENTRY, id: newId() }])}>
+        <Plus aria-hidden />
+        Add a {noun}
+      </Button>
+    </fieldset>
+  );
+}
+
+function EntryRow({
+  noun,
+  label,
+  server,
+  entry,
+  secretNames,
+  onChange,
+  onRemove,
+}: {
+  noun: 'header' | 'variable';
+  label: string;
+  server: string;
+  entry: Entry;
+  secretNames: readonly string[];
+  onChange: (change: Partial<Entry>) => void;
+  onRemove: () => void;
+}) {
+  const { org } = useSession();
+  const kinds = [
+    { value: 'text', label: 'Text' },
+    ...(secretNames.length > 0 || entry.kind === 'secret' ? [{ value: 'secret', label: 'Secret' }] : []),
+    ...(org.permissions.includes('secret:write') ? [{ value: 'fresh', label: 'New secret' }] : []),
+  ];
+  const become = (kind: string) => {
+    const prefix = kind !== 'text' && entry.prefix === '' && /^authorization$/i.test(entry.name.trim()) ? 'Bearer ' : entry.prefix;
+    if (kind === 'fresh') onChange({ kind, prefix, secret: secretNameFor(server, entry.name) });
+    else if (kind === 'secret') onChange({ kind, prefix, secret: secretNames.includes(entry.secret) ? entry.secret : '' });
+    else onChange({ kind: 'text' });
+  };
+  const plain = { autoComplete: 'off', spellCheck: false } as const;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be read twice
+    <div role="group" aria-label={label} className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-2">
+      <div className="flex min-w-0 items-end gap-2">
+        <Field label="Name" className="min-w-0 flex-1">
+          {(control) => (
+            <Input
+              {...control}
+              {...plain}
+              value={entry.name}
+              placeholder={noun === 'header' ? 'Authorization' : 'API_TOKEN'}
+              className="font-mono"
+              onChange={(event) => onChange({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Value is a" className="w-32 shrink-0">
+          {(control) => <Select {...control} value={entry.kind} options={kinds} onChange={become} />}
+        </Field>
+        <IconButton label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
+          <X aria-hidden />
+        </IconButton>
+      </div>
+      {entry.kind === 'text' ? (
+        <Field label="Value">
+          {(control) => <Input {...control} {...plain} value={entry.text} className="font-mono" onChange={(event) => onChange({ text: event.target.value })} />}
+        </Field>
+      ) : (
+        <div className="grid min-w-0 gap-2 sm:grid-cols-[7rem_minmax(0,1fr)]">
+          <Field label="Before it">
+            {(control) => (
+              <Input
+                {...control}
+                {...plain}
+                value={entry.prefix}
+                placeholder="nothing"
+                className="font-mono"
+                onChange={(event) => onChange({ prefix: event.target.value })}
+              />
+            )}
+          </Field>
+          {entry.kind === 'secret' ? (
+            <Field label="Secret">
+              {(control) => (
+                <Select {...control} value={entry.secret} options={choicesOf(entry.secret, secretNames)} onChange={(secret) => onChange({ secret })} />
+              )}
+            </Field>
+          ) : (
+            <div className="grid min-w-0 gap-2 sm:grid-cols-2">
+              <Field label="Value">
+                {(control) => (
+                  <Input
+                    {...control}
+                    {...plain}
+                    type="password"
+                    autoComplete="new-password"
+                    value={entry.secretValue}
+                    className="font-mono"
+                    onChange={(event) => onChange({ secretValue: event.target.value })}
+                  />
+                )}
+              </Field>
+              <Field label="Kept under the name">
+                {(control) => (
+                  <Input {...control} {...plain} value={entry.secret} className="font-mono" onChange={(event) => onChange({ secret: event.target.value })} />
+                )}
+              </Field>
+            </div>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** One that is named stays among the choices, also when it is none that every conversation has. */
+function choicesOf(named: string, secretNames: readonly string[]) {
+  const names = named === '' || secretNames.includes(named) ? secretNames : [named, ...secretNames];
+  return [...(named === '' ? [{ value: '', label: 'Choose…' }] : []), ...names.map((name) => ({ value: name, label: name }))];
+}

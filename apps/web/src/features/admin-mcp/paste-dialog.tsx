@@ -1,0 +1,154 @@
+'use client';
+import type { McpServer } from '@slipway/contracts';
+import { Badge, Button, Dialog, Field, Notice, Textarea } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { useMemo, useRef, useState } from 'react';
+import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { useSession } from '../session/me.ts';
+import { type PastedServer, readPasted } from './pasted-servers.ts';
+import { KINDS } from './server-words.ts';
+import { useSecretNames } from './use-secret-names.ts';
+
+const EXAMPLE = `{
+  "mcpServers": {
+    "tracker": {
+      "type": "http",
+      "url": "https://tracker.example.com/mcp",
+      "headers": { "Authorization": "Bearer …" }
+    }
+  }
+}`;
+
+/** Takes over the servers of a file as other agents have it, and says of each what comes of it before anything is kept. */
+export function PasteDialog({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title="Paste MCP servers"
+      description="From the configuration of Claude, Cursor, VS Code or OpenHands."
+      className="w-[min(600px,calc(100vw-32px))]"
+    >
+      <Paste servers={servers} onClose={onClose} onAdded={onAdded} />
+    </Dialog>
+  );
+}
+
+function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; onClose: () => void; onAdded: (count: number) => void }) {
+  const { org } = useSession();
+  const secretNames = useSecretNames();
+  const [text, setText] = useState('');
+  /** What came of each that was sent: `null` for added, else why not. */
+  const [sent, setSent] = useState<ReadonlyMap<string, string | null>>(new Map());
+  const kept = useRef(new Set<string>());
+  // As it was when this was opened: what is added meanwhile is no reason against itself.
+  const [names] = useState(() => new Set(servers.map(({ name }) => name)));
+  const pasted = useMemo(
+    () => (text.trim() === '' ? null : readPasted(text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.current.has(name))) })),
+    [text, names, secretNames],
+  );
+  const found = pasted !== null && 'servers' in pasted ? pasted.servers : [];
+  const open = found.filter(({ name, server }) => server !== null && sent.get(name) !== null);
+  const mayKeep = org.permissions.includes('secret:write');
+  const needsSecrets = open.some(({ secrets }) => secrets.length > 0);
+  const add = useMutation({
+    mutationFn: async () => {
+      const outcomes = new Map(sent);
+      for (const { name, server, secrets } of open) {
+        if (server === null) continue;
+        try {
+          for (const secret of secrets) {
+            if (kept.current.has(secret.name)) continue;
+            await api.createSecret({
+              org: org.id,
+              body: { ...secret, kind: 'variable', scope: 'org', description: `Of the MCP server ${name}`.slice(0, 500) },
+            });
+            kept.current.add(secret.name);
+          }
+          await api.createMcpServer({ org: org.id, body: server });
+          outcomes.set(name, null);
+        } catch (error) {
+          const { title, detail } = failureOf(error);
+          outcomes.set(name, `${title}. ${detail}`.trim());
+        }
+        setSent(new Map(outcomes));
+      }
+      return outcomes;
+    },
+    onSuccess: (outcomes) => {
+      const added = [...outcomes.values()].filter((failure) => failure === null).length;
+      if (found.every(({ name }) => outcomes.get(name) === null)) onAdded(added);
+    },
+  });
+  const added = [...sent.values()].filter((failure) => failure === null).length;
+  const close = () => (added > 0 ? onAdded(added) : onClose());
+  return (
+    <form
+      className="flex flex-col gap-4 p-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!add.isPending && open.length > 0) add.mutate();
+      }}
+    >
+      <Field label="The file, or its part with the servers" error={pasted !== null && 'fault' in pasted ? pasted.fault : null}>
+        {(control) => (
+          <Textarea
+            {...control}
+            data-autofocus
+            rows={8}
+            value={text}
+            placeholder={EXAMPLE}
+            autoComplete="off"
+            spellCheck={false}
+            // What was added is added, whatever is typed now.
+            readOnly={add.isPending || added > 0}
+            className="font-mono text-xs"
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      {found.length === 0 ? null : (
+        <ul aria-label="What comes of it" className="divide-y divide-line rounded-md border border-line">
+          {found.map((each) => (
+            <PastedRow key={each.name} pasted={each} outcome={sent.get(each.name)} />
+          ))}
+        </ul>
+      )}
+      {needsSecrets && !mayKeep ? (
+        <Notice tone="warn" title="There are secrets in it">
+          <p>To keep them needs the permission secret:write, which you do not have.</p>
+        </Notice>
+      ) : null}
+      <div className="flex justify-end gap-2">
+        <Button onClick={close}>{added > 0 ? 'Close' : 'Cancel'}</Button>
+        <Button type="submit" tone="primary" busy={add.isPending} disabled={open.length === 0 || (needsSecrets && !mayKeep)}>
+          {open.length === 0 ? 'Add them' : open.length === 1 ? 'Add 1 server' : `Add ${open.length} servers`}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function PastedRow({ pasted: { name, server, secrets, problems, left, open }, outcome }: { pasted: PastedServer; outcome: string | null | undefined }) {
+  const notes = [
+    ...(secrets.length === 0 ? [] : [`Kept as ${secrets.length === 1 ? 'a secret' : 'secrets'}: ${secrets.map((secret) => secret.name).join(', ')}.`]),
+    ...(open ? ['Its address or its arguments seem to hold a proof, which everybody here can read: send it in a header or a variable instead.'] : []),
+    ...(left.length === 0 ? [] : [`Not taken over: ${left.join(', ')}.`]),
+  ];
+  return (
+    <li className="flex flex-col gap-1 px-3 py-2 text-sm">
+      <span className="flex flex-wrap items-center gap-2">
+        <span className="min-w-0 font-medium break-words">{name}</span>
+        {server === null ? <Badge tone="bad">Cannot be added</Badge> : <Badge>{KINDS[server.transport]}</Badge>}
+        {outcome === null ? <Badge tone="ok">Added</Badge> : null}
+      </span>
+      {[...problems, ...(outcome === null || outcome === undefined ? [] : [outcome])].map((problem) => (
+        <span key={problem} className="break-words text-bad">
+          {problem}
+        </span>
+      ))}
+      {server === null || notes.length === 0 ? null : <span className="break-words text-ink-muted">{notes.join(' ')}</span>}
+    </li>
+  );
+}

@@ -1,0 +1,108 @@
+import { CreateMcpServer, type McpServer, type McpValue, SecretName, SecretValue, UpdateMcpServer } from '@slipway/contracts';
+import { z } from 'zod';
+
+/** A header or a variable as it is edited. Of the last fields only those of its `kind` count. */
+export interface Entry {
+  /** Of the row, not of the header. */
+  readonly id: string;
+  readonly name: string;
+  /** `fresh`: a secret that is kept together with the server. */
+  readonly kind: 'text' | 'secret' | 'fresh';
+  readonly text: string;
+  /** What stands before the secret. */
+  readonly prefix: string;
+  readonly secret: string;
+  readonly secretValue: string;
+}
+
+export interface ServerValues {
+  readonly name: string;
+  readonly transport: McpServer['transport'];
+  readonly enabled: boolean;
+  readonly command: string;
+  /** One a line. */
+  readonly args: string;
+  readonly url: string;
+  readonly entries: readonly Entry[];
+}
+
+export const EMPTY_ENTRY: Omit<Entry, 'id'> = { name: '', kind: 'text', text: '', prefix: '', secret: '', secretValue: '' };
+
+export function entriesOf(values: Readonly<Record<string, McpValue>>): Entry[] {
+  return Object.entries(values).map(([name, value]) => ({
+    ...EMPTY_ENTRY,
+    id: name,
+    name,
+    ...('secret' in value ? { kind: 'secret' as const, secret: value.secret, prefix: value.prefix } : { text: value.value }),
+  }));
+}
+
+export function valuesOf(server: McpServer | null): ServerValues {
+  if (server === null) return { name: '', transport: 'http', enabled: true, command: '', args: '', url: '', entries: [] };
+  const { name, transport, enabled } = server;
+  return server.transport === 'stdio'
+    ? { name, transport, enabled, command: server.command, args: server.args.join('\n'), url: '', entries: entriesOf(server.env) }
+    : { name, transport, enabled, command: '', args: '', url: server.url, entries: entriesOf(server.headers) };
+}
+
+/** A row that nothing was typed into. */
+const isBlank = ({ name, text, secretValue }: Entry): boolean => name.trim() === '' && text === '' && secretValue === '';
+
+/** The secrets that are to be kept first. */
+export function freshSecrets({ entries }: ServerValues): Array<{ name: string; value: string }> {
+  return entries.flatMap((entry) => (entry.kind === 'fresh' && !isBlank(entry) ? [{ name: entry.secret.trim(), value: entry.secretValue }] : []));
+}
+
+/** What is wrong with the rows that no schema of a server sees: it would lose one of two of a name. */
+function faultsOf({ entries }: ServerValues): string[] {
+  const faults: string[] = [];
+  const seen = new Set<string>();
+  for (const entry of entries) {
+    if (isBlank(entry)) continue;
+    const name = entry.name.trim();
+    if (name === '') faults.push('one of them has no name');
+    else if (seen.has(name.toLowerCase())) faults.push(`${name} is there twice`);
+    seen.add(name.toLowerCase());
+    if (entry.kind === 'secret' && entry.secret === '') faults.push(`${name}: choose a secret`);
+    if (entry.kind !== 'fresh') continue;
+    const secret = SecretName.safeParse(entry.secret.trim());
+    if (!secret.success) faults.push(`${name}: the name of the secret ${secret.error.issues[0]?.message ?? 'is wrong'}`);
+    if (!SecretValue.safeParse(entry.secretValue).success) faults.push(`${name}: give the secret its value`);
+  }
+  return faults;
+}
+
+function requestOf({ name, transport, enabled, command, args, url, entries }: ServerValues): object {
+  const record = Object.fromEntries(entries.filter((entry) => !isBlank(entry)).map((entry) => [entry.name.trim(), mcpValueOf(entry)]));
+  return transport === 'stdio'
+    ? { name, enabled, transport, command, args: args.split('\n').filter((line) => line !== ''), env: record }
+    : { name, enabled, transport, url: url.trim(), headers: record };
+}
+
+function mcpValueOf({ kind, text, secret, prefix }: Entry): McpValue {
+  return kind === 'text' ? { value: text } : { secret: secret.trim(), prefix };
+}
+
+const edited = z.custom<ServerValues>().superRefine((values, context) => {
+  for (const message of faultsOf(values).slice(0, 1)) context.addIssue({ code: 'custom', path: ['entries'], message });
+});
+/** From what is typed to the request; what is wrong with it stands at the names of the fields. */
+export const NewServer = edited.transform(requestOf).pipe(CreateMcpServer);
+export const ChangedServer = edited
+  .transform((values) => {
+    const { transport: _, ...change } = requestOf(values) as { transport: unknown };
+    return change;
+  })
+  .pipe(UpdateMcpServer);
+
+/** A name for the secret of a header: `GitHub`, `Authorization` → `GITHUB_AUTHORIZATION`. */
+export function secretNameFor(server: string, entry: string): string {
+  const plain = `${server}_${entry}`
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z0-9]+/g, '_')
+    .replaceAll(/^_+|_+$/g, '')
+    .toUpperCase()
+    .slice(0, 100);
+  const name = /^[0-9]/.test(plain) || plain === '' ? `MCP_${plain}` : plain;
+  return SecretName.safeParse(name).success ? name : `MCP_${name}`;
+}

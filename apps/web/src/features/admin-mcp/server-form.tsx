@@ -1,0 +1,155 @@
+'use client';
+import type { CreateMcpServer, McpServer, UpdateMcpServer } from '@slipway/contracts';
+import { Button, Checkbox, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
+import { useRef } from 'react';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useSession } from '../session/me.ts';
+import { EntriesField } from './entries-field.tsx';
+import { ChangedServer, freshSecrets, NewServer, type ServerValues, valuesOf } from './server-entries.ts';
+import { KIND_OPTIONS } from './server-words.ts';
+import { useSecretNames } from './use-secret-names.ts';
+
+interface Given {
+  /** `null`: a new one. */
+  readonly server: McpServer | null;
+  readonly onClose: () => void;
+  readonly onDone: (server: McpServer) => void;
+}
+
+export function ServerDialog(given: Given) {
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || given.onClose()}
+      title={given.server === null ? 'New MCP server' : `Edit ${given.server.name}`}
+      className="w-[min(600px,calc(100vw-32px))]"
+    >
+      <ServerForm {...given} />
+    </Dialog>
+  );
+}
+
+function ServerForm({ server, onClose, onDone }: Given) {
+  const { org } = useSession();
+  const secretNames = useSecretNames();
+  /** Kept by an attempt whose server was refused: the next one does not keep them again. */
+  const kept = useRef(new Set<string>());
+  const form = useForm<ServerValues, typeof NewServer | typeof ChangedServer, McpServer>({
+    initial: valuesOf(server),
+    schema: server === null ? NewServer : ChangedServer,
+    requestOf: (values) => values,
+    send: async (body) => {
+      for (const { name, value } of freshSecrets(form.values)) {
+        if (kept.current.has(name)) continue;
+        await api.createSecret({ org: org.id, body: { name, value, kind: 'variable', scope: 'org', description: `Of the MCP server ${form.values.name}` } });
+        kept.current.add(name);
+      }
+      return server === null
+        ? api.createMcpServer({ org: org.id, body: body as CreateMcpServer })
+        : api.updateMcpServer({ org: org.id, server: server.id, body: body as UpdateMcpServer });
+    },
+    onDone,
+    fields: ['headers', 'env'],
+  });
+  const { values } = form;
+  const isProgram = values.transport === 'stdio';
+  const kind = KIND_OPTIONS.find(({ value }) => value === values.transport);
+  return (
+    <form {...form.props} className="flex flex-col gap-4 p-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Name" hint="Before the names of its tools." error={form.error('name')}>
+          {(control) => (
+            <Input
+              {...control}
+              data-autofocus
+              value={values.name}
+              placeholder="tracker"
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => form.set('name', event.target.value)}
+            />
+          )}
+        </Field>
+        {server === null ? (
+          <Field label="Kind" hint={kind?.hint}>
+            {(control) => (
+              <Select
+                {...control}
+                value={values.transport}
+                options={KIND_OPTIONS}
+                onChange={(transport) => form.set('transport', transport as ServerValues['transport'])}
+              />
+            )}
+          </Field>
+        ) : (
+          <div className="flex flex-col gap-1">
+            <span className="text-xs font-medium text-ink-muted">Kind</span>
+            <span className="flex h-8 items-center text-sm">{kind?.label}</span>
+          </div>
+        )}
+      </div>
+      {isProgram ? (
+        <>
+          <Field label="Command" hint="A program in the sandbox: of its image, or installed by the setup script." error={form.error('command')}>
+            {(control) => (
+              <Input
+                {...control}
+                value={values.command}
+                placeholder="npx"
+                autoComplete="off"
+                spellCheck={false}
+                className="font-mono"
+                onChange={(event) => form.set('command', event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Arguments" hint="One a line." error={form.error('args')}>
+            {(control) => (
+              <Textarea
+                {...control}
+                rows={3}
+                value={values.args}
+                placeholder={'-y\n@acme/tracker-mcp'}
+                autoComplete="off"
+                spellCheck={false}
+                className="font-mono"
+                onChange={(event) => form.set('args', event.target.value)}
+              />
+            )}
+          </Field>
+        </>
+      ) : (
+        <Field label="Address" hint="At a public https address." error={form.error('url')}>
+          {(control) => (
+            <Input
+              {...control}
+              value={values.url}
+              placeholder="https://tracker.example.com/mcp"
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => form.set('url', event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <EntriesField
+        noun={isProgram ? 'variable' : 'header'}
+        server={values.name}
+        entries={values.entries}
+        secretNames={secretNames}
+        error={form.error('entries') ?? form.error(isProgram ? 'env' : 'headers')}
+        onChange={(entries) => form.set('entries', entries)}
+      />
+      <Checkbox label="New conversations use it" checked={values.enabled} onChange={(checked) => form.set('enabled', checked)} />
+      <FormFailure failure={form.failure} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" busy={form.busy}>
+          {server === null ? 'Add it' : 'Save'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,25 @@
+import type { CreateMcpServer, McpServerConfig, McpValue } from '@slipway/contracts';
+
+/** What a row of an organization's MCP server holds beside its name and transport. */
+export type StoredMcpConfig = {
+  readonly [K in 'command' | 'args' | 'env' | 'url' | 'headers']?: K extends 'args'
+    ? string[]
+    : K extends 'env' | 'headers'
+      ? Record<string, McpValue>
+      : string;
+};
+
+/** A kept server as a sandbox is told of it, by its transport alone: what another one left in the row is not looked at. Secrets are named, not in it. */
+export function mcpServerConfigOf(transport: CreateMcpServer['transport'], { command, args, env, url, headers }: StoredMcpConfig): McpServerConfig {
+  return transport === 'stdio' ? { transport, enabled: true, command, args, env: texts(env) } : { transport, enabled: true, url, headers: texts(headers) };
+}
+
+/** The secrets that its headers and variables name, each once. */
+export function secretsOfMcpServer({ env, headers }: StoredMcpConfig): string[] {
+  const values = Object.values({ ...env, ...headers });
+  return [...new Set(values.flatMap((value) => ('secret' in value ? [value.secret] : [])))];
+}
+
+function texts(values: Readonly<Record<string, McpValue>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, 'secret' in value ? `${value.prefix}\${${value.secret}}` : value.value]));
+}

@@ -1,0 +1,208 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
+import { expect } from 'expect';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { finish, type Scene, ScriptBook, terminal, workspaceOf } from '../stack/script-book.ts';
+import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
+import { connectServers } from './mcp-servers.ts';
+
+const executable = findChromium();
+/** A machine that is busy with other tests. Milliseconds. */
+const SLOW = { timeout: 60_000 };
+/** Each answer of the model costs three cents. */
+const PRICE = { input: 3, cachedInput: 3, output: 0 };
+const USAGE = { prompt_tokens: 10_000, completion_tokens: 0, total_tokens: 10_000 };
+const costly = (turn: ModelTurn): ModelTurn => ({ ...turn, usage: USAGE }) as ModelTurn;
+
+describe('how far an agent goes, in a browser', {
+  timeout: 300_000,
+  skip: executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+}, () => {
+  const book = new ScriptBook();
+  const complaints: string[] = [];
+  let folder: string;
+  let stack: Stack;
+  let model: ModelServer;
+  let browser: Browser;
+  let page: Page;
+  let [slug, broken] = ['', false];
+
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-limits-'));
+    model = await startModelServer({ script: book.script, apiKey: 'sk-of-the-script' });
+    const models = {
+      models: [
+        { name: 'scripted', deployments: [{ id: 'scripted/1', provider: 'openai', baseUrl: model.url, apiKeyEnv: 'SCRIPT_KEY', model: 'm', price: PRICE }] },
+      ],
+    };
+    await writeFile(path.join(folder, 'models.json'), JSON.stringify(models));
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        LLM_MODELS_FILE: path.join(folder, 'models.json'),
+        SCRIPT_KEY: 'sk-of-the-script',
+        ALLOW_PRIVATE_URLS: 'true',
+      },
+      log: () => {},
+      signal: AbortSignal.timeout(120_000),
+      without: ['sandbox-gateway'],
+    });
+    browser = await launchChromium(executable ?? '');
+    page = await openPage(await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' }), complaints);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await stack?.stop();
+    await model?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const step = (name: string, work: () => Promise<void> | void): void => {
+    it(name, async (test) => {
+      if (broken) return test.skip('an earlier step failed');
+      try {
+        await work();
+      } catch (error) {
+        broken = true;
+        await mkdir('test-results', { recursive: true });
+        await page?.screenshot({ path: `test-results/limits-${name.replaceAll(/\W+/g, '-')}.png` });
+        throw error;
+      }
+    });
+  };
+  const open = async (rest: string, name: string): Promise<void> => {
+    await page.goto(`${stack.url}/${slug}/${rest}`);
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  };
+  /** Gives the task of a scene from the page itself, as far as it may go. */
+  const give = async (name: string, scene: Scene, howFar: Readonly<Record<string, string>>): Promise<void> => {
+    await open('', 'New task');
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(book.write(name, scene));
+    await page.getByLabel('Model').selectOption('scripted');
+    const more = page.getByRole('button', { name: /^How far it goes/ });
+    if ((await more.getAttribute('aria-expanded')) === 'false') await more.click();
+    for (const label of ['Steps for one message', 'It may cost, in USD']) await page.getByLabel(label).fill(howFar[label] ?? '');
+    await page.getByLabel('Agent', { exact: true }).selectOption({ label: howFar['Agent'] ?? 'Do the work' });
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+  };
+  const status = (name: string): Locator => page.locator('header').getByText(name, { exact: true });
+  const commands = (): Promise<number> =>
+    page
+      .getByRole('log', { name: 'Timeline' })
+      .getByText(/^step \d$/)
+      .count();
+  const limit = (): Locator => page.getByRole('region', { name: 'Limit reached' });
+
+  step('signs in', async () => {
+    await page.goto(stack.url);
+    await page.getByRole('link', { name: /^Sign in/ }).click();
+    await page.getByLabel('User name or e-mail').fill('demo');
+    await page.getByLabel('Password').fill('demo');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { level: 1, name: 'New task' }).waitFor();
+    slug = new URL(page.url()).pathname.split('/')[1] ?? '';
+  });
+
+  step('connects MCP servers: pastes a file, adds one by hand, tries each in a sandbox, and no token is ever on the screen', () =>
+    connectServers({ owner: page, open }),
+  );
+
+  step('has an agent plan first, reads the plan, refines it, and has it carried out', async () => {
+    const scene: Scene = (request, number) => {
+      const file = path.join(workspaceOf(request), 'PLAN.md');
+      const turns: ModelTurn[] = [
+        { toolCalls: [{ name: 'planning_file_editor', arguments: { command: 'create', path: file, file_text: '1. Make it.' } }] },
+        finish('The plan is written.'),
+        finish('It is as small as it gets.'),
+        terminal('echo made > made.txt'),
+      ];
+      return turns[number - 1] ?? finish('Made.');
+    };
+    await give('a plan', scene, { Agent: 'Plan first, change nothing' });
+    const card = page.getByRole('region', { name: 'Plan', exact: true });
+    await card.getByText('It has planned and changed nothing else').waitFor(SLOW);
+    await page.getByText('The plan is written.').waitFor();
+    await expectClean(page, 'a plan', 'everyTheme');
+    await page.getByRole('textbox', { name: /message/i }).fill('Make it smaller.');
+    await page.keyboard.press('ControlOrMeta+Enter');
+    await page.getByText('It is as small as it gets.').waitFor(SLOW);
+    await card.getByRole('button', { name: 'Carry out this plan' }).press('Enter');
+    await page.getByText('Made.', { exact: true }).waitFor(SLOW);
+    await status('Finished').waitFor();
+    await card.waitFor({ state: 'detached' });
+    // What the model was given to do it with: a planner has no terminal.
+    const names = (index: number): string[] =>
+      ((book.requestsOf('a plan')[index]?.body['tools'] ?? []) as Array<{ function: { name: string } }>).map((tool) => tool.function.name);
+    expect([names(0).includes('terminal'), names(3).includes('terminal')]).toEqual([false, true]);
+  });
+
+  step('at its limit of steps goes on for as many again, for more when the limit is raised, or not at all', async () => {
+    const work: Scene = (_request, number) => (number <= 8 ? terminal(`echo step ${number}`) : finish('All steps are done.'));
+    await give('steps', work, { 'Steps for one message': '2' });
+    await limit().getByRole('button', { name: 'Go on for 2 more steps' }).waitFor(SLOW);
+    expect(book.requestsOf('steps').length).toBe(2);
+    await expectClean(page, 'a limit of steps', 'everyTheme');
+    await limit().getByRole('button', { name: 'Go on for 2 more steps' }).press('Enter');
+    await until('it halts again', async () => book.requestsOf('steps').length === 4 && (await limit().count()) === 1, 30_000);
+    await limit().getByRole('button', { name: 'Raise the limit…' }).press('Enter');
+    const field = limit().getByLabel('Steps for one message');
+    await until('the field has the focus', () => field.evaluate((element) => element === document.activeElement));
+    await field.fill('none');
+    await page.keyboard.press('Enter');
+    await limit().locator('[aria-invalid="true"]').waitFor();
+    await expectClean(page, 'a limit that is raised wrongly', 'everyTheme');
+    await field.fill('50');
+    await page.keyboard.press('Enter');
+    await page.getByText('All steps are done.').waitFor(SLOW);
+    await status('Finished').waitFor();
+    expect(book.requestsOf('steps').length).toBe(9);
+
+    await give('ended steps', work, { 'Steps for one message': '1' });
+    await limit().getByRole('button', { name: 'End here' }).press('Enter');
+    await limit().waitFor({ state: 'detached', ...SLOW });
+    await status('Stopped').waitFor();
+    expect(book.requestsOf('ended steps').length).toBe(1);
+  });
+
+  step('at what it may cost is extended, raised, or ended', async () => {
+    const work: Scene = (_request, number) => costly(number <= 6 ? terminal(`echo step ${number}`) : finish('The money was enough.'));
+    await give('money', work, { 'It may cost, in USD': '0.05' });
+    await limit().getByRole('button', { name: 'Extend by $0.05' }).waitFor(SLOW);
+    const first = book.requestsOf('money').length;
+    expect(first).toBe(2);
+    await expectClean(page, 'a limit of money', 'everyTheme');
+    await limit().getByRole('button', { name: 'Extend by $0.05' }).press('Enter');
+    await until('it went on and halts again', async () => book.requestsOf('money').length > first && (await limit().count()) === 1, 30_000);
+    await limit().getByRole('button', { name: 'Raise the limit…' }).press('Enter');
+    const field = limit().getByLabel('This conversation may cost, in USD');
+    await field.fill('0.01');
+    await page.keyboard.press('Enter');
+    await limit()
+      .getByText(/^It has cost \$/)
+      .waitFor();
+    await field.fill('5');
+    await page.keyboard.press('Enter');
+    await page.getByText('The money was enough.').waitFor(SLOW);
+    await status('Finished').waitFor();
+
+    await give('ended money', work, { 'It may cost, in USD': '0.01' });
+    await limit().getByRole('button', { name: 'End here' }).press('Enter');
+    await limit().waitFor({ state: 'detached', ...SLOW });
+    await status('Stopped').waitFor();
+    expect(await commands()).toBeLessThanOrEqual(1);
+  });
+
+  step('nothing of the browser complained', () => {
+    expect(complaints).toEqual([]);
+  });
+});

@@ -126,6 +126,8 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expect(told.tried).toMatchObject({ ok: true, tool_result: { is_error: false, text: '3' } });
     expect(world.model.requests.at(-1)?.raw.toString()).toContain('no-such-program-anywhere in the sandbox');
     expect(JSON.stringify(told)).not.toContain(secret);
+    const shown = told.events.findLast(({ kind }) => kind === 'SystemPromptEvent')?.['tools'] as Array<{ title?: string }> | undefined;
+    expect(shown?.map(({ title }) => title)).toEqual(expect.arrayContaining(['terminal', 'helper_echo', 'helper_told']));
     expectWhole(told);
   });
 

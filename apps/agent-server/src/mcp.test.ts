@@ -108,6 +108,29 @@ describe('an agent with MCP servers', () => {
     expect((await updates(id)).filter(({ told }) => told.includes('"dead"'))).toHaveLength(1);
   });
 
+  it('says in its log at each step which tools its model had, once for each change, and not again in another run', async () => {
+    const from = model.requests.length;
+    const turns = [call('terminal', { command: 'true' }), call('helper_grow'), call('think', { thought: 'Not yet.' })];
+    const id = await start((request) => (offered(request).includes('helper_grown') ? finish : byAnswersSoFar([...turns, ...idle(20)])(request)), {
+      helper: HONEST,
+    });
+    await say(id, 'Go.');
+    await isOver(id);
+    const told = async (): Promise<string[]> =>
+      (await events(id)).flatMap((event) =>
+        event.kind === 'SystemPromptEvent' ? [JSON.stringify((event.tools as Array<{ title: string }>).map(({ title }) => title))] : [],
+      );
+    const had = model.requests.slice(from).map((request) => JSON.stringify(offered(request)));
+    const changes = had.filter((tools, index) => tools !== had[index - 1]);
+    expect(changes).toHaveLength(2);
+    // The first was written at the start, when no server was there yet.
+    expect((await told()).slice(1)).toEqual(changes);
+    model.use([finish]);
+    await say(id, 'Again.');
+    await until('the second end', async () => (await answers(id)).filter(({ tool_name: tool }) => tool === 'finish').length === 2);
+    expect(await told()).toHaveLength(3);
+  });
+
   it('is interrupted in a call, and the server is told', async () => {
     const file = path.join(sandbox.stateDir, 'a-call-that-waits');
     const id = await start([call('helper_wait', { file }), finish], { helper: HONEST });

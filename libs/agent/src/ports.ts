@@ -4,6 +4,7 @@ import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest,
 import type { CondenserSettings } from './condenser/condense.js';
 import type { HookPort } from './hooks/run-hooks.js';
 import type { StatsBook } from './stats.js';
+import type { Tool } from './tools/tool.js';
 import type { Toolbox } from './tools/toolbox.js';
 
 /** The conversation as the agent sees it: what is in `events` is on disk. */
@@ -47,6 +48,8 @@ export interface AgentPorts {
   readonly skillsOf?: (action: AgentAction, events: readonly ConversationEvent[]) => Pick<EventOf<'ObservationEvent'>, 'activated_skills' | 'extended_content'>;
   /** What the model may call. Read at each step. */
   readonly toolbox: Toolbox;
+  /** Tools as a `SystemPromptEvent` lists them. Absent: those that come later are not listed anew. */
+  readonly listTools?: (tools: readonly Tool[]) => ReadonlyArray<Record<string, unknown>>;
   readonly clock: Clock;
   readonly ids: { uuid(): string };
   /** 0 to 1. */

@@ -12,6 +12,7 @@ import type { AgentPorts, RunControl, RunOutcome, RunSettings } from './ports.js
 import { messagesOf } from './prompt.js';
 import { detectStuck, NUDGE } from './stuck.js';
 import { runConfirmed, runToolCalls } from './tool-step.js';
+import { showTools } from './tools/shown-tools.js';
 
 /**
  * Lets the agent work until it has finished, is stopped, or cannot go on. Everything that happens is in the log before the next thing begins,
@@ -90,6 +91,7 @@ async function steps(ports: AgentPorts, settings: RunSettings, control: RunContr
     await log.room(control.signal);
     if (condensationAsked(log.events)) await condenseAsAsked(ports, settings, control.signal);
     else if (isFull(ports, settings.condenser)) await condense(ports, settings, 'automatic', control.signal);
+    await showTools(ports);
     const completion = await complete(ports, settings, control.signal);
     const end = completion.toolCalls.length === 0 ? await say(ports, completion) : await runToolCalls(ports, settings, completion, control.signal);
     if (end === 'waiting') return 'waiting';

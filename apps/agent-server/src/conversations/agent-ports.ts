@@ -4,6 +4,7 @@ import type { AgentLog, AgentPorts, StatsBook, Toolbox, ToolPort } from '@slipwa
 import type { LlmSettings, StreamingDelta } from '@slipway/contracts';
 import { type CompletionUsage, costUsd, type LlmConfig, priceOf } from '@slipway/llm';
 import type { Logger } from '@slipway/telemetry';
+import { listedTool } from '../openhands/openhands-tools.js';
 
 export interface AgentPortsOptions {
   readonly log: AgentLog;
@@ -23,6 +24,7 @@ export interface AgentPortsOptions {
 export function agentPorts(options: AgentPortsOptions): AgentPorts {
   return {
     ...options,
+    listTools: (tools) => tools.map(listedTool),
     costOf,
     clock: { now: () => new Date() },
     ids: { uuid: () => randomUUID() },

@@ -48,7 +48,7 @@ export function filtered(tools: readonly Tool[], agent: StartConversationRequest
 }
 
 /** A tool as `SystemPromptEvent` lists it. One that OpenHands lacks is listed as a tool of an MCP server: that class takes any. */
-export function listedTool(tool: Tool): object {
+export function listedTool(tool: Tool): Record<string, unknown> {
   const { name, description, parameters } = tool.definition;
   const annotations = {
     title: name,

@@ -56,8 +56,10 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
   const isNew = log.events.length === 0;
   const toolbox = new Toolbox(toolsOf(kind, ports.toolbox.tools));
   const own = statsOf(ports, log.events, assignment.usageId);
+  // Its tools are those of its beginning.
+  const { listTools: _, ...inherited } = ports;
   const child: AgentPorts = {
-    ...ports,
+    ...inherited,
     log,
     toolbox,
     stats: own,

@@ -17,6 +17,8 @@ const NONE: ComingTools = { tools: [], settled: () => Promise.resolve() };
 
 /** The tools of one conversation. */
 export class Toolbox {
+  /** What the log says that the model has; absent before its first step. */
+  shown?: readonly Tool[];
   private known: { readonly coming: readonly Tool[]; readonly all: readonly Tool[]; readonly byName: ReadonlyMap<string, Tool> };
 
   /** Of two tools with one name the first counts; an alias never hides a name. */

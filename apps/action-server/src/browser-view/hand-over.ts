@@ -1,6 +1,7 @@
 import type { SandboxObservation } from '@slipway/contracts';
 import { BROWSER_AWAY_MS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { untilAborted } from '../browser/until-aborted.js';
 
 /** How long an action of the agent waits for the browser to be handed back, before it is refused. Milliseconds. */
 const WAIT_MS = 60_000;
@@ -150,14 +151,4 @@ export class HandOver {
 /** A name is one line wherever it is read. */
 function oneLine(name: string): string {
   return name.replaceAll(/\s+/gu, ' ').trim();
-}
-
-/** The result of `work`, or its end as soon as the signal aborts, whether or not it looks at it. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let aborted: () => void = () => {};
-  const cut = new Promise<never>((_, reject) => {
-    aborted = () => reject(signal.reason);
-    signal.addEventListener('abort', aborted);
-  });
-  return Promise.race([work, cut]).finally(() => signal.removeEventListener('abort', aborted));
 }

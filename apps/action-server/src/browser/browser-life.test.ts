@@ -39,6 +39,25 @@ describe('the life of the browser', { skip: noChromium }, () => {
     await here.close();
   });
 
+  it('starts for whoever still waits when the first who asked has given up, and ends for want of use when all have', async () => {
+    const here = await testBrowser({ idleMs: 100 });
+    const first = new AbortController();
+    const gone = here.browser.open('sites', first.signal);
+    const second = here.browser.open('sites', new AbortController().signal);
+    first.abort(new Error('given up'));
+    await expect(gone).rejects.toThrow('given up');
+    expect((await second).id).toBe(here.browser.current()?.id);
+    here.browser.close();
+    await until('no process is left', () => chromiums().length === 0);
+    const third = new AbortController();
+    const alone = here.act({ kind: 'BrowserNavigateAction', url: site.url }, third.signal);
+    await until('it is being started', () => chromiums().length > 0);
+    third.abort(new Error('given up'));
+    await expect(alone).rejects.toThrow('given up');
+    await until('it has ended', () => here.browser.current() === null && chromiums().length === 0, 20_000);
+    await here.close();
+  });
+
   it('is begun anew after a death, and the answer says what was lost', async () => {
     const here = await testBrowser();
     await here.act({ kind: 'BrowserNavigateAction', url: `${site.url}/?first` });

@@ -16,6 +16,7 @@ import { performAction } from './perform-action.js';
 import { Recordings } from './recordings.js';
 import type { Tab } from './tab.js';
 import { Tabs } from './tabs.js';
+import { untilAborted } from './until-aborted.js';
 import { WorkspaceProxy } from './workspace-pages.js';
 
 /** Unused for so long, and seen by nobody, it is stopped. Milliseconds. */
@@ -55,6 +56,9 @@ export class Browser {
   readonly notes = new Notes();
   #running: RunningBrowser | null = null;
   #starting: Promise<RunningBrowser> | null = null;
+  /** Callers that wait for it. */
+  #waiting = 0;
+  #life = new AbortController();
   #proxies: Promise<readonly [BrowserProxy, WorkspaceProxy]> | undefined;
   readonly #turns = new OneAtATime();
   readonly #listeners = new Set<() => void>();
@@ -134,6 +138,8 @@ export class Browser {
     this.#running?.chromium.kill();
     this.#running = null;
     void this.#starting?.then(({ chromium }) => chromium.kill()).catch(() => {});
+    this.#life.abort(new SlipwayError('browser.lost', 'The browser is being ended.'));
+    this.#life = new AbortController();
     void this.#proxies
       ?.then(([sites, workspace]) => {
         sites.close();
@@ -148,17 +154,29 @@ export class Browser {
     }
   }
 
-  #ready(signal: AbortSignal): Promise<RunningBrowser> {
-    if (this.#running !== null && !this.#running.chromium.ended) return Promise.resolve(this.#running);
-    this.#starting ??= this.#start(signal)
-      .catch((error: unknown) => {
-        if (error instanceof SlipwayError || signal.aborted) throw error;
-        throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${line(String(error), 300)}`, { cause: error });
-      })
-      .finally(() => {
-        this.#starting = null;
-      });
-    return this.#starting;
+  /** One start for all who come meanwhile: who gives up ends only their own waiting. */
+  async #ready(signal: AbortSignal): Promise<RunningBrowser> {
+    if (this.#running !== null && !this.#running.chromium.ended) return this.#running;
+    this.#waiting += 1;
+    try {
+      this.#starting ??= this.#startOnce();
+      return await untilAborted(this.#starting, signal);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  async #startOnce(): Promise<RunningBrowser> {
+    try {
+      return await this.#start(this.#life.signal);
+    } catch (error) {
+      if (error instanceof SlipwayError || this.#life.signal.aborted) throw error;
+      throw new SlipwayError('sandbox.tool-unavailable', `The browser could not be started: ${line(String(error), 300)}`, { cause: error });
+    } finally {
+      this.#starting = null;
+      // Nobody waits for it any more, so no action will say that it is at rest.
+      if (this.#waiting === 0) this.#rest();
+    }
   }
 
   async #start(signal: AbortSignal): Promise<RunningBrowser> {

@@ -63,7 +63,7 @@ ${runtimeOperations.map(({ method, path, state, note, callers }) => `| \`${metho
 
 | what | state | |
 |---|---|---|
-| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. \`sandbox_spec_id\` changes nothing; \`/search\` and \`/{id}/settings\` are not here |
+| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. That of somebody else only an admin may delete (403). \`sandbox_spec_id\` changes nothing; \`/search\` and \`/{id}/settings\` are not here |
 | \`/api/organizations/{org}/switch\` | not here | Nothing remembers a current organization: it is in the address, in \`X-Org-Id\`, or the key's |
 | \`DELETE /api/organizations/{org}\` | not here | \`DELETE /api/v1/orgs/{org}\` asks for its name |
 | \`/api/organizations/{org}/members/financial\` | not here | What each has spent is in \`/api/v1/orgs/{org}/members\` and \`…/budgets\` |

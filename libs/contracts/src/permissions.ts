@@ -44,6 +44,7 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
  * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it.
  * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
  * `secret:read` shows names and where a secret may go, never what it is.
+ * Conversations are an organization's common work: `conversation:write` halts and resumes anybody's. `sandbox:stop` takes a sandbox from somebody else's.
  */
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'org:read', 'member:read'],

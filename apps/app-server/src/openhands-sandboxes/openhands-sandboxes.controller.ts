@@ -1,15 +1,29 @@
-import { Controller, Header, Param } from '@nestjs/common';
+import { Controller, Header, Headers, Param } from '@nestjs/common';
 import type { Proven } from '@slipway/auth';
-import { type Done, type GetSandboxesQuery, operations, type Principal, type SandboxInfo } from '@slipway/contracts';
+import { type Done, type GetSandboxesQuery, operations, type Principal, type SandboxInfo, type SandboxSecretNames, type SandboxUser } from '@slipway/contracts';
 import { watchedProof } from '../events/access-watch.js';
 import { conversationId } from '../events/conversation-id.js';
 import { Caller, Proved, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
 import { OpenHandsSandboxesService } from './openhands-sandboxes.service.js';
+import { OwnAgentService } from './own-agent.service.js';
 
 @Controller()
 export class OpenHandsSandboxesController {
-  constructor(private readonly sandboxes: OpenHandsSandboxesService) {}
+  constructor(
+    private readonly sandboxes: OpenHandsSandboxesService,
+    private readonly ownAgents: OwnAgentService,
+  ) {}
+
+  @Serves(operations.getSandboxUser)
+  user(@Caller() caller: Principal): Promise<SandboxUser> {
+    return this.ownAgents.user(caller);
+  }
+
+  @Serves(operations.listSandboxSecrets)
+  secrets(@Headers('x-session-api-key') key: string | undefined, @Param('sandbox') id: string): Promise<SandboxSecretNames> {
+    return this.ownAgents.secrets(key, conversationId(id));
+  }
 
   @Serves(operations.startSandbox)
   @Header('cache-control', 'no-store')

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import type { Conversation, CreatedProgramKey, SandboxInfo } from '@slipway/contracts';
+import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
-import { withKey } from '../testing/with-key.js';
+import { makeKey, withKey } from '../testing/with-key.js';
 
 const SECRET = 'a secret for the way into sandboxes, 32 characters';
 
@@ -71,6 +71,41 @@ describe('sandboxes by OpenHands’ names', () => {
       [made.id],
     );
     expect(rows).toEqual([{ desired: 'run', jobs: 1 }]);
+  });
+
+  it('are ended by who started them and by admins: a member pauses what somebody else’s conversation runs in, and does not end it', async () => {
+    const keyOf = async (name: string, role: string): Promise<{ key: string; person: Person }> => {
+      const person = await app.person(name);
+      await app.owner.query('INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, $3)', [ada.orgId, person.userId, role]);
+      return { key: (await makeKey(app, { ...person, orgId: ada.orgId }, ROLE_PERMISSIONS[role as 'member'])).token, person };
+    };
+    const [member, admin] = [await keyOf('Member', 'member'), await keyOf('Admin', 'admin')];
+    const { body: made } = await ask<SandboxInfo>('POST', '');
+    await running(made.id);
+    const entered = (await look(made.id))?.session_api_key ?? '';
+    expect((await new SandboxTokens(SECRET).verify(entered)).claims.sub).toBe(ada.userId);
+    const state = async (id: string) =>
+      (
+        await app.owner.query<{ desired: string; held: boolean; audit: string[] }>(
+          `SELECT desired, EXISTS (SELECT 1 FROM app.sandbox_grant WHERE conversation_id = c.id AND revoked_at IS NULL) AS held,
+             ARRAY(SELECT action FROM app.audit_entry WHERE target LIKE c.id || '%' AND action IN ('conversation.pause', 'sandbox.stop', 'sandbox.revoke') ORDER BY 1) AS audit
+           FROM app.conversation c WHERE id = $1`,
+          [id],
+        )
+      ).rows[0];
+    const end = (by: string, id = made.id) => withKey<{ code?: string }>(app.url, by, 'DELETE', `/api/v1/sandboxes/${id}`);
+    const weak = (await makeKey(app, ada, ['conversation:write'])).token;
+    for (const by of [member.key, weak]) {
+      expect(await end(by)).toMatchObject({ status: 403, body: { code: 'permission.denied' } });
+      expect((await end(by, randomUUID())).status).toBe(404);
+    }
+    expect(await state(made.id)).toEqual({ desired: 'run', held: true, audit: [] });
+    expect((await end(admin.key)).status).toBe(200);
+    expect(await state(made.id)).toEqual({ desired: 'rest', held: false, audit: ['conversation.pause', 'sandbox.revoke', 'sandbox.stop'] });
+    const own = (await withKey<SandboxInfo>(app.url, member.key, 'POST', '/api/v1/sandboxes')).body;
+    expect((await withKey(app.url, member.key, 'POST', `/api/v1/sandboxes/${own.id}/pause`)).status).toBe(200);
+    expect((await end(member.key, own.id)).status).toBe(200);
+    expect((await state(own.id))?.audit).toEqual(['conversation.pause']);
   });
 
   it('of others are as those that there are not', async () => {

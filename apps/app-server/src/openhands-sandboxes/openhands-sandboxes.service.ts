@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal, SandboxInfo } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import { notFound } from '@slipway/errors';
+import type { Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { auditOf } from '../audit/audit-statement.js';
 import { ConversationsService } from '../conversations/conversations.service.js';
 import { RunControlService } from '../conversations/run-control.service.js';
 import type { WatchedProof } from '../events/access-watch.js';
-import { SQL_POOL } from '../platform/tokens.js';
+import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { SandboxAccessService } from '../sandbox-access/sandbox-access.service.js';
 import { type SandboxRow, sandboxesOf, statusOf } from './openhands-sandboxes.queries.js';
 
@@ -17,6 +19,7 @@ const SPEC = 'default';
 export class OpenHandsSandboxesService {
   constructor(
     @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
     private readonly conversations: ConversationsService,
     private readonly runs: RunControlService,
     private readonly access: SandboxAccessService,
@@ -51,8 +54,22 @@ export class OpenHandsSandboxesService {
     if (statusOf(row) === 'PAUSED' || statusOf(row) === 'ERROR') await this.runs.resume(caller, id);
   }
 
-  /** @throws SlipwayError `resource.not-found` */
+  /**
+   * A conversation is paused by whoever may write in it; this also shuts out everybody who is in its sandbox, so it needs what that needs, and for somebody else's what
+   * ending any sandbox needs (`sandboxes.stop`). Nothing is done before all of it is clear.
+   * @throws SlipwayError `resource.not-found`, `permission.denied`
+   */
   async delete(caller: Principal, id: string): Promise<void> {
+    const [row] = await inOrg(this.pool, caller.orgId, (client) => sandboxesOf(client, caller.orgId, [id]));
+    if (row === undefined) throw notFound();
+    const foreign = row.created_by !== caller.actor.id;
+    for (const needed of ['sandbox:access', ...(foreign ? (['sandbox:stop'] as const) : [])] as const)
+      if (!caller.permissions.has(needed))
+        throw new SlipwayError('permission.denied', `To end a sandbox${foreign ? ' of somebody else' : ''} needs the permission ${needed}.`);
+    if (foreign)
+      await inOrg(this.pool, caller.orgId, (client) =>
+        client.query(auditOf(this.ids.uuid(), caller, { action: 'sandbox.stop', target: row.id, detail: { owner: row.created_by } })),
+      );
     await this.runs.pause(caller, id);
     if (this.access.isOffered) await this.access.revoke(caller, id, null);
   }

@@ -1,5 +1,15 @@
 import { Done } from '../openhands.js';
-import { DeleteSandboxQuery, GetSandboxesQuery, SandboxInfo, SandboxInfoList, StartSandboxQuery } from '../openhands-sandboxes.js';
+import {
+  DeleteSandboxQuery,
+  GetSandboxesQuery,
+  SandboxInfo,
+  SandboxInfoList,
+  SandboxSecretNames,
+  SandboxSecretNamesQuery,
+  SandboxUser,
+  SandboxUserQuery,
+  StartSandboxQuery,
+} from '../openhands-sandboxes.js';
 import type { Operation } from '../operations.js';
 
 const SANDBOXES = '/api/v1/sandboxes';
@@ -59,12 +69,38 @@ export const openHandsSandboxOperations = {
     id: 'sandboxes.delete',
     method: 'DELETE',
     path: SANDBOX,
-    summary: 'As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed',
+    summary:
+      'As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that somebody else started',
     permission: 'conversation:write',
     status: 200,
     query: DeleteSandboxQuery,
     response: Done,
     idempotency: 'idempotent',
     errors: ['request.cross-site'],
+  },
+  getSandboxUser: {
+    id: 'sandboxes.user',
+    method: 'GET',
+    path: '/api/v1/users/me',
+    summary: 'As OpenHands: the model, without its key, that a client’s own agent in a sandbox works with',
+    permission: 'conversation:read',
+    status: 200,
+    query: SandboxUserQuery,
+    response: SandboxUser,
+    idempotency: 'idempotent',
+    errors: ['model.unknown'],
+  },
+  listSandboxSecrets: {
+    id: 'sandboxes.secrets',
+    method: 'GET',
+    path: `${SANDBOX}/settings/secrets`,
+    summary: 'As OpenHands: the names of the secrets that commands of a sandbox have, for who holds its key (`X-Session-API-Key`); never a value',
+    permission: null,
+    anonymous: true,
+    status: 200,
+    query: SandboxSecretNamesQuery,
+    response: SandboxSecretNames,
+    idempotency: 'idempotent',
+    errors: [],
   },
 } as const satisfies Record<string, Operation>;

@@ -1,0 +1,28 @@
+import { type Role, repositoryKey } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+/** What commands of a conversation's sandbox have as variables, by name. As the worker gives them (`secretsFor`), of two with one name the narrower. */
+export async function namesOfSecrets(client: PoolClient, orgId: string, conversation: string): Promise<Array<{ name: string; description: string | null }>> {
+  const { rows: found } = await client.query<{ created_by: string; environment: string | null; repository: string | null }>(
+    'SELECT created_by, environment, repository FROM app.conversation WHERE org_id = $1 AND id = $2',
+    [orgId, conversation],
+  );
+  const [row] = found;
+  if (row === undefined) return [];
+  const { rows } = await client.query<{ name: string; description: string }>(
+    `SELECT DISTINCT ON (s.name) s.name, s.description FROM app.secret s LEFT JOIN app.org o ON o.id = s.org_id
+     WHERE s.org_id = $1 AND s.kind = 'variable'
+       AND ((s.scope = 'org') OR (s.scope = 'environment' AND s.scope_value = $2) OR (s.scope = 'repository' AND s.scope_value = $3)
+         OR (coalesce(o.settings -> 'memberSecrets' <> 'false'::jsonb, true)
+             AND ((s.scope = 'person' AND s.scope_value = $4) OR (s.scope = 'conversation' AND s.scope_value = $5))))
+     ORDER BY s.name, array_position(ARRAY['conversation', 'person', 'repository', 'environment', 'org'], s.scope::text)`,
+    [orgId, row.environment, row.repository === null ? null : repositoryKey(row.repository), row.created_by, conversation],
+  );
+  return rows.map(({ name, description }) => ({ name, description: description === '' ? null : description }));
+}
+
+/** The role of who holds a grant, while it holds; `null` when it has ended. The client's transaction is the system's afterwards. */
+export async function liveRoleOf(client: PoolClient, grant: string): Promise<Role | null> {
+  const { rows } = await client.query<{ role: Role }>('SELECT role FROM app.live_sandbox_grants($1)', [[grant]]);
+  return rows[0]?.role ?? null;
+}

@@ -37,6 +37,20 @@ export function allProcesses(): ProcessRow[] {
   });
 }
 
+/**
+ * When a process began, so that its number given to another one is not taken for it: the machine's start and the moment since then, or what `ps` says. `null` when it has ended.
+ */
+export function processStart(pid: number): string | null {
+  try {
+    if (!HAS_PROC) return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', timeout: 2_000 }).trim() || null;
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    if (parseStat(stat) === undefined) return null;
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
+  } catch {
+    return null;
+  }
+}
+
 /** `pid (name, which may hold spaces and brackets) state ppid pgrp session tty tpgid …` */
 function parseStat(stat: string): ProcessRow | undefined {
   const open = stat.indexOf('(');

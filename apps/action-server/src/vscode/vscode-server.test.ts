@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
 import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
+import { type RunningServer, startActionServer } from '../testing/running-server.js';
 import { VscodeServer } from './vscode-server.js';
 
 /** As little of VS Code's server as its starter knows of: it listens where it is told, and shows what it was started with. */
@@ -103,6 +107,43 @@ describe('VS Code in the sandbox', () => {
     await new Promise((resolve) => stranger.close(resolve));
     expect(opened).toEqual({ open: false, reason: `Port ${port} of the sandbox is taken by another program.` });
     expect(server.status().running).toBe(false);
+  });
+
+  it('that a killed action-server has left behind on its port is ended by the next one, and nothing else is', async () => {
+    const port = await freePort();
+    const bystander = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    const directory = image('left', STAND_IN);
+    const env = () => ({ VSCODE_DIR: directory, VSCODE_PORT: String(port) });
+    const open = async (server: RunningServer): Promise<OpenVscodeResponse> =>
+      (await (await server.send('POST', '/vscode/open', JSON.stringify({ host: '127.0.0.1' }))).json()) as OpenVscodeResponse;
+    const first = await startActionServer(env);
+    const before = await open(first);
+    const died = once(first.process, 'exit');
+    first.process.kill('SIGKILL');
+    await died;
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(403);
+    const second = await startActionServer(env, path.dirname(first.workspace));
+    try {
+      const after = await open(second);
+      expect([before.open, after]).toEqual([true, { open: true, port, token: expect.any(String) }]);
+      expect(after).not.toEqual(before);
+      // Its number may be another's by now: that one is let be.
+      const file = path.join(second.stateDirectory, 'vscode-process.json');
+      const { started } = JSON.parse(readFileSync(file, 'utf8')) as { started: string };
+      await until('the last one has ended', async () => {
+        const status = (await (await second.send('GET', '/vscode/status')).json()) as VscodeStatus;
+        if (!status.running) return true;
+        process.kill(Number(readFileSync(path.join(directory, 'out/starts'), 'utf8').trim().split('\n').at(-1)), 'SIGKILL');
+        return false;
+      });
+      writeFileSync(file, JSON.stringify({ pid: bystander.pid, started }));
+      expect((await open(second)).open).toBe(true);
+      expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+    } finally {
+      await second.close();
+      bystander.kill('SIGKILL');
+    }
+    await until('its port is free', async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null, 20_000);
   });
 
   const installed = process.env['TEST_VSCODE_DIR'];

@@ -1,17 +1,20 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { OpenVscodeResponse, VscodeStatus } from '@slipway/contracts';
-import { signalGroup } from '../process/process-table.js';
+import { z } from 'zod';
+import { killSession, processStart } from '../process/process-table.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 
 /** Longest time until it listens. Milliseconds. */
 const START_MS = 45_000;
 const LOOK_EVERY_MS = 100;
+/** Longest wait for the end of one that was killed. Milliseconds. */
+const END_MS = 5_000;
 /** Of what it printed, in the reason why it did not start. Characters. */
 const TAIL = 1_500;
 
@@ -28,7 +31,8 @@ export interface VscodeServerOptions {
 
 /**
  * VS Code's own server, where the image has it: one process of the agent's user, started when it is first wanted. Its connection token is made anew with
- * each start and stands in a file that this user alone reads. It ends by itself some minutes after the last window was closed, and with this process.
+ * each start and stands in a file that this user alone reads. It ends by itself some minutes after the last window was closed, and with this process. One that a killed
+ * process of ours has left behind, and whose token nobody knows any more, is ended by the next start: a file says which it is.
  */
 export class VscodeServer {
   #running: { readonly child: Child; readonly token: string } | undefined;
@@ -64,7 +68,7 @@ export class VscodeServer {
   }
 
   close(): void {
-    if (this.#running?.child.pid !== undefined) signalGroup(this.#running.child.pid, 'SIGKILL');
+    if (this.#running?.child.pid !== undefined) killSession(this.#running.child.pid);
     this.#running = undefined;
   }
 
@@ -74,6 +78,8 @@ export class VscodeServer {
 
   private async start(host: string): Promise<OpenVscodeResponse> {
     const { port, stateDirectory, environment } = this.options;
+    const known = path.join(stateDirectory, 'vscode-process.json');
+    await endLeftBehind(known);
     const token = randomBytes(24).toString('base64url');
     const tokenFile = path.join(stateDirectory, 'vscode-token');
     await mkdir(stateDirectory, { recursive: true });
@@ -86,6 +92,7 @@ export class VscodeServer {
     still.push('--disable-workspace-trust', '--disable-getting-started-override');
     await settingsOnce(path.join(data, 'data', 'Machine'));
     const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (child.pid !== undefined) await remember(known, child.pid);
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
@@ -115,6 +122,33 @@ export class VscodeServer {
       open: false,
       reason: taken ? `Port ${port} of the sandbox is taken by another program.` : `VS Code did not start: ${ended}. ${lastOf(printed, token)}`.trim(),
     };
+  }
+}
+
+const LeftBehind = z.object({ pid: z.int().min(2), started: z.string() });
+
+/** Which process it is, for whoever comes after this one. */
+async function remember(file: string, pid: number): Promise<void> {
+  const started = processStart(pid);
+  if (started === null) return;
+  await writeFile(`${file}.new`, JSON.stringify({ pid, started } satisfies z.infer<typeof LeftBehind>), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+/** Ends it with all that it started, and waits until its port is free; nothing happens when it has ended, also when its number is another's by now. */
+async function endLeftBehind(file: string): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  const { data } = LeftBehind.safeParse(parsed(text));
+  if (data === undefined || data.pid === process.pid || processStart(data.pid) !== data.started) return;
+  killSession(data.pid);
+  for (const until = performance.now() + END_MS; processStart(data.pid) === data.started && performance.now() < until; ) await wait(LOOK_EVERY_MS / 10);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { textOfContent } from '@slipway/contracts';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
@@ -23,6 +25,7 @@ describe('the browser in a run of the agent', () => {
   before(async () => {
     site = createServer((request, response) => {
       asked.push(request.url ?? '');
+      if (request.url === '/file') return void response.setHeader('content-disposition', 'attachment; filename=plan.bin').end('a file');
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.end(
         `<title>${SECRET}</title><p>The key is ${SECRET}</p><label>Key <input oninput="fetch('/heard?' + this.value)"></label><button>Send</button>${request.url}`,
@@ -45,7 +48,7 @@ describe('the browser in a run of the agent', () => {
     site.close();
   });
   /** What the agent did with these answers of the model, as the app has it. */
-  const done = async (script: Parameters<ModelServer['use']>[0]): Promise<TestApp> => {
+  const done = async (script: Parameters<ModelServer['use']>[0], more: object = {}): Promise<TestApp> => {
     const app = await new TestApp().start();
     apps.push(app);
     model.use(script);
@@ -55,6 +58,7 @@ describe('the browser in a run of the agent', () => {
       workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
       max_iterations: 20,
       slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'ingest-token-very-secret', head: 0, resumeRun: false },
+      ...more,
     });
     await sandbox.call('POST', `/api/conversations/${body.id}/events`, { role: 'user', content: [{ type: 'text', text: 'go' }], run: true });
     await until('the end of the run', () => app.events.some((event) => event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished'), 60_000);
@@ -96,5 +100,33 @@ describe('the browser in a run of the agent', () => {
     expect(textOfContent(observations[3]?.content ?? [])).toContain('Typed the secret SECRET into [0] textbox "Key"');
     expect(asked).toContain(`/heard?${SECRET}`);
     expect(offered()).toEqual(expect.arrayContaining(['browser_navigate', 'browser_get_state', 'browser_set_storage']));
+  });
+
+  it('only looks while the agent plans: pages are read, and nothing is clicked, typed, stored or downloaded', {
+    skip: hasChromium ? false : 'no Chromium on the PATH',
+  }, async () => {
+    const app = await done(
+      [
+        call('browser_navigate', { url: `${url}/docs` }),
+        call('browser_get_state', {}),
+        call('browser_click', { index: 1 }),
+        call('browser_navigate', { url: `${url}/file` }),
+        call('browser_get_content', {}),
+        { text: 'Planned.' },
+      ],
+      { agent_type: 'plan' },
+    );
+    const seen = ['go_back', 'get_content', 'get_state', 'get_storage', 'list_tabs', 'navigate', 'scroll', 'switch_tab'].map((name) => `browser_${name}`);
+    expect(
+      offered()
+        .filter((name) => name.startsWith('browser_'))
+        .sort(),
+    ).toEqual(seen.sort());
+    const observations = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [event.observation] : []));
+    expect(textOfContent(observations[1]?.content ?? [])).toContain('textbox "Key"');
+    expect(app.events.find((event) => event.kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('no tool "browser_click"') });
+    expect(asked).toEqual(expect.arrayContaining(['/docs', '/file']));
+    expect(observations.map(({ content }) => textOfContent(content)).join('\n')).toContain('which was not taken');
+    expect(existsSync(path.join(sandbox.workspace, 'downloads'))).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import type { BrowserAction, BrowserObservation } from '@slipway/contracts';
+import { type BrowserAction, type BrowserObservation, KEEPS_DOWNLOADS } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { OneAtATime } from '../editor/one-at-a-time.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
@@ -82,7 +82,7 @@ export class Browser {
       clearTimeout(this.#idle);
       try {
         const { tabs, downloads, recordings } = await this.#ready(signal);
-        downloads.forgive();
+        downloads.forgive((action as Record<string, unknown>)[KEEPS_DOWNLOADS] === false ? 'refused' : 'kept');
         for (const tab of tabs.list()) tab.forgive();
         const said = await performAction({ ...this.options, tabs, downloads, recordings }, action, signal);
         return await observed(this, said);

@@ -27,6 +27,7 @@ export interface DownloadsOptions {
 export class Downloads {
   readonly #underWay = new Set<Download>();
   #begun = 0;
+  #kept = true;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: DownloadsOptions) {}
@@ -41,13 +42,19 @@ export class Downloads {
     return this.#begun;
   }
 
-  /** A new action begins: pages may give files again. */
-  forgive(): void {
+  /** A new action begins: pages may give files again, where they are `kept`. */
+  forgive(kept: 'kept' | 'refused'): void {
     this.#begun = 0;
+    this.#kept = kept === 'kept';
   }
 
   take(download: Download): void {
     this.#begun += 1;
+    if (!this.#kept) {
+      this.options.notes.add('A page gave a file, which was not taken: nothing may be changed here.');
+      void download.cancel().catch(() => {});
+      return;
+    }
     if (this.#begun > MAX_DOWNLOADS) {
       this.options.notes.add(`A page gave more than ${MAX_DOWNLOADS} files; the rest was not taken.`);
       void download.cancel().catch(() => {});

@@ -19,6 +19,18 @@ import { define, type Tool } from './tool.js';
 const INDEX = { type: 'integer', description: 'Number of the element in the last state (browser_get_state).' };
 const TAB = { type: 'string', description: 'Four characters, as browser_list_tabs shows them.' };
 
+/** Of the browser, what looks at pages and acts on none: it clicks, types, stores and closes nothing. */
+export const LOOKING_IN_BROWSER: ReadonlySet<string> = new Set([
+  'BrowserNavigateAction',
+  'BrowserGoBackAction',
+  'BrowserGetStateAction',
+  'BrowserGetContentAction',
+  'BrowserScrollAction',
+  'BrowserListTabsAction',
+  'BrowserSwitchTabAction',
+  'BrowserGetStorageAction',
+]);
+
 /** The browser of the sandbox, in the order in which the model reads of it. What a page says is data: each answer marks it. */
 export const BROWSER_TOOLS: readonly Tool[] = [
   {

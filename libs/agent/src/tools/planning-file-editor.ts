@@ -1,5 +1,6 @@
 import { basename } from 'node:path/posix';
-import { FileEditorAction, PlanningFileEditorAction } from '@slipway/contracts';
+import { FileEditorAction, KEEPS_DOWNLOADS, PlanningFileEditorAction, type SandboxAction } from '@slipway/contracts';
+import { LOOKING_IN_BROWSER } from './browser.js';
 import { FILE_EDITOR } from './file-editor.js';
 import { define, type Tool } from './tool.js';
 
@@ -32,9 +33,21 @@ export const PLANNING_FILE_EDITOR: Tool = {
 
 const KEPT = new Set(['task_tracker', 'think', 'finish', 'task', 'delegate', 'invoke_skill']);
 
-/** What a planning agent has of these tools: those that change nothing, and a way to write its plan down. */
+/**
+ * What a planning agent has of these tools: those that change nothing, a way to write its plan down, and of the browser what looks at pages. Going to a page is looking: it is what reading documentation
+ * takes, and a GET by HTTP's own rule changes nothing; files that pages give are not taken.
+ */
 export function planningTools(tools: readonly Tool[]): Tool[] {
-  return [PLANNING_FILE_EDITOR, ...tools.filter((tool) => tool.readOnly === true || KEPT.has(tool.definition.name))];
+  const kept = tools.filter((tool) => tool.readOnly === true || KEPT.has(tool.definition.name));
+  return [PLANNING_FILE_EDITOR, ...kept, ...tools.filter(({ kind }) => LOOKING_IN_BROWSER.has(kind)).map(withoutDownloads)];
+}
+
+function withoutDownloads(tool: Tool): Tool {
+  return {
+    ...tool,
+    observe: (action, { ports, signal }) =>
+      ports.tools.execute({ ...(action as SandboxAction), [KEEPS_DOWNLOADS]: false }, { signal, traceparent: ports.traceparent() }),
+  };
 }
 
 /** Said to a planning agent beside its system prompt. */

@@ -17,6 +17,8 @@ export const BrowserNavigateAction = z.looseObject({
   url: z.string().min(1).max(MAX_BROWSER_URL_LENGTH),
   new_tab: z.boolean().default(false),
 });
+/** In any action of a browser: `false` takes no file that a page gives, until another action does without it. Set by us, never by a model. */
+export const KEEPS_DOWNLOADS = 'keeps_downloads';
 export const BrowserClickAction = z.looseObject({ kind: z.literal('BrowserClickAction'), index, new_tab: z.boolean().default(false) });
 export const BrowserTypeAction = z.looseObject({
   kind: z.literal('BrowserTypeAction'),

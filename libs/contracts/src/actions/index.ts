@@ -17,6 +17,7 @@ export {
   BrowserStorage,
   BrowserSwitchTabAction,
   BrowserTypeAction,
+  KEEPS_DOWNLOADS,
   MAX_BROWSER_URL_LENGTH,
   MAX_TYPED_LENGTH,
 } from './browser.js';

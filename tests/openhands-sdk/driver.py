@@ -10,12 +10,13 @@ os.environ |= {"OPENHANDS_SUPPRESS_BANNER": "1", "LITELLM_LOCAL_MODEL_COST_MAP":
 out = os.fdopen(os.dup(1), "w", buffering=1)
 os.dup2(2, 1)
 
+import clouds  # noqa: E402
 import conversations  # noqa: E402
 import runtimes  # noqa: E402
 import workspaces  # noqa: E402
 
 logging.disable(logging.INFO)
-SCENARIOS = {name: work for module in (conversations, runtimes, workspaces) for name, work in module.SCENARIOS.items()}
+SCENARIOS = {name: work for module in (clouds, conversations, runtimes, workspaces) for name, work in module.SCENARIOS.items()}
 
 print(json.dumps({"ready": True}), file=out)
 for line in sys.stdin:

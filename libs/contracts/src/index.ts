@@ -243,6 +243,7 @@ export {
   GatewayModelList,
   GeneratedKey,
   GenerateKey,
+  gatewayModelOf,
   LedgerPage,
   LedgerRow,
   MANAGED_PREFIXES,
@@ -311,7 +312,17 @@ export {
   UpdateOrganization,
   UpdateOrganizationMember,
 } from './openhands.js';
-export { DeleteSandboxQuery, GetSandboxesQuery, SandboxInfo, SandboxInfoList, StartSandboxQuery } from './openhands-sandboxes.js';
+export {
+  DeleteSandboxQuery,
+  GetSandboxesQuery,
+  SandboxInfo,
+  SandboxInfoList,
+  SandboxSecretNames,
+  SandboxSecretNamesQuery,
+  SandboxUser,
+  SandboxUserQuery,
+  StartSandboxQuery,
+} from './openhands-sandboxes.js';
 export {
   COMMON_ERRORS,
   type LimitClass,

@@ -9,6 +9,16 @@ export type DirectPrefix = (typeof DIRECT_PREFIXES)[number];
 /** Names of our own in front of a model: it is one of the managed ones, without them. */
 export const MANAGED_PREFIXES = ['openhands/', 'litellm_proxy/'] as const;
 
+/**
+ * What the gateway calls the model of a profile, and whether it is asked with a key or at an address of the profile's `own`. A name with a provider's prefix goes to
+ * that provider; any other to whatever speaks OpenAI's dialect at the profile's address, or at OpenAI's own. Neither key nor address, or one of the gateway's own
+ * prefixes: the gateway's model of that name.
+ */
+export function gatewayModelOf({ model, baseUrl, hasKey }: { model: string; baseUrl: string | null; hasKey: boolean }): { model: string; own: boolean } {
+  if ((!hasKey && baseUrl === null) || MANAGED_PREFIXES.some((prefix) => model.startsWith(prefix))) return { model, own: false };
+  return { model: DIRECT_PREFIXES.some((prefix) => model.startsWith(`${prefix}/`)) ? model : `openai/${model}`, own: true };
+}
+
 /** By prefix. Stored sealed under the virtual key's own token: it is readable in a call with that token and never again otherwise. */
 export const OwnProviders = z.partialRecord(
   z.enum(DIRECT_PREFIXES),

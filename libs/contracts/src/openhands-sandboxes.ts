@@ -24,5 +24,28 @@ export const GetSandboxesQuery = z.object({
   id: z.preprocess((given) => (given === undefined || Array.isArray(given) ? given : [given]), z.array(z.uuid()).min(1).max(100)),
 });
 export type GetSandboxesQuery = z.infer<typeof GetSandboxesQuery>;
+/** `GET /api/v1/users/me`, as `get_llm` and `get_mcp_config` of OpenHands' client read it. */
+export const SandboxUser = z.object({
+  id: z.string(),
+  /** What a sandbox of `/api/v1/sandboxes` is started with, in llm-gateway's words for it. */
+  llm_model: z.string().nullable(),
+  /** Never: agent-server gives a start that names neither the key and the address that are good for it. */
+  llm_api_key: z.null(),
+  llm_base_url: z.null(),
+  /** By name, those that llm-gateway has the key of. */
+  llm_profiles: z.object({ profiles: z.record(z.string(), z.looseObject({ model: z.string() })) }),
+  /** Tool servers hold proofs, and come with conversations of the app alone. */
+  mcp_config: z.null(),
+});
+export type SandboxUser = z.infer<typeof SandboxUser>;
+/** Taken, and nothing more is told. */
+export const SandboxUserQuery = z.object({ expose_secrets: z.stringbool().optional() });
+
+/** Names of what commands of a sandbox have as variables. */
+export const SandboxSecretNames = z.object({ secrets: z.array(z.object({ name: z.string(), description: z.string().nullable() })) });
+export type SandboxSecretNames = z.infer<typeof SandboxSecretNames>;
+/** As OpenHands' client says it; names are not told by profiles of agents. */
+export const SandboxSecretNamesQuery = z.object({ agent_profile_id: z.string().max(100).optional() });
+
 /** OpenHands' client says the id of the path once more. */
 export const DeleteSandboxQuery = z.object({ sandbox_id: z.string().max(100).optional() });

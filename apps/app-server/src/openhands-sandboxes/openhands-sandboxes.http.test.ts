@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo } from '@slipway/contracts';
+import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo, SandboxUser } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { makeKey, withKey } from '../testing/with-key.js';
@@ -106,6 +106,49 @@ describe('sandboxes by OpenHands’ names', () => {
     expect((await withKey(app.url, member.key, 'POST', `/api/v1/sandboxes/${own.id}/pause`)).status).toBe(200);
     expect((await end(member.key, own.id)).status).toBe(200);
     expect((await state(own.id))?.audit).toEqual(['conversation.pause']);
+  });
+
+  it('tell a client with an agent of its own the model and the names of secrets, and neither a key nor a value', async () => {
+    const own = { name: 'own', model: 'gpt-of-ours', apiKey: 'sk-a-key-of-the-organization', default: true };
+    for (const profile of [own, { name: 'plain', model: 'demo', temperature: 0.5 }])
+      expect((await app.http(ada, 'POST', `/api/v1/orgs/${ada.orgId}/llm-profiles`, profile)).status).toBe(201);
+    const { status, body: user } = await withKey<SandboxUser>(app.url, key, 'GET', '/api/v1/users/me?expose_secrets=true');
+    expect([status, user]).toEqual([
+      200,
+      {
+        id: ada.userId,
+        llm_model: 'openai/gpt-of-ours',
+        llm_api_key: null,
+        llm_base_url: null,
+        llm_profiles: { profiles: { own: { model: 'openai/gpt-of-ours' }, plain: { model: 'demo', temperature: 0.5 } } },
+        mcp_config: null,
+      },
+    ]);
+    expect((await fetch(`${app.url}/api/v1/users/me`)).status).toBe(401);
+
+    const keep = (body: object) => app.http(ada, 'POST', `/api/v1/orgs/${ada.orgId}/secrets`, body);
+    const { body: made } = await ask<SandboxInfo>('POST', '');
+    const other = (await ask<SandboxInfo>('POST', '')).body.id;
+    for (const body of [
+      { name: 'SHARED', value: 'a value of all', description: 'wide' },
+      { name: 'SHARED', value: 'a value of one', scope: 'conversation', scopeValue: made.id, description: 'narrow' },
+      { name: 'ELSEWHERE', value: 'a value of another', scope: 'conversation', scopeValue: other },
+      { name: 'OF_GIT', kind: 'git', value: 'a password', host: 'git.example' },
+    ])
+      expect((await keep(body)).status).toBeLessThan(300);
+    await running(made.id);
+    const session = (await look(made.id))?.session_api_key ?? '';
+    const secrets = (sandbox: string, proof: Record<string, string>) =>
+      fetch(`${app.url}/api/v1/sandboxes/${sandbox}/settings/secrets`, { headers: proof }).then(async (answer) => [
+        answer.status,
+        (await answer.json()) as object,
+      ]);
+    expect(await secrets(made.id, { 'x-session-api-key': session })).toEqual([200, { secrets: [{ name: 'SHARED', description: 'narrow' }] }]);
+    expect((await secrets(other, { 'x-session-api-key': session }))[0]).toBe(404);
+    for (const wrong of ['', 'x', `${session}x`, key]) expect((await secrets(made.id, { 'x-session-api-key': wrong }))[0]).toBe(401);
+    expect((await secrets(made.id, {}))[0]).toBe(401);
+    expect((await ask('DELETE', `/${made.id}`)).status).toBe(200);
+    expect((await secrets(made.id, { 'x-session-api-key': session }))[0]).toBe(401);
   });
 
   it('of others are as those that there are not', async () => {

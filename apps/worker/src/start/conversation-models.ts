@@ -1,5 +1,5 @@
 import { type Envelope, llmKeyContext } from '@slipway/auth/envelope';
-import { DIRECT_PREFIXES, type LlmSettings, MANAGED_PREFIXES, type OwnProviders, profileNameOf } from '@slipway/contracts';
+import { gatewayModelOf, type LlmSettings, type OwnProviders, profileNameOf } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
@@ -76,13 +76,10 @@ export class ConversationModels {
   }
 }
 
-/**
- * What the gateway calls the model, and with whose key. A name with a provider's prefix goes to that provider; any other to whatever speaks OpenAI's dialect at
- * the profile's address, or at OpenAI's own. Neither key nor address, or one of our own prefixes: the gateway's model of that name.
- */
+/** What the gateway calls the model, and with whose key. */
 export function routeOf({ model, baseUrl }: Pick<SealedProfile, 'model' | 'baseUrl'>, apiKey: string | null): { model: string; providers?: OwnProviders } {
-  if ((apiKey === null && baseUrl === null) || MANAGED_PREFIXES.some((prefix) => model.startsWith(prefix))) return { model };
-  const named = DIRECT_PREFIXES.find((prefix) => model.startsWith(`${prefix}/`));
-  const own = { apiKey: apiKey ?? NO_KEY, ...(baseUrl === null ? {} : { baseUrl }) };
-  return { model: named === undefined ? `openai/${model}` : model, providers: { [named ?? 'openai']: own } };
+  const { model: routed, own } = gatewayModelOf({ model, baseUrl, hasKey: apiKey !== null });
+  if (!own) return { model: routed };
+  const [provider = ''] = routed.split('/', 1);
+  return { model: routed, providers: { [provider]: { apiKey: apiKey ?? NO_KEY, ...(baseUrl === null ? {} : { baseUrl }) } } };
 }

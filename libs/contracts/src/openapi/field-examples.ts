@@ -56,6 +56,8 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'SandboxInfo.session_api_key': 'slp_sbx_eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl',
   exposed_urls: [{ name: 'AGENT_SERVER', url: 'https://8000-0198c0de-7a1b-7000-8000-3f6c5d2e9b10.sandboxes.example', port: 8000 }],
   status_detail: null,
+  llm_model: 'anthropic/claude-sonnet-4-5',
+  llm_profiles: { profiles: { fast: { model: 'gpt-5-mini', temperature: 0.2 } } },
   'CarryOutPlan.note': 'Leave step 3 to me.',
   question: 'Which tests have you run?',
   'ConversationAnswer.answer': 'The unit tests of the parser; all 41 pass.',

@@ -5,6 +5,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { groupExists, signalGroup } from '../process/process-table.js';
+import { OutputAllowance } from '../terminal/output-allowance.js';
+import { PacedStream } from '../terminal/paced-output.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { OutputTail } from './output-tail.js';
 
@@ -12,11 +14,17 @@ import { OutputTail } from './output-tail.js';
 const KILL_AFTER_MS = 500;
 /** How long the output of what a command left behind is still waited for, once it has ended itself. Milliseconds. */
 const DRAIN_MS = 100;
+/** What commands may print as fast as they can, and from then on. Bytes; bytes a millisecond (32 MiB a second). */
+const AT_ONCE = 64 * 1024 * 1024;
+const PER_MS = (32 * 1024 * 1024) / 1_000;
 
 /** Commands outside of the agent's terminal: clone, setup script, hooks. Each is a bash of its own in a process group of its own. */
 export class CommandRunner {
   /** Also groups whose first process has ended: a setup script may leave a server behind. */
   #groups = new Set<number>();
+
+  /** Pipes are read in larger pieces than terminals: the same work takes more. */
+  readonly #allowance = new OutputAllowance(undefined, AT_ONCE, PER_MS);
 
   constructor(
     private readonly workspace: string,
@@ -32,8 +40,10 @@ export class CommandRunner {
     const child = startBash(request.command, cwd, { ...this.environment.variables(), ...request.env });
     const stdout = new OutputTail();
     const stderr = new OutputTail();
-    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    const streams = [
+      new PacedStream(child.stdout, this.#allowance, (chunk) => stdout.push(chunk)),
+      new PacedStream(child.stderr, this.#allowance, (chunk) => stderr.push(chunk)),
+    ];
     const group = child.pid;
     if (group === undefined) await failureOf(child);
     else this.#groups.add(group);
@@ -53,7 +63,8 @@ export class CommandRunner {
       const closed = closeOf(child);
       const exitCode = await exitOf(child);
       if (timedOut || signal.aborted) signalGroup(group as number, 'SIGKILL');
-      // Something in the background may hold them for as long as it likes.
+      // What is left in them is little. Something in the background may hold them for as long as it likes.
+      for (const stream of streams) stream.rest();
       await Promise.race([closed, wait(DRAIN_MS)]);
       signal.throwIfAborted();
       return { exitCode: timedOut ? -1 : exitCode, timedOut, stdout: stdout.text(), stderr: stderr.text(), elapsedMs: performance.now() - started };
@@ -61,7 +72,9 @@ export class CommandRunner {
       clearTimeout(timer);
       clearTimeout(killing);
       signal.removeEventListener('abort', end);
-      detach(child);
+      // What is left behind may go on writing: nobody keeps it, and a closed pipe would end it.
+      for (const stream of streams) stream.forget();
+      child.unref();
       this.#forgetEmptyGroups();
     }
   }
@@ -123,13 +136,4 @@ const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
 /** Both streams have ended. */
 function closeOf(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => child.once('close', () => resolve()));
-}
-
-/** What is left behind may go on writing: nobody keeps it, and a closed pipe would end it. */
-function detach(child: ChildProcess): void {
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.removeAllListeners('data');
-    stream?.resume();
-  }
-  child.unref();
 }

@@ -34,7 +34,7 @@ export class PersonShell {
     const output = new PacedOutput(pty, allowance, (bytes) => this.feed.push(bytes));
     this.feed = new ShellFeed({ id, owner: 'person', title, cols, rows, exitCode: null }, output, changed);
     pty.onExit(({ exitCode, signal }) => {
-      this.#input.close();
+      this.#input.discard();
       this.feed.end(signal ? 128 + signal : exitCode);
     });
   }

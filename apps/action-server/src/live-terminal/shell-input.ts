@@ -7,7 +7,7 @@ const LOOK_AGAIN_MS = 5;
 const LOOK_AGAIN_AT_MOST_MS = 100;
 
 /**
- * What is typed into a pseudo-terminal, in order. Written here and not by the package's stream: of a terminal whose program does not read, the system says that it can be
+ * What is typed into a pseudo-terminal, in order, by a person or the agent. Written here and not by the package's stream: of a terminal whose program does not read, the system says that it can be
  * written and then takes nothing, at which that stream would try again without a pause.
  */
 export class ShellInput {
@@ -27,8 +27,15 @@ export class ShellInput {
     return true;
   }
 
-  close(): void {
+  /** Whether some of it has not been taken by the terminal. */
+  get waits(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Forgets what waits. */
+  discard(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#waiting = [];
     this.#bytes = 0;
   }

@@ -14,6 +14,7 @@ export const EARLIER_PREFIX = '[Output since the last command, of what ran in th
 export const busy = (command: string): string =>
   `Not run: an earlier command is still running (${shortened(command)}). ${NEXT} To give it up, send C-c with is_input=true, or set reset=true for a new shell.`;
 export const NOTHING_RUNS = 'No command is running: there is nothing to send input to. Send the command without is_input.';
+export const NOT_READ = 'Not typed: the program does not read what was typed before. Wait for it with an empty command, or end it with C-c.';
 export const NOTHING_TO_READ = 'No command is running: there is no further output. Send a command.';
 export const RESET_WITH_INPUT = 'reset=true starts a new shell; it cannot be combined with is_input=true.';
 export const NUL_IN_COMMAND = "Not run: the command holds a NUL character, which bash cannot take. Write it as an escape, such as printf '\\0'.";

@@ -86,6 +86,22 @@ describe('output without an end', () => {
       await server.close();
     }
   });
+
+  it('of a command outside of the terminal, and of what that left behind, is slowed down too, and its end is told whole', async () => {
+    server = await startActionServer();
+    const bash = async (command: string): Promise<{ exitCode: number; stdout: string }> =>
+      (await (await server.send('POST', '/bash/execute', JSON.stringify({ command, timeout: 60 }))).json()) as { exitCode: number; stdout: string };
+    try {
+      const { exitCode, stdout } = await bash('seq 1 1500000');
+      expect([exitCode, stdout.endsWith('\n1499999\n1500000\n')]).toEqual([0, true]);
+      expect((await bash('yes & echo left')).exitCode).toBe(0);
+      const begun = ticks(server.process.pid);
+      await bash('sleep 1.5');
+      expect(ticks(server.process.pid) - begun).toBeLessThan(60);
+    } finally {
+      await server.close();
+    }
+  });
 });
 
 /** Of a process' own processor time. Hundredths of a second. */

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { IPty } from '@lydell/node-pty';
 import type { OutputAllowance } from './output-allowance.js';
 
@@ -38,5 +39,39 @@ export class PacedOutput {
       this.#waiting = undefined;
       if (!this.#held) this.pty.resume();
     }, ms);
+  }
+}
+
+/** One stream of a program, no faster than the sandbox's allowance. */
+export class PacedStream {
+  #waiting: NodeJS.Timeout | undefined;
+  #pace = true;
+
+  constructor(
+    private readonly stream: Readable,
+    allowance: OutputAllowance,
+    private output: (bytes: Buffer) => void,
+  ) {
+    stream.on('data', (bytes: Buffer) => {
+      this.output(bytes);
+      const wait = allowance.take(bytes.length);
+      if (wait === 0 || !this.#pace) return;
+      stream.pause();
+      this.#waiting = setTimeout(() => stream.resume(), wait).unref();
+    });
+    stream.once('close', () => clearTimeout(this.#waiting));
+  }
+
+  /** What is there is read without a wait: its program has ended. */
+  rest(): void {
+    this.#pace = false;
+    clearTimeout(this.#waiting);
+    this.stream.resume();
+  }
+
+  /** What follows is read, at the pace, and thrown away. */
+  forget(): void {
+    this.#pace = true;
+    this.output = () => {};
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type IPty, spawn } from '@lydell/node-pty';
 import { SlipwayError } from '@slipway/errors';
+import { ShellInput } from '../live-terminal/shell-input.js';
 import { killSession, processRow, signalGroup } from '../process/process-table.js';
 import { type EndOfCommand, MarkerScanner } from './marker-scanner.js';
 import { NO_SHELL } from './messages.js';
@@ -9,6 +10,9 @@ import { PacedOutput } from './paced-output.js';
 
 /** Longest text in one line of a terminal is 4,095 bytes; a command is sent in pieces that stay below it in their quoted form. UTF-16 code units. */
 const PIECE = 700;
+/** Keys as a terminal has them. */
+const KILL_LINE = '\x15';
+const INTERRUPT = '\x03';
 
 export interface ShellListener {
   /** Of the command that runs, or between commands (`sequence` 0) of background jobs. */
@@ -29,6 +33,9 @@ export interface ShellListener {
 export class Shell {
   readonly #pty: IPty;
   readonly #scanner: MarkerScanner;
+  readonly #input: ShellInput;
+  /** Something has been typed since the last command began: some of it may stand in the terminal yet. */
+  #typed = false;
   /** 0 between commands. */
   #sequence = 0;
   #started = false;
@@ -42,8 +49,10 @@ export class Shell {
     this.#scanner = new MarkerScanner(nonce);
     this.#pty = started(options);
     new PacedOutput(this.#pty, options.allowance, (bytes) => this.#read(bytes));
+    this.#input = new ShellInput(this.#pty);
     this.#pty.onExit(({ exitCode, signal }) => {
       this.#ended = true;
+      this.#input.discard();
       this.listener.exit(signal ? 128 + signal : exitCode);
     });
     this.#pty.write(setUp(nonce));
@@ -61,12 +70,19 @@ export class Shell {
   run(sequence: number, command: string): void {
     this.#sequence = sequence;
     this.#started = false;
-    this.#pty.write(frame(sequence, command));
+    // A line that was begun for the program before is none of this command.
+    this.#pty.write((this.#typed ? KILL_LINE : '') + frame(sequence, command));
+    this.#typed = false;
   }
 
-  /** Goes to the program in the foreground, as if it were typed. */
-  type(bytes: string): void {
-    this.#pty.write(bytes);
+  /** Goes to the program in the foreground, as if it were typed; what it has not read when the command ends is thrown away. @returns false when it does not read, and too much waits already. */
+  type(bytes: string): boolean {
+    this.#typed = true;
+    // A terminal that takes no more takes this key neither.
+    if (bytes !== INTERRUPT || !this.#input.waits) return this.#input.write(Buffer.from(bytes));
+    this.#input.discard();
+    this.interrupt();
+    return true;
   }
 
   /** Process group in the foreground, or `undefined` when that is the shell itself. */
@@ -91,6 +107,7 @@ export class Shell {
       else if (scanned.kind === 'end') {
         if (scanned.sequence !== this.#sequence) continue;
         this.#sequence = 0;
+        this.#input.discard();
         this.listener.end(scanned);
       } else if (this.#sequence === 0 || this.#started) this.listener.output(this.#sequence, scanned.bytes);
       // Before the start mark come only the terminal's echo and bash's own trace of the frame.
@@ -119,6 +136,8 @@ function setUp(nonce: string): string {
   const mark = (fields: string) => `builtin printf '\\033]7770;%s;${fields};%s\\007' ${nonce}`;
   // A command may set a prompt of its own; it lasts until the command's end.
   const prompt = "builtin unset -v PROMPT_COMMAND; PROMPT_COMMAND='{ __slipway_end; } 2>/dev/null' PS1= PS2=";
+  // What was typed for a command is not for the shell to run.
+  const unread = '{ while builtin read -r -t 0; do builtin read -r -t 1 || builtin break; done; } </dev/tty 2>/dev/null';
   const lines = [
     'stty -echo -onlcr 2>/dev/null',
     'set +o history +o histexpand',
@@ -128,7 +147,7 @@ function setUp(nonce: string): string {
     '__slipway_sequence= __slipway_status=0',
     // `$?` of the last command is there for the next one; under `set -e` a failing frame would end the shell.
     `__slipway_begin() { __slipway_sequence=$1; ${mark('start\\037%s')} "$1" ${nonce} >/dev/tty; [[ $- == *e* ]] || builtin return "$__slipway_status"; }`,
-    `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "\${!-}" "$PWD" "\${PATH-}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
+    `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${unread}; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "\${!-}" "$PWD" "\${PATH+\${PATH:0:32768}}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
     'readonly -f __slipway_begin __slipway_end',
     prompt,
   ];

@@ -243,4 +243,32 @@ describe('the agent’s terminal', () => {
     await own.close();
     await until('its processes are gone', () => pids.every((pid) => processRow(pid) === undefined));
   });
+
+  it('keeps what was typed for a program away from the next command, whether the program read it or not', async () => {
+    for (const input of ['abc', 'echo injected', `${'x'.repeat(200_000)}`, 'echo injected\n'.repeat(3_000), 'UP', 'TAB']) {
+      await run('sleep 0.4', { timeout: 0.1 });
+      await run(input, { is_input: true, timeout: 0.05 });
+      await run('', { timeout: 20 });
+      const next = await server.terminal('echo next');
+      expect([input.slice(0, 20), next.exit_code, textOf(next), next.metadata.prefix]).toEqual([input.slice(0, 20), 0, 'next', '']);
+    }
+    expect(await run('read -r line; read -r more; echo "$line, $more"', { timeout: 0.2 })).toEqual([-1, '']);
+    await run('one', { is_input: true, timeout: 0.1 });
+    expect(await run('two', { is_input: true, timeout: 20 })).toEqual([0, expect.stringContaining('one, two')]);
+  });
+
+  it('ends by C-c a program that does not read what was typed before, and refuses to keep more of that than its bound', async () => {
+    await run('sleep 1000', { timeout: 0.1 });
+    expect((await run('x\n'.repeat(200_000), { is_input: true, timeout: 0.1 }))[0]).toBe(-1);
+    await run('x\n'.repeat(200_000), { is_input: true, timeout: 0.1 });
+    expect(await run('x\n'.repeat(400_000), { is_input: true, timeout: 0.1 })).toEqual([null, expect.stringContaining('does not read')]);
+    expect((await run('C-c', { is_input: true, timeout: 20 }))[0]).toBe(130);
+    expect(await run('echo next')).toEqual([0, 'next']);
+  });
+
+  it('goes on with a search path of any length', async () => {
+    expect((await run('before=$PATH; PATH="$PATH:$(head -c 200000 /dev/zero | tr "\\0" x)"; echo long'))[1]).toBe('long');
+    expect(await run('unset PATH; set -u; echo none')).toEqual([0, 'none']);
+    expect(await run('set +u; PATH=$before; echo short')).toEqual([0, 'short']);
+  });
 });

@@ -141,8 +141,8 @@ export class Terminal {
     if (isInput) {
       if (!running) return this.#run === undefined ? this.refusal(action, messages.NOTHING_RUNS) : this.#answer(action, 'ended', true);
       if (command !== '') {
+        if (this.#shell?.type(keysOf(command)) === false) return this.refusal(action, messages.NOT_READ);
         this.options.watch?.typed(command);
-        this.#shell?.type(keysOf(command));
       }
       return this.#answer(action, await this.#wait(action, signal), true);
     }

@@ -1,10 +1,11 @@
+import { METADATA_RANGES } from '@slipway/domain';
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';
 import { AddressRanges } from './addresses/address-ranges.js';
 
 /** What no host may be at, whatever an operator permits: this pod itself, its link and the metadata services on it, everybody at once. */
 const NEVER = AddressRanges.read(
-  '0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,100.100.100.200,192.0.0.192,168.63.129.16,224.0.0.0/3,::/96,::ffff:0:0/96,fe80::/10,fd00:ec2::254,fd20:ce::254,ff00::/8',
+  ['0.0.0.0/8,127.0.0.0/8,224.0.0.0/3,::/96,::ffff:0:0/96,ff00::/8', ...METADATA_RANGES.map(({ network, prefix }) => `${network}/${prefix}`)].join(','),
 );
 
 const ranges = z

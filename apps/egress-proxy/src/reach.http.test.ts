@@ -184,6 +184,8 @@ describe('a sandbox', () => {
     '::1',
     '::ffff:127.0.0.3',
     'fd00:ec2::254',
+    'fd00:ec2::23',
+    'fd00:c1::a9fe:a9fe',
     'fe80::1',
     '64:ff9b::a9fe:a9fe',
     '2002:a9fe:a9fe::',

@@ -17,6 +17,7 @@ export { type FileContent, type FileDraft, type FileDraftEvent, isUnsaved, openD
 export { globMatcher } from './glob-matcher.js';
 export { type Clock, createIds, type Ids, systemClock, timeOfId } from './ids.js';
 export { mcpServerConfigOf, type StoredMcpConfig, secretsOfMcpServer } from './mcp-settings.js';
+export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
 export {
   acceptedUnheard,
   CONFIRMATION_ANSWER,

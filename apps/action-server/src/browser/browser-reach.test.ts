@@ -164,7 +164,16 @@ describe('the way out of the browser', () => {
   });
 
   it('is refused to the metadata of a cloud, with and without a proxy', async () => {
-    for (const host of ['169.254.169.254', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:169.254.169.254]'])
+    for (const host of [
+      '169.254.169.254',
+      '[fe80::1]',
+      '[fd00:ec2::23]',
+      '[::ffff:169.254.169.254]',
+      '168.63.129.16',
+      '100.100.100.200',
+      '[fd20:ce::254]',
+      'metadata.google.internal',
+    ])
       for (const variables of [{}, proxied, { ...proxied, HTTP_PROXY: 'http://proxy.test:3128' }])
         expect([host, (await wayOutTo(host, 80, options(variables))).kind]).toEqual([host, 'refused']);
   });

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import os from 'node:os';
+import { isMetadataAddress, isMetadataHost } from '@slipway/domain';
 
 /** Where a connection of the browser goes: to addresses that were checked, or through the sandbox's own proxy; or why to nowhere. */
 export type WayOut =
@@ -12,12 +13,6 @@ export type WayOut =
   | { readonly kind: 'proxy'; readonly proxy: URL }
   | { readonly kind: 'refused'; readonly because: string }
   | { readonly kind: 'unreachable'; readonly because: string };
-
-/** Machines of the network's own administration, such as the metadata of a cloud: never a page. */
-const NEVER = new BlockList();
-NEVER.addSubnet('169.254.0.0', 16, 'ipv4');
-NEVER.addSubnet('fe80::', 10, 'ipv6');
-NEVER.addAddress('fd00:ec2::254', 'ipv6');
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -43,7 +38,8 @@ export async function wayOutTo(host: string, port: number, { variables, refusedP
     .toLowerCase();
   const local = name === 'localhost' || name.endsWith('.localhost');
   const proxy = local || isOwn(name) ? null : proxyFor(name, port, variables());
-  if (proxy !== null) return isIn(NEVER, name) ? notThere(name) : { kind: 'proxy', proxy };
+  if (isMetadataHost(name)) return notThere(name);
+  if (proxy !== null) return { kind: 'proxy', proxy };
   let addresses: Array<{ address: string; family: number }>;
   try {
     addresses = local
@@ -56,7 +52,7 @@ export async function wayOutTo(host: string, port: number, { variables, refusedP
     return { kind: 'unreachable', because: `There is no host ${name}.` };
   }
   for (const { address } of addresses) {
-    if (isIn(NEVER, address)) return notThere(name);
+    if (isMetadataAddress(address)) return notThere(name);
     if (refusedPorts().has(port) && isOwn(address))
       return { kind: 'refused', because: `Port ${port} of this machine belongs to the sandbox's own servers; no page may reach it.` };
   }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { McpServerConfig } from '@slipway/contracts';
+import { isMetadataHost } from '@slipway/domain';
 
 /** A variable that names the processes of a server, so that those are found too that left its session. Its value begins with the mark of the sandbox. */
 export const MARK = 'SLIPWAY_MCP_SERVER';
@@ -49,8 +50,6 @@ export class NotReachable extends Error {
 
 /** Longest call of a tool, where the server's settings do not say. Milliseconds. */
 const CALL_MS = 300_000;
-/** Machines answer there what no server may be asked for: credentials of the machine. The network rules of the sandbox are the barrier; this is the second. */
-const METADATA = /^(?:169\.254\.|\[?fe80:|\[?fd00:ec2::|metadata\.google\.internal$)/i;
 const CORRECT = 'Correct the settings of the server.';
 
 /**
@@ -94,7 +93,8 @@ type Env = Readonly<Record<string, string>>;
 function addressOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) throw new NotReachable('Its address is not one of http or https.', CORRECT);
-  if (METADATA.test(url.hostname)) throw new NotReachable(`${url.hostname} is an address of the machine itself, and is not asked.`, CORRECT);
+  // Machines answer there what no server may be asked for: credentials of the machine. The network rules of the sandbox are the barrier; this is the second.
+  if (isMetadataHost(url.hostname)) throw new NotReachable(`${url.hostname} is an address of the machine itself, and is not asked.`, CORRECT);
   return url;
 }
 

@@ -60,7 +60,8 @@ function agentOf(meta: ConversationMeta): object {
   return {
     kind,
     ...agent,
-    llm: { usage_id: 'agent', ...(llm as object | undefined), model: meta.model, base_url: meta.base_url, api_key: '**********' },
+    // No start signs in to a model with a subscription, but what a client said of its own it is told again.
+    llm: { usage_id: 'agent', is_subscription: false, ...(llm as object | undefined), model: meta.model, base_url: meta.base_url, api_key: '**********' },
   };
 }
 

@@ -56,6 +56,8 @@ describe('what clients of OpenHands list', () => {
     const made = [await make(), await make(), await make()].map(({ id }) => id);
     const all = await get<{ items: ConversationInfo[] }>('/api/conversations/search?sort_order=CREATED_AT');
     expect(all.items.map(({ id }) => id)).toEqual(expect.arrayContaining(made));
+    // The one field that OpenHands' schema of a model requires.
+    for (const { agent } of all.items) expect(agent).toMatchObject({ llm: { is_subscription: false } });
     const pages: string[] = [];
     for (let page: string | null = ''; page !== null; ) {
       const from: string = page === '' ? '' : `&page_id=${page}`;

@@ -223,7 +223,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: a sandbox with the same workspace. Fails with `request.cross-site` besides the common codes. */
     resumeSandbox: (request: { sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/resume', { sandbox: request.sandbox }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resumeSandbox'>>,
-    /** As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Fails with `request.cross-site` besides the common codes. */
+    /** As OpenHands: the sandbox is given back at once and nobody is let in any more; its conversation stays, and can be resumed. Needs sandbox:access too, and sandbox:stop for a sandbox that somebody else started. Fails with `request.cross-site` besides the common codes. */
     deleteSandbox: (request: { sandbox: string; query?: OperationQuery<'deleteSandbox'> } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'deleteSandbox'>>,
     /** As OpenHands: the model, without its key, that a client’s own agent in a sandbox works with. Fails with `model.unknown` besides the common codes. */

@@ -186,7 +186,8 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     for (const request of OTHER_REQUESTS) {
       const path = pathOf(request, '', things);
       const nobody = await anonymous.ask(request.operation.method, path, request.operation.body === undefined ? undefined : {});
-      const expected = request.operation.anonymous === true ? 404 : 401;
+      // An invitation's token is in its address; whoever asks for the names of secrets brings the key of a sandbox.
+      const expected = request.operation.anonymous === true && request.name !== 'listSandboxSecrets' ? 404 : 401;
       expect([request.name, nobody.status]).toEqual([request.name, expected]);
     }
     expect(session).toMatch(/^ses_/);

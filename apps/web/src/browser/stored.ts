@@ -1,5 +1,6 @@
 'use client';
 import { useCallback, useSyncExternalStore } from 'react';
+import { noteWriting } from './kept-writing.ts';
 
 const CHANGED = 'slipway:stored';
 
@@ -26,6 +27,7 @@ function read(key: string): string | null {
 function write(key: string, value: string): void {
   try {
     window.localStorage.setItem(key, value);
+    noteWriting(window.localStorage, key, Date.now());
     unsaved.delete(key);
   } catch {
     unsaved.set(key, value);

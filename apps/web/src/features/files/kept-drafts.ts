@@ -1,3 +1,5 @@
+import { noteWriting } from '../../browser/kept-writing.ts';
+
 /** What a person wrote into a file and did not save, kept in this browser. */
 export interface KeptDraft {
   /** The version that it was made from; `null`: there was no file. */
@@ -23,6 +25,7 @@ export class KeptDrafts {
   keep(path: string, draft: KeptDraft): boolean {
     try {
       window.localStorage.setItem(this.key(path), JSON.stringify(draft));
+      noteWriting(window.localStorage, this.key(path), Date.now());
       return true;
     } catch {
       this.drop(path);

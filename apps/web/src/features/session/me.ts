@@ -3,11 +3,23 @@ import type { Me, Org } from '@slipway/contracts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
 import { api } from '../../api/client.ts';
+import { beginWriting } from '../../browser/kept-writing.ts';
 import { takeReturnPath } from './sign-out.ts';
 
 /** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api.me({ signal }), staleTime: 10_000 });
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => readMe(signal), staleTime: 10_000 });
+}
+
+/** Before any page shows what was written here: it may be somebody else's, or too old. */
+async function readMe(signal: AbortSignal): Promise<Me> {
+  const me = await api.me({ signal });
+  try {
+    beginWriting(window.localStorage, me.id, Date.now());
+  } catch {
+    // Storage that is forbidden holds nothing of anybody.
+  }
+  return me;
 }
 
 /** A full load on purpose: what the page holds belongs to a session that is over. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { forgetWriting } from '../../browser/kept-writing.ts';
 
 const Answer = z.object({ logoutUrl: z.string() });
 
@@ -11,8 +12,18 @@ async function endSession(): Promise<string> {
     signal: AbortSignal.timeout(10_000),
   });
   if (!response.ok && response.status !== 401) throw new Error(`Signing out was answered with ${response.status}.`);
+  forgetDrafts();
   const answer = Answer.safeParse(await response.json().catch(() => null));
   return answer.success ? answer.data.logoutUrl : '/login';
+}
+
+/** What was written here and not sent is nobody else's. */
+function forgetDrafts(): void {
+  try {
+    forgetWriting(window.localStorage);
+  } catch {
+    // Nothing was kept.
+  }
 }
 
 /** Signs out, here and at the identity provider. @throws as `endSession`. */

@@ -1,0 +1,73 @@
+/** What people write and have not sent or saved, kept in this browser: under these names, and with the time of the last change in a list of its own. */
+const PREFIXES = ['slipway.draft.', 'slipway.message.', 'slipway:file-draft:'];
+const TIMES = 'slipway.written';
+const WRITER = 'slipway.writer';
+
+/** Nobody comes back for it after that. Milliseconds. */
+export const MAX_AGE_MS = 30 * 86_400_000;
+/** Most that is kept, of which the newest: browsers give a site about five million characters. */
+export const MAX_KEPT = 200;
+export const MAX_CHARACTERS = 2_000_000;
+/** A time is noted anew when it is older: a key that is pressed needs no new list. Milliseconds. */
+const NOTED_MS = 60_000;
+
+type Times = Record<string, number>;
+
+/** Notes that something was written under this name, if it is one of those. @throws what the storage throws. */
+export function noteWriting(storage: Storage, key: string, now: number): void {
+  if (!isWriting(key)) return;
+  const times = timesIn(storage);
+  const before = times[key];
+  if (before !== undefined && now - before < NOTED_MS) return;
+  times[key] = now;
+  storage.setItem(TIMES, JSON.stringify(times));
+  if (before === undefined) sweepWriting(storage, now);
+}
+
+/** Drops what is too old, and the oldest of what is too much. What was kept before times were noted counts as written now. @throws what the storage throws. */
+export function sweepWriting(storage: Storage, now: number): void {
+  const noted = timesIn(storage);
+  // A clock that was wrong once keeps nothing for ever.
+  const kept = keysOf(storage).map((key) => ({ key, at: Math.min(noted[key] ?? now, now), length: key.length + (storage.getItem(key)?.length ?? 0) }));
+  const times: Times = {};
+  let characters = 0;
+  let count = 0;
+  for (const { key, at, length } of kept.sort((one, other) => other.at - one.at)) {
+    if (now - at < MAX_AGE_MS && count < MAX_KEPT && characters + length <= MAX_CHARACTERS) {
+      times[key] = at;
+      characters += length;
+      count += 1;
+    } else storage.removeItem(key);
+  }
+  storage.setItem(TIMES, JSON.stringify(times));
+}
+
+/** At the end of a session: whoever comes next is perhaps somebody else. @throws what the storage throws. */
+export function forgetWriting(storage: Storage): void {
+  for (const key of keysOf(storage)) storage.removeItem(key);
+  storage.removeItem(TIMES);
+  storage.removeItem(WRITER);
+}
+
+/** This person writes here from now on; what somebody else left, whose session ended without a sign-out, is forgotten. @throws what the storage throws. */
+export function beginWriting(storage: Storage, person: string, now: number): void {
+  const before = storage.getItem(WRITER);
+  if (before !== null && before !== person) forgetWriting(storage);
+  if (before !== person) storage.setItem(WRITER, person);
+  sweepWriting(storage, now);
+}
+
+const isWriting = (key: string): boolean => PREFIXES.some((prefix) => key.startsWith(prefix));
+
+function keysOf(storage: Storage): string[] {
+  return Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '').filter(isWriting);
+}
+
+function timesIn(storage: Storage): Times {
+  try {
+    const times: unknown = JSON.parse(storage.getItem(TIMES) ?? '{}');
+    return typeof times === 'object' && times !== null ? Object.fromEntries(Object.entries(times).filter(([, at]) => typeof at === 'number')) : {};
+  } catch {
+    return {};
+  }
+}

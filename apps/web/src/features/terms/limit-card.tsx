@@ -23,16 +23,20 @@ export function LimitCard() {
 
 function Halted({ limit }: { limit: Limit }) {
   const { org } = useSession();
-  const terms = useView((view) => view.terms);
+  const live = useView((view) => view.terms);
+  /** What it was asked to go on from: the buttons say the same until it does. */
+  const [asked, setAsked] = useState<typeof live | null>(null);
   const spent = useView((view) => view.costUsd);
   const [raising, setRaising] = useState(false);
   const { stop, resume } = useLifecycle();
   const change = useGoOnWith();
   const busy = stop.isPending || stop.isSuccess || resume.isPending || resume.isSuccess || change.isPending || change.isSuccess;
+  const terms = busy && asked !== null ? asked : live;
   const mayWrite = org.permissions.includes('conversation:write');
   const { title } = failureOfCode(limit.code);
   const own = limit.code === 'agent.budget-limit' ? (terms.maxBudgetUsd ?? asMoney(Math.max(1, Math.ceil(spent)))) : null;
   const extend = () => {
+    setAsked(live);
     if (own === null) return resume.mutate();
     change.mutate({ maxBudgetUsd: extendedBudget(own, spent) }, { onError: tellFailure });
   };

@@ -29,7 +29,18 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
   };
   // Read before the call: a switch of the model holds from the next one on.
   const { model: name } = model.config;
-  const completion = await withRetries(attempt, { retries: call.retries, random: ports.random, delay: ports.delay, onRetry: ports.onRetry }, signal);
+  const told: Array<Promise<unknown>> = [];
+  const onRetry: AgentPorts['onRetry'] = (failure) => {
+    ports.onRetry(failure);
+    const { waitMs: wait_ms, ...rest } = failure;
+    told.push(ports.log.append([stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'llm_retry', value: { ...rest, wait_ms } })]));
+  };
+  // A wait that nobody sees is a run that hangs: the log says why, before it.
+  const delay: AgentPorts['delay'] = async (ms, ending) => {
+    await Promise.all(told.splice(0));
+    await ports.delay(ms, ending);
+  };
+  const completion = await withRetries(attempt, { retries: call.retries, random: ports.random, delay, onRetry }, signal);
   const value = ports.stats.add({
     usageId: call.usageId ?? call.usage,
     model: name,

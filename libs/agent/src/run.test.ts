@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent, EventOf, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import { type ConversationEvent, type EventOf, LlmRetry, type SandboxAction, type SandboxObservation } from '@slipway/contracts';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { type ModelScript, type ModelServer, startModelServer, until } from '@slipway/testing';
@@ -258,6 +258,18 @@ describe('a run of the agent', () => {
     control.stop.abort(new Error('stop'));
     expect(await run).toBe('interrupted');
     expect(log.outline.slice(-3)).toEqual(['AgentErrorEvent', 'InterruptEvent', 'execution_status=paused']);
+  });
+
+  it('says in the log that a call of the model failed and is tried again, before it waits', async () => {
+    const { log, ports, control } = scene([{ fault: 'status', status: 503 }, { text: 'Here I am.' }]);
+    const known: string[] = [];
+    const delay = async (): Promise<void> => void known.push(log.outline.at(-1) ?? '');
+    expect(await runAgent({ ...ports, delay }, SETTINGS, control)).toBe('finished');
+    const [retry] = log.events.flatMap((event) =>
+      event.kind === 'ConversationStateUpdateEvent' && event.key === 'llm_retry' ? [LlmRetry.parse(event.value)] : [],
+    );
+    expect(retry).toMatchObject({ code: 'model.unavailable', attempt: 1 });
+    expect(known).toEqual(['llm_retry']);
   });
 
   it('stops at once while it waits before a retry', async () => {

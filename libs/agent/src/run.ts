@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
-import { pendingActions } from '@slipway/domain';
+import { pendingActions, runtimeStatusOf } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { type Completion, llmStatusOf } from '@slipway/llm';
+import type { Completion } from '@slipway/llm';
 import { classify } from './classification.js';
 import { condensationAsked } from './condenser/condensation.js';
 import { type CondensationReason, condense, condenseAsAsked, isFull } from './condenser/condense.js';
@@ -161,7 +161,14 @@ async function nudge(ports: AgentPorts, reason: string): Promise<void> {
 
 async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 'error' | 'stuck'): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code), ...runtimeStatusOf(code) }),
+    stamp(ports, {
+      kind: 'ConversationErrorEvent',
+      source: 'environment',
+      code,
+      detail,
+      classification: classify(code),
+      runtime_status: runtimeStatusOf(code),
+    }),
     statusUpdate(ports, status),
   ]);
 }
@@ -182,7 +189,7 @@ function limitReached(ports: AgentPorts, settings: RunSettings, iteration: numbe
 /** Nothing is broken: the log says why, and the run halts where it is. A message or a resume goes on from there. */
 async function halt(ports: AgentPorts, code: ErrorCode, detail: string): Promise<void> {
   await ports.log.appendLast([
-    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code), ...runtimeStatusOf(code) }),
+    stamp(ports, { kind: 'ConversationErrorEvent', source: 'environment', code, detail, classification: classify(code) }),
     stamp(ports, { kind: 'PauseEvent', source: 'environment' }),
     statusUpdate(ports, 'paused'),
   ]);
@@ -190,10 +197,4 @@ async function halt(ports: AgentPorts, code: ErrorCode, detail: string): Promise
 
 function isFenced(error: unknown): boolean {
   return error instanceof SlipwayError && error.code === 'ingest.stale-epoch';
-}
-
-/** The seeds' RuntimeStatus of a failure of the model. */
-function runtimeStatusOf(code: ErrorCode): { runtime_status?: string } {
-  const status = llmStatusOf(code);
-  return status === null ? {} : { runtime_status: status };
 }

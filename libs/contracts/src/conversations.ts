@@ -3,6 +3,7 @@ import { AgentType } from './agent-terms.js';
 import { ConfirmationMode } from './confirmation.js';
 import { EXECUTION_STATUSES } from './conversation-event.js';
 import { ConversationBudget, MaxIterations } from './conversation-terms.js';
+import { RuntimeState } from './runtime-status.js';
 import { StartStatus, StartStep } from './start-task.js';
 
 /** Longest prompt. UTF-16 code units; 1 MB of text must get a clear answer, and does: it is refused. */
@@ -91,6 +92,7 @@ export const Conversation = z.object({
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   start: z.object({ status: StartStatus, steps: z.array(StartStep) }),
+  runtime: RuntimeState.default({ status: 'BUILDING_RUNTIME' }),
   /** `seq` of the last event of the log; 0 before the first. */
   head: z.int().nonnegative(),
   queued: z.array(QueuedMessage),
@@ -110,6 +112,7 @@ export type Conversation = z.infer<typeof Conversation>;
 /** A line of the list: a conversation without its steps and its queue. */
 export const ConversationSummary = Conversation.omit({
   start: true,
+  runtime: true,
   queued: true,
   confirmation: true,
   agentType: true,

@@ -369,6 +369,7 @@ export {
   RuntimeQueue,
   StartRuntime,
 } from './runtime.js';
+export { LlmRetry, RUNTIME_STATUS_NAMES, RuntimeState, RuntimeStatus } from './runtime-status.js';
 export {
   CLOSED_SANDBOX_PORTS,
   ENTER_PATH,

@@ -1,4 +1,14 @@
-import { assertNever, type ConversationEvent, type ConversationStatus, EXECUTION_STATUSES, type ExecutionStatus, StartStep } from '@slipway/contracts';
+import {
+  assertNever,
+  type ConversationEvent,
+  type ConversationStatus,
+  ERROR_CODES,
+  type ErrorCode,
+  EXECUTION_STATUSES,
+  type ExecutionStatus,
+  LlmRetry,
+  StartStep,
+} from '@slipway/contracts';
 
 /** What must be remembered of a log to know the status after its next event. */
 export interface ConversationStatusState {
@@ -7,7 +17,16 @@ export interface ConversationStatusState {
   readonly start: 'running' | 'ready' | 'failed';
   /** Why the agent halted last, if nothing has run since. */
   readonly halt: 'none' | 'pause' | 'interrupt';
+  /** What ended the last run, until another begins. */
+  readonly failure?: { readonly code: ErrorCode; readonly detail: string } | null;
+  /** What a call of the model failed with that is made again, until the agent says anything else. */
+  readonly retry?: { readonly code: ErrorCode; readonly detail: string } | null;
 }
+
+/** Most of a failure's words that is remembered. UTF-16 code units. */
+const MAX_DETAIL = 1_000;
+
+const CLEARED = { failure: null, retry: null } as const;
 
 export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', start: 'running', halt: 'none' };
 
@@ -46,7 +65,7 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
       if (event.key === 'execution_status') {
         const execution = EXECUTION_STATUSES.find((status) => status === event.value);
         if (execution === undefined) return state;
-        return { ...state, execution, halt: execution === 'running' ? 'none' : state.halt };
+        return { ...state, execution, halt: execution === 'running' ? 'none' : state.halt, ...(execution === 'running' ? CLEARED : { retry: null }) };
       }
       if (event.key === 'start_task') {
         const step = StartStep.safeParse(event.value);
@@ -55,9 +74,20 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         // A start that begins means that somebody wants it to go on.
         const halt =
           start === 'running' && (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running')) ? 'none' : state.halt;
-        return start === state.start && halt === state.halt ? state : { ...state, start, halt };
+        if (start === state.start && halt === state.halt) return state;
+        return { ...state, start, halt, ...(start === 'running' && state.start !== 'running' ? CLEARED : {}) };
       }
+      if (event.key === 'llm_retry') {
+        const retry = LlmRetry.safeParse(event.value);
+        return retry.success ? { ...state, retry: { code: retry.data.code, detail: retry.data.detail.slice(0, MAX_DETAIL) } } : state;
+      }
+      // A call of the model was counted: it was answered.
+      if (event.key === 'stats' && state.retry != null) return { ...state, retry: null };
       return state;
+    }
+    case 'ConversationErrorEvent': {
+      const code = ERROR_CODES.find((known) => known === event.code);
+      return code === undefined ? state : { ...state, failure: { code, detail: event.detail.slice(0, MAX_DETAIL) } };
     }
     case 'SystemPromptEvent':
     case 'MessageEvent':
@@ -66,7 +96,6 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
     case 'UserRejectObservation':
     case 'SecurityAnalysisEvent':
     case 'AgentErrorEvent':
-    case 'ConversationErrorEvent':
     case 'HookExecutionEvent':
     case 'CondensationRequest':
     case 'Condensation':

@@ -31,4 +31,5 @@ export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOpti
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 export { isPublicAddress } from './public-address.js';
 export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
+export { runtimeState, runtimeStatusOf } from './runtime-status.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';

@@ -16,4 +16,3 @@ export { modelErrorOf, retryAfterSeconds } from './model-errors.js';
 export { type CountedTokens, costUsd, factsOf, priceOf, pricesFor } from './pricing.js';
 export { LlmRegistry, type LlmUsage } from './registry.js';
 export { MAX_LINE_BYTES, readServerSentEvents } from './server-sent-events.js';
-export { llmStatusOf } from './status.js';

@@ -10,6 +10,8 @@ import type {
   StartStatus,
   StartStep,
 } from '@slipway/contracts';
+import { runtimeState } from '@slipway/domain';
+import { storedStatus } from '../ingest/status-patch.js';
 
 /** A conversation's row, as the queries of this feature read it. */
 export interface ConversationRow {
@@ -21,6 +23,7 @@ export interface ConversationRow {
   readonly sandbox_status: SandboxStatus;
   readonly start_status: StartStatus;
   readonly steps: readonly StartStep[];
+  readonly status_state: unknown;
   readonly repository: string | null;
   readonly branch: string | null;
   readonly model: string;
@@ -65,6 +68,7 @@ export function toConversation(row: ConversationRow, queued: QueuedMessage[]): C
   return {
     ...toSummary(row),
     start: { status: row.start_status, steps: [...row.steps] },
+    runtime: runtimeState({ state: storedStatus(row.status_state), startStatus: row.start_status, steps: row.steps, sandboxStatus: row.sandbox_status }),
     queued,
     confirmation: row.confirmation_mode,
     agentType: row.agent_type,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts';
+import { type ConversationEvent, ERRORS, MAX_EVENT_BYTES, MAX_INGEST_BYTES } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
 
@@ -70,6 +70,30 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(await status()).toBe('finished');
     const { rows } = await app.owner.query(`SELECT payload FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [id]);
     expect(rows).toEqual([{ payload: { orgId: person.orgId, conversationId: id } }]);
+  });
+
+  it('says of the runtime what ended the last run and what to do, until another one begins', async () => {
+    const id = await started();
+    const runtime = async () => (await app.http(person, 'GET', app.path(person, id))).body['runtime'];
+    await app.owner.query("UPDATE app.conversation SET sandbox_status = 'RUNNING' WHERE id = $1", [id]);
+    const { id: eventId, timestamp } = executionStatus('');
+    const error: ConversationEvent = {
+      id: eventId,
+      timestamp,
+      source: 'environment',
+      kind: 'ConversationErrorEvent',
+      code: 'model.auth',
+      detail: 'The key is wrong.',
+    };
+    await app.ingest(person, id, [
+      { producerSeq: 1, event: executionStatus('running') },
+      { producerSeq: 2, event: error },
+      { producerSeq: 3, event: executionStatus('error') },
+    ]);
+    const { nextStep } = ERRORS['model.auth'];
+    expect(await runtime()).toEqual({ status: 'ERROR_LLM_AUTHENTICATION', code: 'model.auth', cause: 'The key is wrong.', nextStep });
+    await app.ingest(person, id, [{ producerSeq: 4, event: executionStatus('running') }]);
+    expect(await runtime()).toEqual({ status: 'READY' });
   });
 
   it('keeps cost and tokens as the newest statistics say', async () => {

@@ -25,7 +25,9 @@ export function storedStatus(value: unknown): ConversationStatusState {
 
 /** Does the event say anything of the conversation's columns? Most do not, and are stored without reading the row first. */
 export function touchesConversation(event: ConversationEvent): boolean {
-  return event.kind === 'ConversationStateUpdateEvent' || event.kind === 'PauseEvent' || event.kind === 'InterruptEvent';
+  return (
+    event.kind === 'ConversationStateUpdateEvent' || event.kind === 'ConversationErrorEvent' || event.kind === 'PauseEvent' || event.kind === 'InterruptEvent'
+  );
 }
 
 /** What changes in the row when these events follow `state`, in this order. */

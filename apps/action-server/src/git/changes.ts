@@ -2,7 +2,7 @@ import type { GitChange } from '@slipway/contracts';
 import { type Against, against, type GitReading } from './against.js';
 import { type GitOptions, git, gitFailure, gitOutput } from './git.js';
 import { openRepository, parentOf, type Repository } from './repository.js';
-import { indexOfWorktree, type WorktreeIndex } from './worktree-index.js';
+import { indexOfWorktree, stampOf, type WorktreeIndex } from './worktree-index.js';
 
 const STATUSES: Readonly<Record<string, GitChange['status']>> = { A: 'ADDED', D: 'DELETED', R: 'MOVED', C: 'ADDED' };
 const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
@@ -17,7 +17,7 @@ export async function listChanges(reading: GitReading, path: string, wanted: Aga
   if (before.commit !== null) return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
   const index = await indexOfWorktree(repository, { alternates: before.alternates, knownLarge: before.large });
   try {
-    return withLarge(await changed(['--cached', before.tree], { cwd: repository.root, signal, env: index.env }), index, before.large);
+    return await withLarge(repository.root, await changed(['--cached', before.tree], { cwd: repository.root, signal, env: index.env }), index, before.large);
   } finally {
     await index.dispose();
   }
@@ -38,9 +38,11 @@ async function changed(sides: readonly string[], options: GitOptions): Promise<G
 }
 
 /** @param before stamps of those that were large already, when that is known. */
-function withLarge(changes: GitChange[], { large }: WorktreeIndex, before: ReadonlyMap<string, string>): GitChange[] {
+async function withLarge(root: string, changes: GitChange[], { large }: WorktreeIndex, before: ReadonlyMap<string, string>): Promise<GitChange[]> {
   const touched = large.filter(({ path, stamp }) => before.get(path) !== stamp);
   const paths = new Set(touched.map(({ path }) => path));
+  // Of these git knows by now, since they have been staged or committed, and what they are compared with does not.
+  for (const { path } of changes) if (before.has(path) && before.get(path) === (await stampOf(root, path))) paths.add(path);
   return [
     ...changes.filter(({ path }) => !paths.has(path)),
     ...touched.map(

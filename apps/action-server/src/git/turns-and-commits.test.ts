@@ -139,6 +139,16 @@ describe('repositories of a workspace', () => {
       expect(await since()).toEqual(['UPDATED huge.bin']);
     });
 
+    it('knows a large file that has been committed since for the one that it was', async () => {
+      write('large.bin', '');
+      truncateSync(path.join(repository, 'large.bin'), 65 * 1024 ** 2);
+      await mark();
+      commit('large');
+      expect(await since()).toEqual([]);
+      truncateSync(path.join(repository, 'large.bin'), 66 * 1024 ** 2);
+      expect(await since()).toEqual(['UPDATED large.bin']);
+    });
+
     it('keeps no more than its bound of what no commit holds, and knows of the rest whether it was touched', async () => {
       const [sizes, kept] = [{ 'a.bin': 700_000, 'b.bin': 700_000, 'c.txt': 10 }, mkdtempSync(path.join(os.tmpdir(), 'slipway-marks-'))];
       for (const [name, size] of Object.entries(sizes)) writeFileSync(path.join(repository, name), randomBytes(size));

@@ -86,6 +86,16 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
   }
 }
 
+/** As `LargeFile.stamp`, of a file that is there now; `null` when there is none. @param name from the top folder. */
+export async function stampOf(root: string, name: string): Promise<string | null> {
+  const found = await lstat(path.join(root, name)).catch(() => undefined);
+  return found?.isFile() ? stamp(found) : null;
+}
+
+function stamp({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string {
+  return `${size} ${mtimeMs}`;
+}
+
 async function temporaryFolder(): Promise<string> {
   try {
     return await mkdtemp(path.join(os.tmpdir(), 'slipway-index-'));
@@ -115,7 +125,7 @@ async function largeOf(
       const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
       if (!found?.isFile()) continue;
       if (found.size > Math.min(LARGE_BYTES, maxReadBytes - readBytes) || knownLarge?.has(shown) === true)
-        large.push({ path: shown, stamp: `${found.size} ${found.mtimeMs}`, tracked });
+        large.push({ path: shown, stamp: stamp(found), tracked });
       else readBytes += found.size;
     }
   return { large, readBytes };

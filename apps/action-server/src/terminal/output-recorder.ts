@@ -9,6 +9,8 @@ const KEEP = MAX_OBSERVATION_LENGTH / 2 - 250;
 export const MAX_SAVED_BYTES = 50 * 1024 * 1024;
 /** What is written to the file at once. UTF-16 code units. */
 const BLOCK = 256 * 1024;
+/** A line of which more is there than this is cut in its midst. UTF-16 code units. */
+const MAX_LOST = 2_000;
 /** Files of older commands that are kept beside the newest. */
 const KEPT_FILES = 10;
 
@@ -46,13 +48,17 @@ export class OutputRecorder {
   take(): RecordedOutput {
     this.#append(this.#plain.flush());
     this.#write();
-    const cut = this.#total - this.#head.length - this.#tailLength;
+    const whole = this.#total === this.#head.length + this.#tailLength;
+    // Half a line may be half a secret, which nobody would know for one.
+    const head = whole ? this.#head : withoutBegunLine(this.#head);
+    const tail = whole ? this.#tail.join('') : withoutEndOfLine(this.#tail.join(''));
+    const cut = this.#total - head.length - tail.length;
     const file = cut > 0 ? (this.#file?.path ?? null) : null;
     const where =
       file === null
         ? ''
         : `; ${(this.#file?.bytes ?? 0) >= MAX_SAVED_BYTES ? `the first ${MAX_SAVED_BYTES / 1024 / 1024} MiB are in ${file}` : `all of it is in ${file}`}`;
-    const text = cut > 0 ? `${this.#head}\n[... ${cut} characters cut here${where} ...]\n${this.#tail.join('')}` : this.#head + this.#tail.join('');
+    const text = cut > 0 ? `${head}${head.endsWith('\n') ? '' : '\n'}[... ${cut} characters cut here${where} ...]\n${tail}` : head + tail;
     this.#head = '';
     this.#tail = [];
     this.#tailLength = 0;
@@ -132,4 +138,14 @@ export class OutputRecorder {
       this.#end();
     }
   }
+}
+
+function withoutBegunLine(head: string): string {
+  const end = head.lastIndexOf('\n') + 1;
+  return end > 0 && head.length - end <= MAX_LOST ? head.slice(0, end) : head;
+}
+
+function withoutEndOfLine(tail: string): string {
+  const begin = tail.indexOf('\n') + 1;
+  return begin > 0 && begin <= MAX_LOST ? tail.slice(begin) : tail;
 }

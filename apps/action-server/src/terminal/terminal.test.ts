@@ -271,4 +271,13 @@ describe('the agent’s terminal', () => {
     expect(await run('unset PATH; set -u; echo none')).toEqual([0, 'none']);
     expect(await run('set +u; PATH=$before; echo short')).toEqual([0, 'short']);
   });
+
+  it('cuts a long output between its lines, so that nothing that is known by its whole is shown in half; a line that is too long for that is cut', async () => {
+    const [, text] = await run("seq -f 'token-%06g-end' 1 20000");
+    const lines = text.split('\n');
+    expect(lines.filter((line) => !/^token-\d{6}-end$/.test(line))).toEqual([expect.stringMatching(/^\[\.\.\. \d+ characters cut here/)]);
+    const cut = Number(/\.\.\. (\d+) characters/.exec(text)?.[1]);
+    expect(lines.length - 1 + cut / 'token-000001-end\n'.length).toBe(20_000);
+    expect((await run('head -c 100000 /dev/zero | tr "\\0" x'))[1].length).toBeGreaterThan(MAX_OBSERVATION_LENGTH - 1_000);
+  });
 });

@@ -20,6 +20,8 @@ export interface Checkpoint {
   readonly workspaceLost?: boolean;
   /** The model that the agent was given, as conversations name it. Absent: the row's own, when the agent has one at all. */
   readonly model?: string;
+  /** Models that it was being given since then: one whose telling was not answered it may have. Absent: none. */
+  readonly modelsTried?: readonly string[];
   /** What the agent was told of how far it goes (`app.terms_of_conversation`). Absent: nothing yet. */
   readonly terms?: string;
   /** Which change of them that was (`terms_version`). */
@@ -168,7 +170,7 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
       });
       const now = await client.query<{ desired: string; other: boolean }>({
         name: 'read-desired',
-        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false)
+        text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false) OR checkpoint ? 'modelsTried'
           OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'termsRefused')::int, -1) <> terms_version
             AND (checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd)
               OR coalesce((checkpoint ->> 'termsVersion')::int, 0) <> terms_version)) AS other

@@ -59,11 +59,11 @@ export class ConversationModels {
   }
 
   /**
-   * For an agent that has the model `told`. No step finds its key ended: between two models of the gateway it stays, else it works for a minute beside the new one.
+   * For an agent that has one of the models `mayHave`. No step finds its key ended: between two models of the gateway it stays, else it works for a minute beside the new one.
    * @throws SlipwayError as `access`.
    */
-  async switched(row: ConversationRow, told: string, signal: AbortSignal): Promise<LlmSettings> {
-    if (profileNameOf(told) === null && profileNameOf(row.model) === null) return { model: row.model, base_url: `${this.llmUrl}/v1` };
+  async switched(row: ConversationRow, mayHave: readonly string[], signal: AbortSignal): Promise<LlmSettings> {
+    if ([...mayHave, row.model].every((model) => profileNameOf(model) === null)) return { model: row.model, base_url: `${this.llmUrl}/v1` };
     return (await this.access(row, signal, 'grace')).llm;
   }
 

@@ -91,6 +91,28 @@ describe('another model for a conversation that has a sandbox', () => {
     expect(scene.peers.keyRequests.length).toBe(keys);
   });
 
+  it('is given again when the last telling was not answered, also when it has become the one from before', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    await choose(id, 'gpt');
+    let cut = 0;
+    scene.peers.onRequest = (request, moment) => {
+      if (!request.endsWith('/switch_llm') || moment !== 'after') return;
+      cut += 1;
+      throw new Error('the answer is lost');
+    };
+    await expect(scene.start(id)).rejects.toMatchObject({ code: 'sandbox.unreachable' });
+    scene.peers.onRequest = () => {};
+    expect([cut, llmOf(id)?.model]).toEqual([1, 'gpt']);
+    await choose(id, 'demo');
+    await scene.start(id);
+    expect(llmOf(id)?.model).toBe('demo');
+    const times = switches();
+    await scene.wish('conversation-deliver', id);
+    await scene.start(id);
+    expect([switches(), await scene.wishes(id)]).toEqual([times, []]);
+  });
+
   it('that is chosen while the conversation starts is given at the end of that start', async () => {
     const { id } = await scene.create();
     scene.peers.onRequest = async (request, moment) => {

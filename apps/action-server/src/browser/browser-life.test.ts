@@ -27,34 +27,21 @@ describe('the life of the browser', { skip: noChromium }, () => {
   });
   after(() => site.close());
 
-  it('begins with the first action, and is one whoever asks; all that it started ends with it', async () => {
+  it('begins with the first action, and is one for whoever still waits when others have given up; all that it started ends with it', async () => {
     const here = await testBrowser();
     expect([here.browser.lack, here.browser.current(), chromiums()]).toEqual([null, null, []]);
-    const both = await Promise.all([1, 2].map(() => here.act({ kind: 'BrowserNavigateAction', url: site.url })));
-    expect(both.map(({ page }) => page?.tab_id)).toEqual([here.browser.current()?.id, here.browser.current()?.id]);
+    const first = new AbortController();
+    const gone = here.browser.open('sites', first.signal);
+    const both = [1, 2].map(() => here.act({ kind: 'BrowserNavigateAction', url: site.url }));
+    first.abort(new Error('given up'));
+    await expect(gone).rejects.toThrow('given up');
+    const id = here.browser.current()?.id;
+    expect((await Promise.all(both)).map(({ page }) => page?.tab_id)).toEqual([here.browser.current()?.id, here.browser.current()?.id]);
+    expect(id).toBeUndefined();
     expect(chromiums().length).toBeGreaterThan(1);
     expect(readdirSync(here.workspace)).toEqual([]);
     here.browser.close();
     await until('no process is left', () => chromiums().length === 0);
-    await here.close();
-  });
-
-  it('starts for whoever still waits when the first who asked has given up, and ends for want of use when all have', async () => {
-    const here = await testBrowser({ idleMs: 100 });
-    const first = new AbortController();
-    const gone = here.browser.open('sites', first.signal);
-    const second = here.browser.open('sites', new AbortController().signal);
-    first.abort(new Error('given up'));
-    await expect(gone).rejects.toThrow('given up');
-    expect((await second).id).toBe(here.browser.current()?.id);
-    here.browser.close();
-    await until('no process is left', () => chromiums().length === 0);
-    const third = new AbortController();
-    const alone = here.act({ kind: 'BrowserNavigateAction', url: site.url }, third.signal);
-    await until('it is being started', () => chromiums().length > 0);
-    third.abort(new Error('given up'));
-    await expect(alone).rejects.toThrow('given up');
-    await until('it has ended', () => here.browser.current() === null && chromiums().length === 0, 20_000);
     await here.close();
   });
 
@@ -73,8 +60,14 @@ describe('the life of the browser', { skip: noChromium }, () => {
     await here.close();
   });
 
-  it('ends when nobody has used it for a while, not while somebody looks, and keeps who is signed in', async () => {
+  it('ends when nobody has used it for a while, also when all have given up while it started, not while somebody looks; and keeps who is signed in', async () => {
     const here = await testBrowser({ idleMs: 100 });
+    const alone = new AbortController();
+    const given = here.act({ kind: 'BrowserNavigateAction', url: site.url }, alone.signal);
+    await until('it is being started', () => chromiums().length > 0);
+    alone.abort(new Error('given up'));
+    await expect(given).rejects.toThrow('given up');
+    await until('it has ended', () => here.browser.running === null && chromiums().length === 0, 20_000);
     const letGo = here.browser.hold();
     let changes = 0;
     here.browser.onChange(() => {

@@ -28,6 +28,9 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
   let own: TestSite;
   let site: TestSite;
   let here: TestBrowser;
+  /** The sandbox's own, and what it was asked. */
+  let proxy: http.Server;
+  const asked: string[] = [];
   before(async () => {
     own = await startTestSite(() => ({ '/': 'of the sandbox', '/secret': 'of the sandbox' }));
     const names = ['127.0.0.1', 'localhost', '0.0.0.0', '[::1]', '[::ffff:127.0.0.1]', '127.9.9.9', 'a.localhost', '2130706433', os.hostname()];
@@ -38,10 +41,24 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
       '/fine': '<title>A server for development</title>',
       '/steals': `<title>before</title><script>fetch('http://workspace.localhost/notes.txt', { mode: 'no-cors' }).then(() => document.title = 'asked');</script><iframe src="http://workspace.localhost/notes.txt"></iframe><script src="http://workspace.localhost/code.js"></script>`,
     }));
-    here = await testBrowser({ refusedPorts: () => new Set([own.port]) });
+    proxy = http.createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`);
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Through the proxy</title>');
+    });
+    proxy.on('connect', (request, socket: net.Socket) => {
+      asked.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`);
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = `http://sandbox:pa%3Ass@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const environment = new ShellEnvironment({ PATH: process.env['PATH'], HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1,localhost' });
+    here = await testBrowser({ environment, refusedPorts: () => new Set([own.port]) });
   });
   after(async () => {
     await here.close();
+    proxy.closeAllConnections();
+    proxy.close();
     site.close();
     own.close();
   });
@@ -99,30 +116,11 @@ describe('what a page of the browser may reach', { skip: noChromium }, () => {
     expect(await here.browser.current()?.page.title()).toBe('asked');
   });
 
-  it('is what the proxy of the sandbox lets through, with its credential, and this machine without it', async (test) => {
-    const asked: string[] = [];
-    const proxy = http.createServer((request, response) => {
-      asked.push(`${request.method} ${request.url} ${request.headers['proxy-authorization']}`);
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<title>Through the proxy</title>');
-    });
-    proxy.on('connect', (request, socket: net.Socket) => {
-      asked.push(`CONNECT ${request.url} ${request.headers['proxy-authorization']}`);
-      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const url = `http://sandbox:pa%3Ass@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const environment = new ShellEnvironment({ PATH: process.env['PATH'], HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '127.0.0.1,localhost' });
-    const through = await testBrowser({ environment });
-    test.after(async () => {
-      await through.close();
-      proxy.closeAllConnections();
-      proxy.close();
-    });
-    const go = (to: string) => through.act({ kind: 'BrowserNavigateAction', url: to });
-    expect((await go('http://far.example/page?q=1')).page?.title).toBe('Through the proxy');
-    expect((await go('https://far.example/')).text).toContain('cannot be reached from this sandbox');
-    const local = await go(`${site.url}/fine`);
+  it('is what the proxy of the sandbox lets through, with its credential, and this machine without it', async () => {
+    asked.length = 0;
+    expect((await open('http://far.example/page?q=1')).page?.title).toBe('Through the proxy');
+    expect((await open('https://far.example/')).text).toContain('cannot be reached from this sandbox');
+    const local = await open(`${site.url}/fine`);
     expect([local.text, local.page?.title]).toEqual([expect.stringContaining('The page is there.'), 'A server for development']);
     const credential = `Basic ${Buffer.from('sandbox:pa:ss').toString('base64')}`;
     // What Chromium asks for by itself, and again, is nobody's question here.

@@ -29,6 +29,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'Conversation.id': '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
 
   // Conversations.
+  RuntimeState: { status: 'READY' },
   conversation: '0198c0de-7a1b-7000-8000-3f6c5d2e9b10',
   message: '0198c0de-7c2d-7000-8000-5b1e4a7d3f20',
   title: 'Fix the flaky login test',

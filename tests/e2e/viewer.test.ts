@@ -148,6 +148,8 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
         expect([rest, (await through(rest, { method })).status]).toEqual([rest, 401]);
       expect(await Promise.all(['terminal', 'files', 'browser'].map((channel) => liveSocket(channel, given).closed))).toEqual([4001, 4001, 4001]);
 
+      // app-server looks at what somebody may do every second; the gateway is told at once.
+      await until('the API knows it too', async () => (await guest.fetch(access())).status === 403);
       const refusals = [
         ['GET', access()],
         ['POST', access(), { port: 'agent-server' }],

@@ -74,6 +74,7 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     promptTokens: 0,
     completionTokens: 0,
     confirmation: 'never',
+    runtime: { status: 'READY' },
     agentType: 'default',
     maxIterations: null,
     maxBudgetUsd: null,

@@ -14,11 +14,12 @@ export const MAX_QUEUED_MESSAGES = 100;
 /** Text that the database can hold: everything but NUL. */
 const text = z.string().refine((value) => !value.includes('\u0000'), 'must not contain the character NUL');
 
-/** `http(s)://host/path`, with no user or password in it: a token in a URL ends up in logs. */
+/** `http(s)://host/path`, with no user, password or query in it: a token in a URL ends up in logs. */
 export const RepositoryUrl = z
   .url({ protocol: /^https?$/, hostname: /.+/ })
   .max(2048)
-  .refine((value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''), 'must not carry a user or password');
+  .refine((value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''), 'must not carry a user or password')
+  .refine((value) => !/[\s?#]/.test(value), 'must not have blanks, a query or a fragment');
 
 /** A branch as git accepts it, and never an option: no leading dash, no spaces, no `..`. */
 export const BranchName = z

@@ -159,6 +159,12 @@ export const SANDBOX_ERRORS = {
   },
   'repository.branch-not-found': { status: 422, title: 'The branch does not exist', retry: 'never', nextStep: 'Choose a branch that the repository has.' },
   'repository.unreachable': { status: 502, title: 'The git server does not answer', retry: 'later', nextStep: 'Try again in a moment.' },
+  'repository.timeout': {
+    status: 422,
+    title: 'The repository did not come in time',
+    retry: 'never',
+    nextStep: 'See whether the git server is slow, or raise CLONE_TIMEOUT_SECONDS for a repository as large as this.',
+  },
   'setup.failed': {
     status: 422,
     title: 'The setup script failed',

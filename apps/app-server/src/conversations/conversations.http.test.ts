@@ -122,6 +122,8 @@ describe('conversations over HTTP', () => {
       ['an unknown field', { prompt: 'x', what: 1 }],
       ['a repository that is no URL', { prompt: 'x', repository: 'ssh://a/b' }],
       ['a token in a URL', { prompt: 'x', repository: 'https://user:token@example.test/a' }],
+      ['a token in the query of a URL', { prompt: 'x', repository: 'https://example.test/a.git?private_token=x' }],
+      ['a URL with a blank', { prompt: 'x', repository: 'https://example.test/ a' }],
       ['a branch that is an option', { prompt: 'x', repository: 'https://example.test/a', branch: '--upload-pack=x' }],
       ['a branch without a repository', { prompt: 'x', branch: 'main' }],
       ['a body that is not JSON', '{'],

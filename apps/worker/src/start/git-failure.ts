@@ -47,6 +47,8 @@ export function gitFailure(plan: { repository: string | null; branch: string | n
   return new SlipwayError('repository.not-found', `${repository} could not be read.${said}`, { internal: stderr.slice(-2_000) });
 }
 
+/** Not tried again: each further try may take as long, and most likely ends as this one. */
 export function cloneTimeout(repository: string | null, seconds: number): SlipwayError {
-  return new SlipwayError('repository.unreachable', `${repository ?? 'The workspace'} was not there within ${seconds} s.`);
+  if (repository === null) return new SlipwayError('sandbox.start-failed', `The workspace could not be made within ${seconds} s.`);
+  return new SlipwayError('repository.timeout', `${repository} was not there within ${seconds} s, and what had come of it was thrown away.`);
 }

@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -119,6 +120,22 @@ describe('workspace of a repository', () => {
     const step = await failureOf(`${git.url}/plain.git`, 'no-such-branch');
     expect(step).toMatchObject({ code: 'repository.branch-not-found' });
     expect(step?.detail).toContain('no-such-branch');
+  });
+
+  it('whose server says nothing is repository.timeout when the time for a clone is over, and is not waited for again', async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const impatient = await openScene({ cloneTimeoutSeconds: 1 });
+    try {
+      const { id } = await impatient.create({ repository: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/huge.git` });
+      for (let round = 0; round < 2; round += 1) await impatient.start(id);
+      const { attempt, steps } = await impatient.row(id);
+      expect({ attempt, last: steps.at(-1) }).toMatchObject({ attempt: 1, last: { status: 'ERROR', code: 'repository.timeout' } });
+      expect(impatient.peers.requests.filter((request) => request.includes('bash'))).toHaveLength(1);
+    } finally {
+      await impatient.close();
+      silent.close();
+    }
   });
 
   it('with a setup script that fails is setup.failed, with the end of its output', async () => {

@@ -30,6 +30,7 @@ export function ConversationHeader() {
   const active = status === 'working' || status === 'starting';
   const { stopping, pausing } = useHalting(status, stop, pause);
   const agent = useAgentMenu();
+  const mayWrite = org.permissions.includes('conversation:write');
   const plans = useView((view) => view.terms.agentType === 'plan');
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
@@ -51,17 +52,17 @@ export function ConversationHeader() {
         </div>
       </div>
       <div className="flex shrink-0 items-center gap-1.5 max-md:w-full">
-        {active || asks ? (
+        {mayWrite && (active || asks) ? (
           <Button size="medium" onClick={() => stop.mutate()} busy={stopping}>
             {stopping ? null : <Square aria-hidden />} Stop
           </Button>
         ) : null}
-        {active || pausing || status === 'waiting' ? (
+        {mayWrite && (active || pausing || status === 'waiting') ? (
           <IconButton label="Pause and give the sandbox back" tone="plain" onClick={() => pause.mutate()} busy={pausing}>
             {pausing ? null : <Pause aria-hidden />}
           </IconButton>
         ) : null}
-        {!pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
+        {mayWrite && !pausing && (status === 'paused' || status === 'stopped' || status === 'failed') ? (
           <Button onClick={() => resume.mutate()} busy={resume.isPending}>
             {resume.isPending ? null : <Play aria-hidden />} {status === 'failed' ? 'Try again' : 'Resume'}
           </Button>

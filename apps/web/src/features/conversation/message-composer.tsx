@@ -11,6 +11,7 @@ import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { useStored } from '../../browser/stored.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
+import { useSession } from '../session/me.ts';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
 
 /** What a message does now. */
@@ -24,8 +25,21 @@ const PLACEHOLDERS: Record<ConversationStatus, string> = {
   stopped: 'Say how to go on',
 };
 
-/** Open from the first second: what is sent early waits in the queue, in order. */
+/** Where a message is written, for who may write one; everybody else is told who can. */
 export function MessageComposer() {
+  const { org } = useSession();
+  if (org.permissions.includes('conversation:write')) return <Composer />;
+  return (
+    <p className="shrink-0 border-t border-line bg-surface px-4 py-3 text-sm text-ink-muted md:px-6">
+      <span className="mx-auto block max-w-3xl">
+        You read this conversation as a viewer. Writing in it takes the role of a member, which an admin of {org.name} can give you.
+      </span>
+    </p>
+  );
+}
+
+/** Open from the first second: what is sent early waits in the queue, in order. */
+function Composer() {
   const { store, orgId, conversation } = useConversation();
   const status = useView((view) => view.status);
   const [text, setText] = useStored(`slipway.message.${conversation.id}`, '');

@@ -29,7 +29,13 @@ export function Home() {
           <h1 id="new-task" className="text-xl font-semibold">
             New task
           </h1>
-          <Composer />
+          {org.permissions.includes('conversation:create') ? (
+            <Composer />
+          ) : (
+            <p className="text-sm text-ink-muted">
+              You are a viewer here: you read what agents do. Giving them tasks takes the role of a member, which an admin of {org.name} can give you.
+            </p>
+          )}
         </section>
         {recent.isError && all.length === 0 ? <Failed error={recent.error} retry={() => recent.refetch()} /> : null}
         {recent.isPending ? (

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { beginWriting, forgetWriting, MAX_AGE_MS, MAX_CHARACTERS, MAX_KEPT, noteWriting, sweepWriting } from './kept-writing.ts';
+import { beginWriting, dropWriting, forgetWriting, MAX_AGE_MS, MAX_CHARACTERS, MAX_KEPT, noteWriting, sweepWriting } from './kept-writing.ts';
 
 /** As a browser's, in memory. */
 class Memory implements Storage {
@@ -72,6 +72,16 @@ describe('what is written and not sent', () => {
     write(storage, 'slipway.message.c', 'of grace', NOW + DAY);
     forgetWriting(storage);
     expect([storage.drafts(), storage.getItem('slipway.written'), storage.getItem('slipway.writer')]).toEqual([[], null, null]);
+  });
+
+  it('that was sent or saved leaves nothing behind', () => {
+    const storage = new Memory();
+    write(storage, 'slipway.message.a', 'x', NOW);
+    write(storage, 'slipway.message.b', 'x', NOW);
+    dropWriting(storage, 'slipway.message.a');
+    expect([storage.drafts(), storage.getItem('slipway.written')]).toEqual([['slipway.message.b'], `{"slipway.message.b":${NOW}}`]);
+    dropWriting(storage, 'slipway.message.b');
+    expect(storage.length).toBe(0);
   });
 
   it('never is too old, too many or too much, whatever is written when, and the newest stays', () => {

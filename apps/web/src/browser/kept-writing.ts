@@ -20,8 +20,17 @@ export function noteWriting(storage: Storage, key: string, now: number): void {
   const before = times[key];
   if (before !== undefined && now - before < NOTED_MS) return;
   times[key] = now;
-  storage.setItem(TIMES, JSON.stringify(times));
+  keepTimes(storage, times);
   if (before === undefined) sweepWriting(storage, now);
+}
+
+/** Takes it away, with its time: it was sent or saved. @throws what the storage throws. */
+export function dropWriting(storage: Storage, key: string): void {
+  storage.removeItem(key);
+  const times = timesIn(storage);
+  if (!Object.hasOwn(times, key)) return;
+  delete times[key];
+  keepTimes(storage, times);
 }
 
 /** Drops what is too old, and the oldest of what is too much. What was kept before times were noted counts as written now. @throws what the storage throws. */
@@ -39,7 +48,7 @@ export function sweepWriting(storage: Storage, now: number): void {
       count += 1;
     } else storage.removeItem(key);
   }
-  storage.setItem(TIMES, JSON.stringify(times));
+  keepTimes(storage, times);
 }
 
 /** At the end of a session: whoever comes next is perhaps somebody else. @throws what the storage throws. */
@@ -61,6 +70,11 @@ const isWriting = (key: string): boolean => PREFIXES.some((prefix) => key.starts
 
 function keysOf(storage: Storage): string[] {
   return Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '').filter(isWriting);
+}
+
+function keepTimes(storage: Storage, times: Times): void {
+  if (Object.keys(times).length === 0) storage.removeItem(TIMES);
+  else storage.setItem(TIMES, JSON.stringify(times));
 }
 
 function timesIn(storage: Storage): Times {

@@ -1,4 +1,4 @@
-import { noteWriting } from '../../browser/kept-writing.ts';
+import { dropWriting, noteWriting } from '../../browser/kept-writing.ts';
 
 /** What a person wrote into a file and did not save, kept in this browser. */
 export interface KeptDraft {
@@ -35,7 +35,7 @@ export class KeptDrafts {
 
   drop(path: string): void {
     try {
-      window.localStorage.removeItem(this.key(path));
+      dropWriting(window.localStorage, this.key(path));
     } catch {
       // Nothing was kept.
     }
@@ -53,7 +53,7 @@ export class KeptDrafts {
         .sort((a, b) => b.draft.at - a.draft.at);
       const [newest] = others;
       if (newest === undefined || !this.keep(path, newest.draft)) return newest?.draft;
-      window.localStorage.removeItem(newest.key);
+      dropWriting(window.localStorage, newest.key);
       return newest.draft;
     } catch {
       return undefined;

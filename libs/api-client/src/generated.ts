@@ -217,6 +217,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: the sandboxes of conversations by their ids, `null` for each that there is not. */
     getSandboxes: (request: { query: OperationQuery<'getSandboxes'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/sandboxes', {}, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getSandboxes'>>,
+    /** As OpenHands: the sandboxes of conversations that the caller started, newest first, without their keys. */
+    searchSandboxes: (request: { query?: OperationQuery<'searchSandboxes'> } & CallOptions = {}) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/sandboxes/search', {}, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'searchSandboxes'>>,
     /** As OpenHands: halt, keep the workspace and give the sandbox back. Fails with `request.cross-site` besides the common codes. */
     pauseSandbox: (request: { sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/pause', { sandbox: request.sandbox }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'pauseSandbox'>>,

@@ -317,10 +317,12 @@ export {
   GetSandboxesQuery,
   SandboxInfo,
   SandboxInfoList,
+  SandboxPage,
   SandboxSecretNames,
   SandboxSecretNamesQuery,
   SandboxUser,
   SandboxUserQuery,
+  SearchSandboxesQuery,
   StartSandboxQuery,
 } from './openhands-sandboxes.js';
 export {

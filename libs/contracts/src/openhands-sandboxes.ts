@@ -16,6 +16,16 @@ export const SandboxInfo = z.object({
 export type SandboxInfo = z.infer<typeof SandboxInfo>;
 export const SandboxInfoList = z.array(SandboxInfo.nullable());
 
+/** What a list says: to look at one by its id is to enter it, so the key and the address are there alone. */
+export const SandboxPage = z.object({
+  items: z.array(SandboxInfo.extend({ session_api_key: z.null(), exposed_urls: z.null() })),
+  next_page_id: z.uuid().nullable(),
+});
+export type SandboxPage = z.infer<typeof SandboxPage>;
+/** `page_id`: `next_page_id` of the page before. */
+export const SearchSandboxesQuery = z.object({ page_id: z.uuid().optional(), limit: z.coerce.number().int().min(1).max(100).default(100) });
+export type SearchSandboxesQuery = z.infer<typeof SearchSandboxesQuery>;
+
 /** `sandbox_spec_id` is accepted and changes nothing: the installation's default template is started. */
 export const StartSandboxQuery = z.object({ sandbox_spec_id: z.string().max(500).optional() });
 

@@ -1,6 +1,16 @@
 import { Controller, Header, Headers, Param } from '@nestjs/common';
 import type { Proven } from '@slipway/auth';
-import { type Done, type GetSandboxesQuery, operations, type Principal, type SandboxInfo, type SandboxSecretNames, type SandboxUser } from '@slipway/contracts';
+import {
+  type Done,
+  type GetSandboxesQuery,
+  operations,
+  type Principal,
+  type SandboxInfo,
+  type SandboxPage,
+  type SandboxSecretNames,
+  type SandboxUser,
+  type SearchSandboxesQuery,
+} from '@slipway/contracts';
 import { watchedProof } from '../events/access-watch.js';
 import { conversationId } from '../events/conversation-id.js';
 import { Caller, Proved, Query, ReservedId } from '../http/params.js';
@@ -35,6 +45,11 @@ export class OpenHandsSandboxesController {
   @Header('cache-control', 'no-store')
   get(@Caller() caller: Principal, @Proved() proven: Proven, @Query() { id }: GetSandboxesQuery): Promise<Array<SandboxInfo | null>> {
     return this.sandboxes.get(caller, watchedProof(proven), id);
+  }
+
+  @Serves(operations.searchSandboxes)
+  search(@Caller() caller: Principal, @Query() query: SearchSandboxesQuery): Promise<SandboxPage> {
+    return this.sandboxes.search(caller, query);
   }
 
   @Serves(operations.pauseSandbox)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo, SandboxUser } from '@slipway/contracts';
+import { type Conversation, type CreatedProgramKey, ROLE_PERMISSIONS, type SandboxInfo, type SandboxPage, SandboxUser } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, type Person } from '../testing/conversation-app.js';
 import { makeKey, withKey } from '../testing/with-key.js';
@@ -149,6 +149,32 @@ describe('sandboxes by OpenHands’ names', () => {
     expect((await secrets(made.id, {}))[0]).toBe(401);
     expect((await ask('DELETE', `/${made.id}`)).status).toBe(200);
     expect((await secrets(made.id, { 'x-session-api-key': session }))[0]).toBe(401);
+  });
+
+  it('are listed for who started them, newest first and page by page, and no list lets anybody in', async () => {
+    const bea = await app.person('Bea');
+    const theirs = (await app.http<CreatedProgramKey>(bea, 'POST', '/api/keys', { name: 'a program' })).body.key;
+    const search = (query: string) => withKey<SandboxPage & { code?: string }>(app.url, theirs, 'GET', `/api/v1/sandboxes/search${query}`);
+    const made: string[] = [];
+    for (let time = 0; time < 5; time += 1) made.unshift((await withKey<SandboxInfo>(app.url, theirs, 'POST', '/api/v1/sandboxes')).body.id);
+    await running(made[0] ?? '');
+    // Somebody else's of the same organization, between them.
+    await app.owner.query('UPDATE app.conversation SET created_by = $2 WHERE id = $1', [made[2], ada.userId]);
+    const own = made.filter((_, index) => index !== 2);
+    const found: string[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const page: SandboxPage = (await search(`?limit=3${next === '' ? '' : `&page_id=${next}`}`)).body;
+      found.push(...page.items.map(({ id }) => id));
+      expect(new Set(page.items.map(({ session_api_key, exposed_urls }) => session_api_key ?? exposed_urls))).toEqual(new Set([null]));
+      next = page.next_page_id;
+    }
+    expect(found).toEqual(own);
+    expect((await search('')).body).toMatchObject({ items: [{ status: 'RUNNING', created_by_user_id: bea.userId }, {}, {}, {}], next_page_id: null });
+    const grants = await app.owner.query('SELECT 1 FROM app.sandbox_grant WHERE conversation_id = ANY ($1::uuid[])', [made]);
+    expect(grants.rowCount).toBe(0);
+    for (const unknown of [made[2], randomUUID()]) expect((await search(`?page_id=${unknown}`)).body).toEqual({ items: [], next_page_id: null });
+    for (const wrong of ['?limit=0', '?limit=101', '?page_id=x']) expect((await search(wrong)).status).toBe(400);
+    expect((await ask<SandboxPage>('GET', '/search')).body.items.map(({ id }) => id)).not.toEqual(expect.arrayContaining([own[0]]));
   });
 
   it('of others are as those that there are not', async () => {

@@ -19,6 +19,18 @@ export async function sandboxesOf(client: PoolClient, orgId: string, ids: readon
   return rows;
 }
 
+/** Those of conversations that somebody started, newest first, from `from` on; `null`: from the newest. One that is nobody's of theirs begins no page. */
+export async function sandboxesStartedBy(client: PoolClient, orgId: string, userId: string, from: string | null, limit: number): Promise<SandboxRow[]> {
+  const { rows } = await client.query<SandboxRow>(
+    `SELECT id, created_by, created_at, desired, sandbox_status, start_status FROM app.conversation
+     WHERE org_id = $1 AND created_by = $2
+       AND ($3::uuid IS NULL OR (created_at, id) <= (SELECT c.created_at, c.id FROM app.conversation c WHERE c.org_id = $1 AND c.created_by = $2 AND c.id = $3))
+     ORDER BY created_at DESC, id DESC LIMIT $4`,
+    [orgId, userId, from, limit],
+  );
+  return rows;
+}
+
 /** What a client can do with it: a sandbox that is up and whose start has not ended is still starting. */
 export function statusOf({ desired, sandbox_status, start_status }: SandboxRow): SandboxStatus {
   if (desired === 'rest') return 'PAUSED';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal, SandboxInfo } from '@slipway/contracts';
+import type { Principal, SandboxInfo, SandboxPage, SearchSandboxesQuery } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -9,7 +9,7 @@ import { RunControlService } from '../conversations/run-control.service.js';
 import type { WatchedProof } from '../events/access-watch.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { SandboxAccessService } from '../sandbox-access/sandbox-access.service.js';
-import { type SandboxRow, sandboxesOf, statusOf } from './openhands-sandboxes.queries.js';
+import { type SandboxRow, sandboxesOf, sandboxesStartedBy, statusOf } from './openhands-sandboxes.queries.js';
 
 /** What an installation starts when nothing is asked for, in OpenHands' word for it. */
 const SPEC = 'default';
@@ -40,6 +40,15 @@ export class OpenHandsSandboxesService {
     // Each once, however often it is named: an answer may grant access.
     const found = new Map(await Promise.all(rows.map(async (row) => [row.id, await this.info(caller, proof, row)] as const)));
     return wanted.map((id) => found.get(id) ?? null);
+  }
+
+  /** Lets nobody in, however many there are: the key of one is asked for by its id. */
+  async search(caller: Principal, { page_id, limit }: SearchSandboxesQuery): Promise<SandboxPage> {
+    const rows = await inOrg(this.pool, caller.orgId, (client) => sandboxesStartedBy(client, caller.orgId, caller.actor.id, page_id ?? null, limit + 1));
+    return {
+      items: rows.slice(0, limit).map((row) => ({ ...infoOf(row, null), session_api_key: null, exposed_urls: null })),
+      next_page_id: rows[limit]?.id ?? null,
+    };
   }
 
   /** @throws SlipwayError `resource.not-found` */

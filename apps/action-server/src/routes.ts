@@ -189,7 +189,11 @@ export function createRoutes({
       'GET /file/download': ({ query, response }) => downloadFile(workspace, queryOf(PathQuery, query).path, response),
       'GET /file/zip': ({ query, response, signal }) => sendZip(workspace, queryOf(PathQuery, query).path, response, signal),
       'GET /file/tar': ({ query, response, signal }) => {
-        const { path: folder, use_default_excludes: without, exclude } = parseOrThrow(TarQuery, { ...Object.fromEntries(query), exclude: query.getAll('exclude') });
+        const {
+          path: folder,
+          use_default_excludes: without,
+          exclude,
+        } = parseOrThrow(TarQuery, { ...Object.fromEntries(query), exclude: query.getAll('exclude') });
         return sendTar(workspace, { path: folder, whole: !without, exclude }, response, signal);
       },
       'POST /file/unzip': ({ query, request, signal }) => extractUpload(workspace, queryOf(PathQuery, query).path, request, signal),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { type ConversationEvent, type EventOf, McpServersUpdate } from '@slipway
 import { byAnswersSoFar, type ModelRequest, type ModelScript, type ModelServer, startModelServer, textOfMessage, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { TestSandbox } from './testing/sandbox.js';
+import { TestApp } from './testing/test-app.js';
 
 /** Real servers, made with the protocol's own library; they belong to action-server's tests. */
 const program = (name: string): string => fileURLToPath(new URL(`../../action-server/dist/testing/${name}.js`, import.meta.url));
@@ -129,6 +130,33 @@ describe('an agent with MCP servers', () => {
     await say(id, 'Again.');
     await until('the second end', async () => (await answers(id)).filter(({ tool_name: tool }) => tool === 'finish').length === 2);
     expect(await told()).toHaveLength(3);
+  });
+
+  it('shows what a server tells of a long call while it goes on, without its secrets, and keeps nothing of it', async () => {
+    const app = await new TestApp().start();
+    const file = path.join(sandbox.workspace, 'the-steps-are-over');
+    const id = await start(
+      [call('helper_steps', { file, told: `step with ${KEY}` }), finish],
+      { helper: { ...HONEST, env: { TOKEN: KEY } } },
+      {},
+      { slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false } },
+    );
+    await say(id, 'Take steps.');
+    const shown = (): string => app.deltas.flatMap((delta) => (delta.channel === 'progress' ? [delta.text] : [])).join('');
+    await until('three lines of progress', () => shown().split('\n').length > 3);
+    const [action] = (await events(id)).filter((event) => event.kind === 'ActionEvent');
+    writeFileSync(file, '');
+    await isOver(id);
+    const deltas = app.deltas.filter(({ channel }) => channel === 'progress');
+    expect(new Set(deltas.map(({ responseId }) => responseId))).toEqual(new Set([action?.id]));
+    let length = 0;
+    for (const { offset, text } of deltas) {
+      expect(offset).toBe(length);
+      length += text.length;
+    }
+    expect(shown()).toMatch(/^step with <secret-hidden> \(\d+ of 1000\)\n/);
+    expect(JSON.stringify(await events(id))).not.toContain(' of 1000');
+    await app.close();
   });
 
   it('is interrupted in a call, and the server is told', async () => {

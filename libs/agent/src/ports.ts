@@ -1,6 +1,6 @@
-import type { AgentAction, ConfirmationSettings, ConversationEvent, EventOf, SandboxAction, SandboxObservation } from '@slipway/contracts';
+import type { AgentAction, ConfirmationSettings, ConversationEvent, EventOf, SandboxAction, SandboxObservation, StreamingDelta } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
-import type { Completion, CompletionDelta, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
+import type { Completion, CompletionOptions, CompletionRequest, CompletionUsage, LlmUsage } from '@slipway/llm';
 import type { CondenserSettings } from './condenser/condense.js';
 import type { HookPort } from './hooks/run-hooks.js';
 import type { StatsBook } from './stats.js';
@@ -56,7 +56,8 @@ export interface AgentPorts {
   readonly random: () => number;
   /** Resolves after `ms`; rejects with the signal's reason. */
   readonly delay: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onDelta: (delta: CompletionDelta) => void;
+  /** For whoever looks on; nothing of it is kept. */
+  readonly onDelta: (delta: StreamingDelta) => void;
   /** US dollars. */
   readonly costOf: (model: string, usage: CompletionUsage) => number;
   /** A new span under the trace of the message that is being worked on. */

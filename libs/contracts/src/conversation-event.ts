@@ -152,10 +152,11 @@ export const LoggedEvent = z.object({
 });
 export type LoggedEvent = z.infer<typeof LoggedEvent>;
 
-/** A piece of text that the model is still writing. Never stored; the durable event with the same `llm_response_id` replaces it. */
+/** A piece of text that the model is still writing, or that a tool tells while it is at work. Never stored: the durable event with the same `llm_response_id` replaces it, and the observation of the action with this id. */
 export const StreamingDelta = z.object({
   responseId: z.string(),
-  channel: z.enum(['content', 'reasoning']),
+  /** `progress` is a tool's. */
+  channel: z.enum(['content', 'reasoning', 'progress']),
   /** Where `text` begins in the whole text so far, in UTF-16 code units: a receiver that misses one waits for the durable event. */
   offset: z.int().nonnegative(),
   text: z.string(),

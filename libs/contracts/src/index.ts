@@ -267,6 +267,7 @@ export {
   McpCallRequest,
   McpCallResponse,
   McpConfig,
+  McpProgressResponse,
   McpServerConfig,
   McpServerState,
   McpServersRequest,

@@ -117,11 +117,16 @@ export const McpCallRequest = later(() =>
     server: z.string(),
     tool: z.string(),
     arguments: z.record(z.string(), z.unknown()),
+    /** Whoever knows it may ask for the progress of the call. */
+    call: z.string().max(100).optional(),
   }),
 );
 export type McpCallRequest = z.infer<typeof McpCallRequest>;
 export const McpCallResponse = later(() => z.object({ observation: MCPToolObservation }));
 export type McpCallResponse = z.infer<typeof McpCallResponse>;
+/** `GET /mcp/progress?set=&call=&after=`: what the server told of a call beyond the first `after` code units, when there is more, or after some seconds. */
+export const McpProgressResponse = later(() => z.object({ text: z.string(), over: z.boolean() }));
+export type McpProgressResponse = z.infer<typeof McpProgressResponse>;
 
 /** `POST /mcp/test`, and OpenHands' `POST /api/mcp/test`: reaches a server once, lists its tools and calls one of them if asked to. */
 export const McpTestRequest = later(() =>

@@ -31,7 +31,7 @@ export interface Connection {
   /** What it says its tools are, unread, and how many there were beyond `MAX_LISTED_TOOLS`. */
   listTools(): Promise<{ tools: unknown[]; more: number }>;
   /** Rejects with the signal's reason, with why the connection broke, or what the protocol says went wrong. */
-  call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolAnswer>;
+  call(tool: string, args: Record<string, unknown>, signal: AbortSignal, onProgress?: (progress: object) => void): Promise<ToolAnswer>;
   close(): void;
 }
 
@@ -126,7 +126,7 @@ class OpenConnection implements Connection {
     return { tools: tools.slice(0, MAX_LISTED_TOOLS), more: Math.max(0, tools.length - MAX_LISTED_TOOLS) };
   }
 
-  async call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<ToolAnswer> {
+  async call(tool: string, args: Record<string, unknown>, signal: AbortSignal, onProgress: (progress: object) => void = () => {}): Promise<ToolAnswer> {
     this.#calls += 1;
     try {
       return await this.#ask(
@@ -136,7 +136,7 @@ class OpenConnection implements Connection {
             timeout: this.callMs,
             maxTotalTimeout: Math.max(this.callMs, LONGEST_CALL_MS),
             resetTimeoutOnProgress: true,
-            onprogress: () => {},
+            onprogress: onProgress,
           }),
         signal,
       );

@@ -64,6 +64,7 @@ export class McpServer {
   async call(
     { name, tool, arguments: args }: { name: string; tool: string; arguments: Record<string, unknown> },
     signal: AbortSignal,
+    onProgress?: (progress: object) => void,
   ): Promise<MCPToolObservation> {
     const connection = this.#connection;
     if (connection === undefined) {
@@ -74,7 +75,7 @@ export class McpServer {
       );
     }
     try {
-      const answer = await connection.call(tool, args, signal);
+      const answer = await connection.call(tool, args, signal, onProgress);
       return observationOf(name, answer, new CellOutput(this.deps.outputDirectory, `${Date.now()}-${randomUUID().slice(0, 8)}`));
     } catch (error) {
       signal.throwIfAborted();

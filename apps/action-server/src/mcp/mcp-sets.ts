@@ -1,9 +1,18 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { McpCallRequest, McpCallResponse, McpServersRequest, McpTestRequest, McpTestResponse, McpToolsResponse } from '@slipway/contracts';
+import type {
+  McpCallRequest,
+  McpCallResponse,
+  McpProgressResponse,
+  McpServersRequest,
+  McpTestRequest,
+  McpTestResponse,
+  McpToolsResponse,
+} from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { CellOutput } from '../ipython/cell-output.js';
 import { killMarked } from '../process/process-table.js';
+import { CallProgress } from './call-progress.js';
 import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';
 import { McpServer, type McpServerDeps } from './mcp-server.js';
@@ -27,6 +36,8 @@ interface McpSet {
   readonly waiting: Set<() => void>;
   /** Calls that are under way. */
   calls: number;
+  /** Of calls that are under way, by the id that the caller gave. */
+  readonly progress: Map<string, CallProgress>;
   /** When it was last asked after. */
   heardAt: number;
 }
@@ -70,6 +81,7 @@ export class McpSets {
       revision: this.#revisions,
       waiting: new Set(),
       calls: 0,
+      progress: new Map(),
       heardAt: performance.now(),
     };
     this.#sets.set(name, set);
@@ -106,12 +118,23 @@ export class McpSets {
     const server = set.servers.find((each) => each.name === request.server);
     if (server === undefined) throw new SlipwayError('resource.not-found', `This conversation has no MCP server ${request.server}.`);
     set.calls += 1;
+    const progress = new CallProgress();
+    if (request.call !== undefined) set.progress.set(request.call, progress);
     try {
-      return { observation: await server.call(request, signal) };
+      return { observation: await server.call(request, signal, (each) => progress.note(each)) };
     } finally {
+      progress.end();
+      if (request.call !== undefined) set.progress.delete(request.call);
       set.calls -= 1;
       set.heardAt = performance.now();
     }
+  }
+
+  /** What a server tells of a call that is under way. @throws SlipwayError `resource.not-found`, or the signal's reason. */
+  progress(name: string, call: string, after: number, signal: AbortSignal): Promise<McpProgressResponse> {
+    const progress = this.#set(name).progress.get(call);
+    if (progress === undefined) throw new SlipwayError('resource.not-found', 'There is no such call under way.');
+    return progress.since(after, signal);
   }
 
   /** Reaches a server once, for somebody who wants to know whether its settings are right. Never rejects for what the server does. */
@@ -189,14 +212,17 @@ export class McpSets {
 
 function newsOf(set: McpSet, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const done = (): void => {
+    const rest = (): void => {
       clearTimeout(timer);
       set.waiting.delete(done);
       signal.removeEventListener('abort', abort);
+    };
+    const done = (): void => {
+      rest();
       resolve();
     };
     const abort = (): void => {
-      done();
+      rest();
       reject(signal.reason);
     };
     const timer = setTimeout(done, WAIT_MS);

@@ -82,7 +82,7 @@ describe('MCP servers of a conversation', () => {
     it(`are spoken to over ${way}: their tools, arguments of any name, errors, pictures and what they are convinced with`, async () => {
       const set = await new Servers({ helper: config() }).use();
       const told = await set.settled();
-      expect(stateOf(told, 'helper')).toMatchObject({ state: 'ready', tools: 9, dropped: [] });
+      expect(stateOf(told, 'helper')).toMatchObject({ state: 'ready', tools: 10, dropped: [] });
       const echo = toolOf(told, 'echo');
       expect(echo).toMatchObject({ name: 'helper_echo', description: 'Says it again.', inputSchema: { type: 'object', required: ['text'] } });
       expect(await set.call(echo, { text: 'hello' })).toMatchObject({ kind: 'MCPToolObservation', tool_name: 'helper_echo', is_error: false });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
@@ -35,6 +35,18 @@ export function honestServer(told: () => string): McpServer {
       await new Promise((resolve) => context.mcpReq.signal.addEventListener('abort', resolve, { once: true }));
       writeFileSync(file, 'cancelled');
       return text('cancelled');
+    },
+  );
+  server.registerTool(
+    'steps',
+    { description: 'Tells how far it is until a file is there.', inputSchema: { file: z.string(), told: z.string() } },
+    async ({ file, told: message }, { mcpReq: { _meta, notify } }) => {
+      const progressToken = _meta?.progressToken;
+      for (let progress = 1; !existsSync(file); progress += 1) {
+        if (progressToken !== undefined) await notify({ method: 'notifications/progress', params: { progressToken, progress, total: 1_000, message } });
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return text('there');
     },
   );
   server.registerTool('die', { description: 'Ends the server.' }, async () => process.exit(7));

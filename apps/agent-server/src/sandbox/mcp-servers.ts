@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ComingTools, mcpTool, OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
+import { type AgentPorts, type ComingTools, mcpTool, OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
 import {
   MAX_TOOL_NAME,
   type MCPToolObservation,
   type McpCallRequest,
   type McpConfig,
+  McpProgressResponse,
   type McpServerState,
   type McpServersUpdate,
   McpToolsResponse,
@@ -28,6 +29,8 @@ const END_TRIES = 60;
 /** How long a call waits for the servers of a tool process that was started anew. Milliseconds. */
 const GIVEN_AGAIN_MS = 15_000;
 const LOOK_MS = 100;
+/** A call that is over sooner has no progress to show. Milliseconds. */
+const PROGRESS_AFTER_MS = 250;
 /** Changes of one start that are put into the log; after that the tools change silently. */
 const MAX_UPDATES = 60;
 const NONE: readonly Tool[] = [];
@@ -123,6 +126,32 @@ export class McpServers implements ComingTools {
     }
   }
 
+  /** A call that takes a while is watched: what its server tells of it goes to whoever looks on. */
+  private async watched<T>(call: string, ports: Pick<AgentPorts, 'onDelta'>, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    void this.followProgress(call, ports, AbortSignal.any([signal, over.signal])).catch(() => {});
+    try {
+      return await work();
+    } finally {
+      over.abort();
+    }
+  }
+
+  /** Best effort: a call does not fail because nobody hears of it. */
+  private async followProgress(call: string, ports: Pick<AgentPorts, 'onDelta'>, signal: AbortSignal): Promise<void> {
+    await wait(PROGRESS_AFTER_MS, undefined, { signal });
+    for (let after = 0; !signal.aborted; ) {
+      const route = `${this.path('progress')}&call=${call}&after=${after}`;
+      const { status, body } = await this.deps.actionServer.request('GET', route, undefined, AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      const told = status < 300 ? McpProgressResponse.parse(body) : null;
+      signal.throwIfAborted();
+      if (told === null) return;
+      if (told.text !== '') ports.onDelta({ responseId: call, channel: 'progress', offset: after, text: told.text });
+      if (told.over) return;
+      after += told.text.length;
+    }
+  }
+
   private path(what: string): string {
     return `/mcp/${what}?set=${encodeURIComponent(this.set)}`;
   }
@@ -169,8 +198,10 @@ export class McpServers implements ComingTools {
     this.tools = offered
       .filter(({ name }) => watch.lets(name))
       .map(({ tool, name }) =>
-        mcpTool(tool, name, (called, { server, tool: own, data }, { signal, ports }) =>
-          this.call({ name: called, server, tool: own, arguments: data }, { signal, traceparent: ports.traceparent() }),
+        mcpTool(tool, name, (called, { server, tool: own, data }, { signal, ports, event }) =>
+          this.watched(event.id, ports, signal, () =>
+            this.call({ name: called, server, tool: own, arguments: data, call: event.id }, { signal, traceparent: ports.traceparent() }),
+          ),
         ),
       );
     // One word on all of them, as long as that keeps nobody waiting.

@@ -277,10 +277,10 @@ function sendState(socket: WebSocket, conversation: Conversation): void {
   );
 }
 
-/** Pieces of text go only to who has every event before them, and reads. */
+/** Pieces of text go only to who has every event before them, and reads. OpenHands has none of a tool's. */
 function sendDelta(subscriber: Subscriber, delta: StreamingDelta): void {
   const { socket } = subscriber;
-  if (!subscriber.caughtUp || socket.bufferedAmount > MAX_BUFFERED_FOR_DELTAS || socket.readyState !== socket.OPEN) return;
+  if (delta.channel === 'progress' || !subscriber.caughtUp || socket.bufferedAmount > MAX_BUFFERED_FOR_DELTAS || socket.readyState !== socket.OPEN) return;
   socket.send(
     JSON.stringify({
       id: randomUUID(),

@@ -154,10 +154,12 @@ export class ConversationHub {
     if (lines.some((line) => line.json.includes('"kind":"MessageEvent"'))) this.inboxChanged();
   }
 
-  /** A response that is in the log needs its partial text no more; nor does one whose run has ended. */
+  /** A response that is in the log needs its partial text no more, and neither does a call that has its answer; nor does one whose run has ended. */
   private forgetPartials(lines: readonly LogLine[]): void {
     for (const { json } of lines) {
       const response = /"llm_response_id":"([^"\\]{1,200})"/.exec(json)?.[1];
+      const done = json.includes('"kind":"ObservationEvent"') ? /"action_id":"([^"\\]{1,200})"/.exec(json)?.[1] : undefined;
+      if (done !== undefined) this.partial.finish(done);
       if (response !== undefined) this.partial.finish(response);
       else if (json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"') || json.includes('"kind":"ConversationErrorEvent"'))
         this.partial.clear();

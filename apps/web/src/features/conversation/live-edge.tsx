@@ -24,6 +24,15 @@ export function LiveEdge({ shown }: { shown: boolean }) {
         <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">{live.reasoning.slice(-400)}</p>
       </div>
     );
+  if (live !== null && live.progress !== '')
+    return (
+      <div className="py-2">
+        <Working label="The tool is at work" />
+        <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">
+          {live.progress.trimEnd().split('\n').slice(-3).join('\n')}
+        </p>
+      </div>
+    );
   return busyStep ? null : <Working label="Working" />;
 }
 

@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
-import type { StreamingDelta } from '@slipway/contracts';
+import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { applyDelta, type LiveText, MISSING } from './live-text.ts';
+import { applyDelta, endsLiveText, type LiveText, MISSING } from './live-text.ts';
 
 const delta = (offset: number, text: string, responseId = 'r'): StreamingDelta => ({ responseId, channel: 'content', offset, text });
 
@@ -45,5 +45,15 @@ describe('applyDelta', () => {
   it('keeps reasoning apart from the answer', () => {
     const live = applyDelta(applyDelta(null, { responseId: 'r', channel: 'reasoning', offset: 0, text: 'hm' }), delta(0, 'Yes'));
     expect(live).toMatchObject({ reasoning: 'hm', content: 'Yes' });
+  });
+
+  it('ends what a tool told with the answer of its call, and with no other', () => {
+    const live = applyDelta(null, { responseId: 'action', channel: 'progress', offset: 0, text: 'step 1\n' });
+    expect(live.progress).toBe('step 1\n');
+    const logged = (event: object) => ({ seq: 1, event }) as unknown as LoggedEvent;
+    expect(endsLiveText(live, logged({ kind: 'ObservationEvent', action_id: 'another' }))).toBe(false);
+    expect(endsLiveText(live, logged({ kind: 'ObservationEvent', action_id: 'action' }))).toBe(true);
+    expect(endsLiveText(live, logged({ kind: 'AgentErrorEvent' }))).toBe(true);
+    expect(endsLiveText(applyDelta(null, delta(0, 'abc')), logged({ kind: 'AgentErrorEvent' }))).toBe(false);
   });
 });

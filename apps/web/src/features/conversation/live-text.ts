@@ -1,10 +1,11 @@
 import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
 
-/** Text that the model is still writing. The durable event brings all of it. */
+/** Text that the model is still writing, or that a tool tells while it is at work. The durable event brings all of it, or what came of it. */
 export interface LiveText {
   readonly responseId: string;
   readonly content: string;
   readonly reasoning: string;
+  readonly progress: string;
   /** How far each channel has come, in UTF-16 code units of the model's own text. */
   readonly reached: Readonly<Record<StreamingDelta['channel'], number>>;
 }
@@ -18,7 +19,7 @@ export const MISSING = '…';
  */
 export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveText {
   const { channel, offset } = delta;
-  const current = live?.responseId === delta.responseId ? live : { responseId: delta.responseId, content: '', reasoning: '', reached: NOTHING };
+  const current = live?.responseId === delta.responseId ? live : { responseId: delta.responseId, content: '', reasoning: '', progress: '', reached: NOTHING };
   const reached = current.reached[channel];
   const end = offset + delta.text.length;
   // The text from its beginning heals what was missing.
@@ -29,11 +30,13 @@ export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveTe
   return { ...current, [channel]: before + joint + delta.text.slice(Math.max(0, reached - offset)), reached: { ...current.reached, [channel]: end } };
 }
 
-const NOTHING = { content: 0, reasoning: 0 };
+const NOTHING = { content: 0, reasoning: 0, progress: 0 };
 
 /** The durable event with the same response id replaces the live text; the end of a run takes what is left. */
 export function endsLiveText(live: LiveText, { event }: LoggedEvent): boolean {
   if (event.kind === 'MessageEvent' || event.kind === 'ActionEvent') return event.llm_response_id === live.responseId;
+  if (event.kind === 'ObservationEvent') return event.action_id === live.responseId;
+  if (event.kind === 'AgentErrorEvent') return live.progress !== '';
   if (event.kind === 'ConversationStateUpdateEvent') return event.key === 'execution_status' && event.value !== 'running';
   return event.kind === 'InterruptEvent' || event.kind === 'ConversationErrorEvent';
 }

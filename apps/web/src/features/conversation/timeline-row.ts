@@ -49,6 +49,8 @@ export type Row =
   | { readonly kind: 'servers'; readonly key: string; readonly seq: number; readonly servers: readonly McpServerState[] }
   /** The agent's model sees `text` in place of so many events from here on. */
   | { readonly kind: 'summary'; readonly key: string; readonly seq: number; readonly forgotten: number; readonly text: string }
+  /** Calls of the model failed so many times, one after the other, and were made again. */
+  | { readonly kind: 'retry'; readonly key: string; readonly seq: number; readonly failures: number; readonly detail: string }
   | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }
   | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
 export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
@@ -86,6 +88,7 @@ export function foldOf(step: Step): 'read' | 'edit' | null {
 export function joinRows(left: Row | undefined, right: Row): Row | null {
   if (left?.kind === 'steps' && right.kind === 'steps' && left.fold !== null && left.fold === right.fold)
     return { ...left, steps: [...left.steps, ...right.steps] };
+  if (left?.kind === 'retry' && right.kind === 'retry') return { ...right, failures: left.failures + right.failures };
   // A pause that had to stop the step under way is a pause.
   if (left?.kind === 'note' && left.note === 'stopped' && right.kind === 'note') return right;
   return null;

@@ -1,4 +1,14 @@
-import { AgentAction, assertNever, ConversationEvent, type EventOf, type LoggedEvent, McpServersUpdate, StartStep, SubAgentEvent } from '@slipway/contracts';
+import {
+  AgentAction,
+  assertNever,
+  ConversationEvent,
+  type EventOf,
+  LlmRetry,
+  type LoggedEvent,
+  McpServersUpdate,
+  StartStep,
+  SubAgentEvent,
+} from '@slipway/contracts';
 import { foldOf, joinRows, REJECTED, type Row, type RowOf, type Step, textOf } from './timeline-row.ts';
 
 /** Rows of a stretch of the log, oldest first. Rows above the last few never change again, so their identity stays. */
@@ -83,6 +93,9 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           const update = McpServersUpdate.safeParse(event.value).data;
           // That all of them are there is nothing to tell.
           if (update !== undefined && update.told !== '') draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
+        } else if (event.key === 'llm_retry') {
+          const retry = LlmRetry.safeParse(event.value).data;
+          if (retry !== undefined) draft.push({ kind: 'retry', key: event.id, seq, failures: 1, detail: retry.detail });
         } else if (event.key === 'sub_agent') {
           const inner = SubAgentEvent.safeParse(event.value).data;
           const known = ConversationEvent.safeParse(inner?.event);

@@ -1,6 +1,6 @@
 'use client';
 import { assertNever } from '@slipway/contracts';
-import { CirclePause, CircleStop } from 'lucide-react';
+import { CirclePause, CircleStop, RotateCw } from 'lucide-react';
 import { memo } from 'react';
 import type { Row } from '../timeline-row.ts';
 import { ErrorRow } from './error-row.tsx';
@@ -34,6 +34,15 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
       return <SummaryRow row={row} />;
     case 'error':
       return <ErrorRow row={row} />;
+    case 'retry':
+      return (
+        <p className="flex items-start gap-2 py-2 text-sm text-ink-muted">
+          <RotateCw aria-hidden className="mt-0.5 size-4 shrink-0" />
+          <span className="min-w-0 break-words">
+            The model failed {row.failures === 1 ? 'once' : `${row.failures} times`} and was asked again: {row.detail}
+          </span>
+        </p>
+      );
     case 'note':
       return (
         <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">

@@ -271,6 +271,14 @@ describe('action-server, given bad input', () => {
     expect([existsSync('/etc/slipway-bad-input'), existsSync('/nowhere'), readdirSync(path.dirname(server.workspace))]).toEqual([false, false, before]);
   });
 
+  it('refuses names of commits and files that no program can be given, or that look like options', async () => {
+    execFileSync('git', ['init', '-q', at('repository')]);
+    for (const query of ['base=a%00b', 'ref=%00', 'base=--output=/tmp/never', 'base=HEAD%0a--all', 'commit=--all', 'turn=..'])
+      expect([query, (await answerTo('GET', `/git/changes?path=repository&${query}`)).status]).toEqual([query, 400]);
+    expect((await answerTo('GET', '/git/patch?path=repository&file=a%00b')).status).toBe(400);
+    expect(existsSync('/tmp/never')).toBe(false);
+  });
+
   it('refuses a command or an environment that no program can be given', async () => {
     const bash = (request: object): Promise<Answer> => answerTo('POST', '/bash/execute', JSON.stringify({ timeout: 10, ...request }));
     for (const request of [

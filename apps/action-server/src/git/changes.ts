@@ -1,10 +1,13 @@
 import type { GitChange } from '@slipway/contracts';
 import { type Against, against, type GitReading } from './against.js';
 import { type GitOptions, git, gitFailure, gitOutput } from './git.js';
+import { countedHere } from './own-count.js';
 import { openRepository, parentOf, type Repository } from './repository.js';
 import { indexOfWorktree, stampOf, type WorktreeIndex } from './worktree-index.js';
 
 const STATUSES: Readonly<Record<string, GitChange['status']>> = { A: 'ADDED', D: 'DELETED', R: 'MOVED', C: 'ADDED' };
+/** From so many files on that git does not know, they are counted without it. */
+const MANY = 200;
 const DIFF = ['-z', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 
 /**
@@ -15,12 +18,30 @@ export async function listChanges(reading: GitReading, path: string, wanted: Aga
   const repository = await openRepository(reading.workspace, path, signal);
   const before = await against(reading, repository, wanted);
   if (before.commit !== null) return changesBetween(repository, await parentOf(repository, before.commit), before.commit);
-  const index = await indexOfWorktree(repository, { alternates: before.alternates, knownLarge: before.large });
+  const index = await indexOfWorktree(repository, { alternates: before.alternates, knownLarge: before.large, apartFrom: MANY });
   try {
-    return await withLarge(repository.root, await changed(['--cached', before.tree], { cwd: repository.root, signal, env: index.env }), index, before.large);
+    return await withLarge(repository.root, await sinceThen(repository, before.tree, index), index, before.large);
   } finally {
     await index.dispose();
   }
+}
+
+/**
+ * What git sees, and the many that it does not know. What is gone from git's view may be what one of those was before, under this name or another: then git
+ * is shown all of them.
+ */
+async function sinceThen(repository: Repository, tree: string, index: WorktreeIndex): Promise<GitChange[]> {
+  const options = { cwd: repository.root, signal: repository.signal, env: index.env };
+  const seen = await changed(['--cached', tree], options);
+  if (index.apart.length === 0) return seen;
+  const mayBeOne = seen.some(({ status }) => status === 'DELETED');
+  const { changes, others } = mayBeOne ? { changes: [], others: index.apart } : await countedHere(repository, index.apart);
+  await index.take(others);
+  return inOrder([...(others.length === 0 ? seen : await changed(['--cached', tree], options)), ...changes]);
+}
+
+function inOrder(changes: GitChange[]): GitChange[] {
+  return changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
 /** What makes a commit or tree of another. */

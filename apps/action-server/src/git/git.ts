@@ -40,13 +40,16 @@ export interface GitOptions {
   readonly signal: AbortSignal;
   readonly env: Readonly<Record<string, string>>;
   readonly input?: Buffer;
+  /** Longest time. Milliseconds; TIMEOUT_MS when absent. */
+  readonly timeoutMs?: number;
 }
 
-/** Starts git so that it never asks, pages or waits for a lock. */
-export function startGit(args: readonly string[], { cwd, signal, env }: GitOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+/** Starts git so that it never asks, pages or waits for a lock. @throws SlipwayError `request.invalid` for what no program can be given. */
+export function startGit(args: readonly string[], { cwd, signal, env, timeoutMs = TIMEOUT_MS }: GitOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+  if (args.some((each) => each.includes('\0'))) throw new SlipwayError('request.invalid', 'The name of a commit or of a file holds a NUL character.');
   const child = spawn('git', [...SETTINGS, ...args], {
     cwd,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     killSignal: 'SIGKILL',
     // Reading asks no other machine: what a partial clone lacks would be fetched, by whatever program its configuration names.
     env: { ...env, GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none', LC_ALL: 'C.UTF-8' },
@@ -100,7 +103,11 @@ export function exitCodeOf(
       if (signal.aborted) reject(signal.reason);
       else if (error.name === 'AbortError')
         reject(
-          new SlipwayError('request.invalid', `git did not end within ${TIMEOUT_MS / 1000} s; the repository is too large to be compared.`, { cause: error }),
+          new SlipwayError(
+            'request.invalid',
+            'git did not end in time: the repository is too large to be compared, or holds a pipe where git looks for a file.',
+            { cause: error },
+          ),
         );
       else reject(new SlipwayError('sandbox.tool-unavailable', 'git cannot be started in the sandbox.', { cause: error }));
     });

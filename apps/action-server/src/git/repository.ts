@@ -3,7 +3,10 @@ import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { insideWorkspace } from '../files/workspace-path.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
-import { git, gitOutput } from './git.js';
+import { type GitOptions, git, gitOutput } from './git.js';
+
+/** Longest time in which git says what and where a repository is. It reads a few small files, unless one of them is a pipe. Milliseconds. */
+const OPEN_TIMEOUT_MS = 5_000;
 
 /** Where repositories are looked for, and what git is started with. */
 export interface GitWorkspace {
@@ -26,7 +29,7 @@ export async function openRepository({ directory, environment }: GitWorkspace, w
   let folder = await insideWorkspace(directory, wanted);
   // A deleted file may have taken its folders along.
   while (!(await stat(folder).catch(() => undefined))?.isDirectory()) folder = path.dirname(folder);
-  const options = { cwd: folder, signal, env };
+  const options = { cwd: folder, signal, env, timeoutMs: OPEN_TIMEOUT_MS };
   const { exitCode, stdout, stderr } = await git(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'], options);
   const [root, gitDirectory] = stdout.toString().split('\n');
   if (exitCode !== 0 || !root || !gitDirectory) throw new SlipwayError('repository.not-found', notOpened(wanted, stderr));
@@ -48,7 +51,7 @@ function notOpened(wanted: string, stderr: string): string {
  * on its way in (Git LFS) counts as changed only when it was touched. Hooks that stand in the configuration (git 2.54) are switched off one by one, since
  * `core.hooksPath` is not about them and a switch for all of an event came later.
  */
-async function withoutPrograms(options: { cwd: string; signal: AbortSignal; env: Readonly<Record<string, string>> }): Promise<Record<string, string>> {
+async function withoutPrograms(options: GitOptions): Promise<Record<string, string>> {
   const { stdout } = await git(
     ['config', '--null', '--name-only', '--get-regexp', '^(filter\\..*\\.(clean|smudge|process|required)|hook\\..*\\.[a-z]+)$'],
     options,

@@ -356,6 +356,21 @@ describe('repositories of a workspace', () => {
     }
   });
 
+  it('that make git wait for a pipe hold up neither the others nor a turn', async () => {
+    const stuck = path.join(server.workspace, 'stuck');
+    mkdirSync(stuck);
+    git(stuck, 'init', '-q');
+    rmSync(path.join(stuck, '.git/HEAD'));
+    execFileSync('mkfifo', [path.join(stuck, '.git/HEAD')]);
+    expect(await json('/git/changes?path=stuck')).toMatchObject({ code: 'request.invalid', detail: expect.stringContaining('pipe') });
+    const { repositories } = await json<GitRepositories>('/git/repositories?path=.');
+    expect(repositories).toMatchObject([
+      { path: 'repository', problem: null },
+      { path: 'stuck', kind: 'broken', problem: expect.stringContaining('pipe') },
+    ]);
+    expect(await mark()).toEqual({ marked: 1 });
+  });
+
   it('start no program that their configuration names, however they are read', async () => {
     const trap = path.join(server.workspace, 'trap.sh');
     const sprung = path.join(server.workspace, 'sprung');

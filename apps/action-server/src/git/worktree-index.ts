@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileError } from '../files/disk-space.js';
 import { gitOutput } from './git.js';
+import { inSlices, statOf } from './own-count.js';
 import type { Repository } from './repository.js';
 
 /** A file over this is not read to see whether it changed: that it was touched is enough. Bytes. */
@@ -24,6 +25,10 @@ export interface WorktreeIndex {
   readonly large: readonly LargeFile[];
   /** Size of the files that were read. */
   readonly readBytes: number;
+  /** Bytes of the names of files that git does not know and that are not in the index; see `apartFrom`. */
+  readonly apart: readonly string[];
+  /** Puts files into the index, too. */
+  take(names: readonly string[]): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -40,6 +45,8 @@ export interface WorktreeIndexOptions {
   readonly maxReadBytes?: number | undefined;
   /** Paths that count as large whatever their size: of what they are compared with, only a stamp is known. */
   readonly knownLarge?: ReadonlyMap<string, string> | undefined;
+  /** From so many on, files that git does not know stay out of the index. */
+  readonly apartFrom?: number | undefined;
 }
 
 /**
@@ -72,14 +79,17 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
       listed('diff-files', '--name-only', '-z', '--ignore-submodules=all'),
       listed('ls-files', '-z', '--others', '--exclude-standard'),
     ]);
-    const { large, readBytes } = options.whole === true ? { large: [], readBytes: 0 } : await largeOf(root, { touched, untracked }, options);
+    const { large, readBytes } = options.whole === true ? { large: [], readBytes: 0 } : await largeOf(repository, { touched, untracked }, options);
     const left = new Set(large.map(({ path: name }) => Buffer.from(name).toString('latin1')));
-    const files = [...touched, ...untracked].filter((name) => !left.has(name));
-    if (files.length > 0) {
-      const input = Buffer.from(`${files.join('\0')}\0`, 'latin1');
+    const take = async (names: readonly string[]): Promise<void> => {
+      if (names.length === 0) return;
+      const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
       await gitOutput([...INTO_ONE_PACK, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
-    }
-    return { env, large, readBytes, dispose };
+    };
+    const unknown = untracked.filter((name) => !left.has(name));
+    const apart = unknown.length >= (options.apartFrom ?? Number.POSITIVE_INFINITY) ? unknown : [];
+    await take([...touched.filter((name) => !left.has(name)), ...(apart.length === 0 ? unknown : [])]);
+    return { env, large, readBytes, apart, take, dispose };
   } catch (error) {
     await dispose();
     throw error;
@@ -110,7 +120,7 @@ function pathspec(only: string | undefined): string[] {
 
 /** @param names bytes of file names, one a character. */
 async function largeOf(
-  root: string,
+  { root, signal }: Repository,
   names: { readonly touched: readonly string[]; readonly untracked: readonly string[] },
   { maxReadBytes = Number.POSITIVE_INFINITY, knownLarge }: WorktreeIndexOptions,
 ): Promise<{ large: LargeFile[]; readBytes: number }> {
@@ -118,15 +128,14 @@ async function largeOf(
   const folder = Buffer.from(`${root}/`);
   let readBytes = 0;
   for (const [list, tracked] of [[names.touched, true] as const, [names.untracked, false] as const])
-    for (const name of list) {
+    await inSlices(list, signal, (name) => {
       const bytes = Buffer.from(name, 'latin1');
       const shown = bytes.toString();
-      // Many at once would fill the pool of threads that everything else here needs, too.
-      const found = await lstat(Buffer.concat([folder, bytes])).catch(() => undefined);
-      if (!found?.isFile()) continue;
+      const found = statOf(Buffer.concat([folder, bytes]));
+      if (!found?.isFile()) return;
       if (found.size > Math.min(LARGE_BYTES, maxReadBytes - readBytes) || knownLarge?.has(shown) === true)
         large.push({ path: shown, stamp: stamp(found), tracked });
       else readBytes += found.size;
-    }
+    });
   return { large, readBytes };
 }

@@ -149,7 +149,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         if (current === null || index === -1) {
           // A call that never became an action: unknown tool, or arguments that could not be read. Only its error is in the log.
           current = current ?? turnOf(null, event.id, position);
-          index = current.calls.push({ id: event.tool_call_id, name: event.tool_name, arguments: '{}' }) - 1;
+          index = current.calls.push({ id: event.tool_call_id, name: nameForModel(event.tool_name), arguments: '{}' }) - 1;
           current.actionIds.push(null);
         }
         if (current.eventIds.at(-1) !== event.id) current.eventIds.push(event.id);
@@ -169,7 +169,7 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
   return {
     kind: 'turn',
     messages: [
-      { role: 'assistant', content: turn.text === '' ? null : turn.text, toolCalls: turn.calls },
+      { role: 'assistant', content: turn.text.trim() === '' && turn.calls.length > 0 ? null : turn.text, toolCalls: turn.calls },
       ...turn.calls.map((call, index): ChatMessage => {
         const images = turn.images[index] ?? [];
         return { role: 'tool', toolCallId: call.id, content: turn.results[index] ?? unanswered, ...(images.length === 0 ? {} : { images }) };
@@ -179,6 +179,14 @@ function unitOfTurn(turn: Turn, unanswered: string): PromptUnit {
     position: turn.position,
     open: turn.calls.some((_, index) => turn.results[index] === undefined),
   };
+}
+
+/** Longest name of a tool that every provider takes. */
+const MAX_NAME = 64;
+
+/** A name that a model made up, in letters that every provider takes: with another one the whole conversation would be refused from then on. */
+function nameForModel(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]+/g, '_').slice(0, MAX_NAME) || 'unknown';
 }
 
 /** The pictures among the parts, as data URLs: what was moved out of an event that was too long is none any more. */

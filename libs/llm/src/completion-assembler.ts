@@ -11,6 +11,8 @@ export const CUT_OFF = 'length';
 
 /** Most tool calls of one response: an index beyond it is refused, not made room for. */
 const MAX_CALLS = 1_000;
+/** Longest name and id of a call that is kept: no tool has a longer name. */
+const MAX_NAME = 256;
 
 /** Folds the chunks of a streamed chat completion into one `Completion`. Reads leniently: fields that are missing or of another type count as absent. */
 export class CompletionAssembler {
@@ -75,8 +77,11 @@ export class CompletionAssembler {
         taken.add(id);
         return { ...call, id };
       });
-    if (this.content === '' && this.reasoning === '' && toolCalls.length === 0) throw new SlipwayError('model.bad-response', 'The model sent an empty answer.');
-    return { id: this.id, model: this.model, content: this.content, reasoning: this.reasoning, toolCalls, finishReason: this.finishReason, usage: this.usage };
+    // Blanks alone are nothing either: providers refuse a conversation that holds such an answer.
+    const content = this.content.trim() === '' ? '' : this.content;
+    if (content === '' && this.reasoning.trim() === '' && toolCalls.length === 0)
+      throw new SlipwayError('model.bad-response', 'The model sent an empty answer.');
+    return { id: this.id, model: this.model, content, reasoning: this.reasoning, toolCalls, finishReason: this.finishReason, usage: this.usage };
   }
 
   private addToolCall(call: Record<string, unknown> | null, position: number): void {
@@ -88,8 +93,8 @@ export class CompletionAssembler {
     const known = this.calls[index];
     const fn = asRecord(call['function']);
     if (known === undefined) return;
-    known.id ||= asString(call['id']);
-    known.name ||= asString(fn?.['name']);
+    known.id ||= asString(call['id']).slice(0, MAX_NAME);
+    known.name ||= asString(fn?.['name']).slice(0, MAX_NAME);
     const args = fn?.['arguments'];
     const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
     known.arguments += text;

@@ -1,10 +1,32 @@
 import { type AgentAction, type EventOf, SECURITY_RISKS, type SecurityRisk } from '@slipway/contracts';
 import type { ToolCall, ToolDefinition } from '@slipway/llm';
+import type { z } from 'zod';
 import type { Tool } from './tool.js';
 
 export type ParsedCall =
   | { readonly ok: true; readonly tool: Tool; readonly action: AgentAction; readonly risk: SecurityRisk; readonly summary: string | undefined }
   | { readonly ok: false; readonly error: string };
+
+/** Of what is wrong with a call, how much the model is told: the first of it is enough to do better, and all of it may be as long as the call. */
+const MAX_FAULTS = 10;
+const MAX_FAULT_LENGTH = 300;
+const MAX_SAID_NAME = 100;
+/** Deepest arguments. An event is read and written in many places, each level of it one of the stack. */
+const MAX_DEPTH = 100;
+
+function faultsIn(issues: z.core.$ZodError['issues']): string {
+  const said = issues.slice(0, MAX_FAULTS).map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`.slice(0, MAX_FAULT_LENGTH));
+  return [...said, ...(issues.length > MAX_FAULTS ? [`and ${issues.length - MAX_FAULTS} more faults`] : [])].join('; ');
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > levels) return true;
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
+  }
+  return false;
+}
 
 /** Tools that come and go while the conversation goes on. */
 export interface ComingTools {
@@ -69,7 +91,10 @@ export class Toolbox {
   parse(call: ToolCall): ParsedCall {
     const tool = this.now().byName.get(call.name);
     if (tool === undefined)
-      return { ok: false, error: `There is no tool "${call.name}". The tools are: ${this.definitions.map(({ name }) => name).join(', ')}.` };
+      return {
+        ok: false,
+        error: `There is no tool "${call.name.slice(0, MAX_SAID_NAME)}". The tools are: ${this.definitions.map(({ name }) => name).join(', ')}.`,
+      };
     let args: unknown;
     try {
       args = call.arguments.trim() === '' ? {} : JSON.parse(call.arguments);
@@ -85,9 +110,10 @@ export class Toolbox {
     if (!parsed.success) {
       return {
         ok: false,
-        error: `The arguments of ${call.name} are not valid: ${parsed.error.issues.map((issue) => `${issue.path.join('.') || 'arguments'}: ${issue.message}`).join('; ')}`,
+        error: `The arguments of ${call.name} are not valid: ${faultsIn(parsed.error.issues)}`,
       };
     }
+    if (isDeeperThan(parsed.data, MAX_DEPTH)) return { ok: false, error: `The arguments of ${call.name} are nested too deep: at most ${MAX_DEPTH} levels.` };
     const { security_risk: risk, summary } = given as { security_risk?: unknown; summary?: unknown };
     return {
       ok: true,

@@ -130,6 +130,9 @@ describe('how far an agent goes, in a browser', {
     const card = page.getByRole('region', { name: 'Plan', exact: true });
     await card.getByText('It has planned and changed nothing else').waitFor(SLOW);
     await page.getByText('The plan is written.').waitFor();
+    // The plan is a file like any other: a step of the timeline, and among the changes.
+    await page.getByRole('log', { name: 'Timeline' }).getByText('PLAN.md').first().waitFor();
+    await page.getByRole('tabpanel').getByText('PLAN.md').waitFor(SLOW);
     await expectClean(page, 'a plan', 'everyTheme');
     await page.getByRole('textbox', { name: /message/i }).fill('Make it smaller.');
     await page.keyboard.press('ControlOrMeta+Enter');

@@ -125,6 +125,6 @@ function told(answer: McpTestResponse, elapsedMs: number): McpServerTest {
 
 function notTried(missing: readonly string[]): McpServerTest {
   const [what, them] = missing.length === 1 ? [`the secret ${missing[0]}`, 'it'] : [`the secrets ${missing.join(', ')}`, 'them'];
-  const detail = `It was not tried: it needs ${what}, and a test is given only what every conversation is given. Keep ${them} for every conversation, or leave it to a conversation that has ${them}.`;
+  const detail = `It needs ${what}, and a test is given only what every conversation is given. Keep ${them} for every conversation, or leave it to a conversation that has ${them}.`;
   return { ok: false, elapsedMs: 0, tools: [], moreTools: 0, failure: { kind: 'settings', detail } };
 }

@@ -3,7 +3,7 @@ import { Button, Field, IconButton, Input, Select } from '@slipway/ui';
 import { Plus, X } from 'lucide-react';
 import { newId } from '../../api/client.ts';
 import { useSession } from '../session/me.ts';
-import { EMPTY_ENTRY, type Entry, secretNameFor } from './server-entries.ts';
+import { EMPTY_ENTRY, type Entry, nameOfSecret } from './server-entries.ts';
 
 /** Headers or variables, row by row: a text that everybody here reads, or a secret by its name. */
 export function EntriesField({
@@ -79,7 +79,7 @@ function EntryRow({
   ];
   const become = (kind: string) => {
     const prefix = kind !== 'text' && entry.prefix === '' && /^authorization$/i.test(entry.name.trim()) ? 'Bearer ' : entry.prefix;
-    if (kind === 'fresh') onChange({ kind, prefix, secret: secretNameFor(server, entry.name) });
+    if (kind === 'fresh') onChange({ kind, prefix, secret: '' });
     else if (kind === 'secret') onChange({ kind, prefix, secret: secretNames.includes(entry.secret) ? entry.secret : '' });
     else onChange({ kind: 'text' });
   };
@@ -87,8 +87,8 @@ function EntryRow({
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be read twice
     <div role="group" aria-label={label} className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-2">
-      <div className="flex min-w-0 items-end gap-2">
-        <Field label="Name" className="min-w-0 flex-1">
+      <div className="grid min-w-0 grid-cols-[minmax(0,1fr)_auto] items-end gap-2 sm:grid-cols-[minmax(0,1fr)_8rem_auto]">
+        <Field label="Name">
           {(control) => (
             <Input
               {...control}
@@ -100,7 +100,7 @@ function EntryRow({
             />
           )}
         </Field>
-        <Field label="Value is a" className="w-32 shrink-0">
+        <Field label="Value is a" className="max-sm:order-last max-sm:col-span-2">
           {(control) => <Select {...control} value={entry.kind} options={kinds} onChange={become} />}
         </Field>
         <IconButton label={`Remove ${label.toLowerCase()}`} onClick={onRemove}>
@@ -148,7 +148,13 @@ function EntryRow({
               </Field>
               <Field label="Kept under the name">
                 {(control) => (
-                  <Input {...control} {...plain} value={entry.secret} className="font-mono" onChange={(event) => onChange({ secret: event.target.value })} />
+                  <Input
+                    {...control}
+                    {...plain}
+                    value={nameOfSecret(server, entry)}
+                    className="font-mono"
+                    onChange={(event) => onChange({ secret: event.target.value })}
+                  />
                 )}
               </Field>
             </div>

@@ -11,6 +11,7 @@ export interface Entry {
   readonly text: string;
   /** What stands before the secret. */
   readonly prefix: string;
+  /** Of a fresh one: empty as long as nobody named it otherwise than `secretNameFor`. */
   readonly secret: string;
   readonly secretValue: string;
 }
@@ -49,12 +50,12 @@ export function valuesOf(server: McpServer | null): ServerValues {
 const isBlank = ({ name, text, secretValue }: Entry): boolean => name.trim() === '' && text === '' && secretValue === '';
 
 /** The secrets that are to be kept first. */
-export function freshSecrets({ entries }: ServerValues): Array<{ name: string; value: string }> {
-  return entries.flatMap((entry) => (entry.kind === 'fresh' && !isBlank(entry) ? [{ name: entry.secret.trim(), value: entry.secretValue }] : []));
+export function freshSecrets({ name: server, entries }: ServerValues): Array<{ name: string; value: string }> {
+  return entries.flatMap((entry) => (entry.kind === 'fresh' && !isBlank(entry) ? [{ name: nameOfSecret(server, entry), value: entry.secretValue }] : []));
 }
 
 /** What is wrong with the rows that no schema of a server sees: it would lose one of two of a name. */
-function faultsOf({ entries }: ServerValues): string[] {
+function faultsOf({ name: server, entries }: ServerValues): string[] {
   const faults: string[] = [];
   const seen = new Set<string>();
   for (const entry of entries) {
@@ -65,7 +66,7 @@ function faultsOf({ entries }: ServerValues): string[] {
     seen.add(name.toLowerCase());
     if (entry.kind === 'secret' && entry.secret === '') faults.push(`${name}: choose a secret`);
     if (entry.kind !== 'fresh') continue;
-    const secret = SecretName.safeParse(entry.secret.trim());
+    const secret = SecretName.safeParse(nameOfSecret(server, entry));
     if (!secret.success) faults.push(`${name}: the name of the secret ${secret.error.issues[0]?.message ?? 'is wrong'}`);
     if (!SecretValue.safeParse(entry.secretValue).success) faults.push(`${name}: give the secret its value`);
   }
@@ -73,14 +74,19 @@ function faultsOf({ entries }: ServerValues): string[] {
 }
 
 function requestOf({ name, transport, enabled, command, args, url, entries }: ServerValues): object {
-  const record = Object.fromEntries(entries.filter((entry) => !isBlank(entry)).map((entry) => [entry.name.trim(), mcpValueOf(entry)]));
+  const record = Object.fromEntries(entries.filter((entry) => !isBlank(entry)).map((entry) => [entry.name.trim(), mcpValueOf(name, entry)]));
   return transport === 'stdio'
     ? { name, enabled, transport, command, args: args.split('\n').filter((line) => line !== ''), env: record }
     : { name, enabled, transport, url: url.trim(), headers: record };
 }
 
-function mcpValueOf({ kind, text, secret, prefix }: Entry): McpValue {
-  return kind === 'text' ? { value: text } : { secret: secret.trim(), prefix };
+function mcpValueOf(server: string, entry: Entry): McpValue {
+  return entry.kind === 'text' ? { value: entry.text } : { secret: nameOfSecret(server, entry), prefix: entry.prefix };
+}
+
+/** The secret that a row names. */
+export function nameOfSecret(server: string, { kind, name, secret }: Entry): string {
+  return secret.trim() !== '' || kind !== 'fresh' ? secret.trim() : secretNameFor(server, name);
 }
 
 const edited = z.custom<ServerValues>().superRefine((values, context) => {

@@ -15,9 +15,11 @@ export function TestDialog({ server, test, onClose }: { server: McpServer; test:
             <p className="flex items-start gap-2">
               <Spinner className="mt-0.5" />
               <span>
-                {server.transport === 'stdio'
-                  ? 'It is being started in a sandbox of its own. A program that has to be installed first may take a minute.'
-                  : 'It is being reached from a sandbox of its own, as agents reach it.'}
+                {test.isPaused
+                  ? 'You are offline. It begins when the connection is back.'
+                  : server.transport === 'stdio'
+                    ? 'It is being started in a sandbox of its own. A program that has to be installed first may take a minute.'
+                    : 'It is being reached from a sandbox of its own, as agents reach it.'}
               </span>
             </p>
           ) : null}

@@ -12,7 +12,7 @@ export function ConnectionMark() {
   const connection = useSlice(store.connection);
   const live = connection === 'live';
   return (
-    <p className="pointer-events-none absolute right-3 bottom-2 hidden items-center gap-1.5 rounded-full bg-canvas/90 px-2 text-xs text-ink-muted sm:flex">
+    <p className="pointer-events-none absolute right-3 bottom-2 hidden items-center gap-1.5 rounded-full border border-line bg-surface px-2 py-0.5 text-xs text-ink-muted sm:flex">
       <span aria-hidden className={cn('size-2 rounded-full', live ? 'bg-ok' : 'border border-ink-muted')} />
       {live ? 'live' : connection}
     </p>

@@ -86,6 +86,11 @@ describe('applyEvents', () => {
     const opened = openView(snapshotOf(0));
     expect(applyAll(opened, log.slice(0, 2)).filesTouchedAt).toBe(0);
     expect(applyAll(opened, log).filesTouchedAt).toBe(4);
+    const planned = logOf([
+      action('c1', { kind: 'PlanningFileEditorAction', command: 'create', path: '/PLAN.md', file_text: '1.' }),
+      answer(1, 'c1', { kind: 'PlanningFileEditorObservation', command: 'create' }),
+    ]);
+    expect(applyAll(opened, planned)).toMatchObject({ filesTouchedAt: 2, timeline: { rows: [{ kind: 'steps', fold: 'edit' }] } });
   });
 });
 
@@ -165,6 +170,14 @@ describe('rows', () => {
     expect(whole.rows[0]?.kind === 'steps' && whole.rows[0].steps[0]?.inside?.map(({ event }) => event.kind)).toEqual(['MessageEvent', 'PauseEvent']);
     for (const at of [1, 2, 3])
       expect(joinTimelines(appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)), appendToTimeline(EMPTY_TIMELINE, log.slice(at)))).toEqual(whole);
+  });
+
+  it('tell apart what a person wrote and what Slipway told the agent by itself', () => {
+    const { rows } = appendToTimeline(
+      EMPTY_TIMELINE,
+      logOf([message('user', 'Go.', { source: 'user' }), message('user', 'Try another way.', { source: 'environment' })]),
+    );
+    expect(rows).toMatchObject([{ author: 'user' }, { author: 'slipway', text: 'Try another way.' }]);
   });
 
   it('tell once of a summary, and nothing of one that forgot nothing', () => {

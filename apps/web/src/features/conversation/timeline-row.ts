@@ -26,7 +26,8 @@ export type Row =
       readonly kind: 'message';
       readonly key: string;
       readonly seq: number;
-      readonly author: 'user' | 'agent' | 'finish';
+      /** `slipway`: what the platform tells the agent by itself. */
+      readonly author: 'user' | 'agent' | 'finish' | 'slipway';
       readonly sender: string | null;
       readonly at: string;
       readonly text: string;
@@ -77,10 +78,15 @@ export function exitCodeOf(step: Step): number {
   return typeof code === 'number' ? code : 0;
 }
 
+/** The editor, and the planner's, which writes PLAN.md alone. */
+export function isFileEditor(kind: string): boolean {
+  return /^(?:Planning)?FileEditor/.test(kind);
+}
+
 /** Which consecutive calls are folded into one row. */
 export function foldOf(step: Step): 'read' | 'edit' | null {
   const source = step.action ?? step.observation;
-  if (source === null || !source.kind.startsWith('FileEditor')) return null;
+  if (source === null || !isFileEditor(source.kind)) return null;
   return source['command'] === 'view' ? 'read' : 'edit';
 }
 
@@ -103,5 +109,6 @@ export function textOf(content: ReadonlyArray<{ readonly type: string; readonly 
 export function touchesFiles(event: ConversationEvent): boolean {
   if (event.kind !== 'ObservationEvent') return false;
   if (['TerminalObservation', 'ApplyPatchObservation', 'FileEditObservation', 'IPythonRunCellObservation'].includes(event.observation.kind)) return true;
-  return event.observation.kind === 'FileEditorObservation' && event.observation['command'] !== 'view';
+  const { kind, ...answer } = event.observation as { readonly kind: string; readonly command?: unknown };
+  return isFileEditor(kind) && answer.command !== 'view';
 }

@@ -37,13 +37,13 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
       case 'SystemPromptEvent':
         break;
       case 'MessageEvent': {
-        const author = event.llm_message.role === 'user' ? 'user' : 'agent';
+        const author = event.source === 'environment' ? 'slipway' : event.llm_message.role === 'user' ? 'user' : 'agent';
         draft.push({
           kind: 'message',
           key: event.id,
           seq,
           author,
-          sender: event.source === 'environment' ? 'Slipway' : (event.sender ?? null),
+          sender: event.sender ?? null,
           at: event.timestamp,
           text: textOf(event.llm_message.content),
         });

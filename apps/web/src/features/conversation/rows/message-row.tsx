@@ -1,12 +1,25 @@
 'use client';
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck, Megaphone } from 'lucide-react';
 import { Ago } from '../../../browser/ago.tsx';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { RowOf } from '../timeline-row.ts';
 
-/** What a person wrote stands in a box; what the agent wrote is the page itself. */
+/** What a person wrote stands in a box; what the agent wrote is the page itself; what the platform told the agent by itself is an aside. */
 export function MessageRow({ row }: { row: RowOf<'message'> }) {
+  if (row.author === 'slipway')
+    return (
+      <div className="my-1 flex gap-2 py-1 pl-7 text-sm text-ink-muted">
+        <Megaphone aria-hidden className="mt-[3px] size-4 shrink-0" />
+        <div className="min-w-0 flex-1">
+          <p className="flex flex-wrap items-center gap-x-2">
+            <span className="font-medium text-ink">Slipway told the agent</span>
+            <Ago at={row.at} className="text-xs" />
+          </p>
+          <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />
+        </div>
+      </div>
+    );
   if (row.author === 'user')
     return (
       <div className="py-2.5">

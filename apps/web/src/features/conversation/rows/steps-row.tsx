@@ -5,7 +5,7 @@ import { memo } from 'react';
 import { duration } from '../../../browser/format.ts';
 import { useConversation, useView } from '../conversation-context.ts';
 import { editOf } from '../file-edit.ts';
-import { exitCodeOf, type RowOf, type Step, stepState } from '../timeline-row.ts';
+import { exitCodeOf, isFileEditor, type RowOf, type Step, stepState } from '../timeline-row.ts';
 import { type WorkspacePaths, workspacePaths } from '../workspace-path.ts';
 import { Disclosure } from './disclosure.tsx';
 import { PlusMinus } from './plus-minus.tsx';
@@ -106,7 +106,7 @@ function describe(step: Step, paths: WorkspacePaths) {
       body: <TerminalBody step={step} command={line === command ? '' : command} />,
     };
   }
-  if (source?.kind.startsWith('FileEditor')) {
+  if (source != null && isFileEditor(source.kind)) {
     const path = (
       <code className="font-mono text-xs text-ink" title={pathOf(step)}>
         {paths.path(pathOf(step))}

@@ -1,17 +1,23 @@
 'use client';
 import { Fragment, use, useMemo } from 'react';
 import { appendToTimeline, EMPTY_TIMELINE } from '../timeline.ts';
-import { type Step, stepState } from '../timeline-row.ts';
+import { type Row, type Step, stepState } from '../timeline-row.ts';
 import { RowRenderer } from './row-renderer.ts';
 import { Output, outputOf } from './step-bodies.tsx';
 
 const NOTHING: NonNullable<Step['inside']> = [];
 
+/** Who gives a sub-agent its task is the agent that it works for. */
+function toldByAgent(row: Row): Row {
+  return row.kind === 'message' && row.author === 'user' ? { ...row, sender: 'The agent' } : row;
+}
+
 /** What a sub-agent was asked, did and reported, as a timeline of its own. */
 export function TaskBody({ step }: { step: Step }) {
   const { inside = NOTHING } = step;
   const render = use(RowRenderer);
-  const { rows } = useMemo(() => appendToTimeline(EMPTY_TIMELINE, inside), [inside]);
+  const rows = useMemo(() => appendToTimeline(EMPTY_TIMELINE, inside).rows.map(toldByAgent), [inside]);
+  const reported = stepState(step) !== 'failed' && rows.some((row) => row.kind === 'message' && row.author === 'finish');
   return (
     <div className="flex flex-col gap-1.5">
       {rows.length === 0 ? (
@@ -23,7 +29,7 @@ export function TaskBody({ step }: { step: Step }) {
           ))}
         </div>
       )}
-      {step.observation === null && step.error === null ? null : (
+      {reported || (step.observation === null && step.error === null) ? null : (
         <Output text={outputOf(step)} label="Report" tone={stepState(step) === 'failed' ? 'bad' : 'plain'} />
       )}
     </div>

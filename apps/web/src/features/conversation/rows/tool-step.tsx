@@ -8,6 +8,7 @@ import { picturesOf } from '../pictures.ts';
 import { type Step, stepState } from '../timeline-row.ts';
 import type { WorkspacePaths } from '../workspace-path.ts';
 import { browserStep } from './browser-step.tsx';
+import { givenInLine } from './given-in-line.ts';
 import { PlusMinus } from './plus-minus.tsx';
 import { EditBody } from './step-bodies.tsx';
 import { TaskBody } from './task-body.tsx';
@@ -115,8 +116,7 @@ export function toolStep(step: Step, paths: WorkspacePaths): StepParts | null {
     }
     case 'MCPTool': {
       const [server, tool] = [text('server'), text('tool')];
-      const given = step.action?.['data'];
-      const short = given === undefined ? '' : JSON.stringify(given).slice(0, SHOWN);
+      const short = givenInLine(step.action?.['data'], SHOWN);
       return {
         icon: <Plug aria-hidden />,
         label: (

@@ -1,0 +1,73 @@
+import { after, before, describe, it } from 'node:test';
+import type { Conversation, ConversationInfo } from '@slipway/contracts';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { OpenStack } from './open-stack.ts';
+import { finish } from './script-book.ts';
+import type { Talk } from './talk.ts';
+
+/** Worker looks after wishes that nobody queued when they are five seconds old. Milliseconds, on a busy machine. */
+const RECONCILED_MS = 60_000;
+
+describe('how far an agent goes, changed while it has the conversation', { timeout: 240_000 }, () => {
+  let open: OpenStack;
+  let talk: Talk;
+  before(async () => {
+    open = await OpenStack.open();
+    talk = await open.talk('terms', [finish()]);
+    await talk.ended('finished');
+  });
+  after(() => open.close());
+
+  const change = (maxIterations: number): Promise<Response> => open.person.fetch(`${talk.path}/terms`, { method: 'PATCH', json: { maxIterations } });
+  const stored = async (): Promise<number | null> => ((await (await open.person.fetch(talk.path)).json()) as Conversation).maxIterations;
+  const ofTheAgent = async (): Promise<number> => {
+    const sandbox = await open.sandboxOf(talk);
+    const headers = { 'x-session-api-key': sandbox.session_api_key };
+    const response = await fetch(`${sandbox.url}/api/conversations/${talk.id}`, { headers, signal: AbortSignal.timeout(5_000) });
+    return Number(((await response.json()) as ConversationInfo)['max_iterations']);
+  };
+  const version = async (): Promise<{ version: number; told: number }> => {
+    const [row] = await open.query<{ version: number; told: number }>(
+      "SELECT terms_version AS version, coalesce((checkpoint ->> 'termsVersion')::int, 0) AS told FROM app.conversation WHERE id = $1",
+      [talk.id],
+    );
+    if (row === undefined) throw new Error('the conversation is gone');
+    return row;
+  };
+
+  it('by many at once: the agent has what was committed last, and the log and the row say the same', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => change(20 + round * 8 + index)));
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+      const last = await stored();
+      await until('the agent is known to have the last', async () => (await version()).told === (await version()).version, RECONCILED_MS);
+      expect(await ofTheAgent()).toBe(last);
+      const [said] = await open.query<{ value: number }>(
+        `SELECT (event -> 'value' ->> 'maxIterations')::int AS value FROM app.event WHERE conversation_id = $1 AND event ->> 'key' = 'terms' ORDER BY seq DESC LIMIT 1`,
+        [talk.id],
+      );
+      expect(said?.value).toBe(last);
+    }
+  });
+
+  it('while app-server is killed in the middle of it: what was committed reaches the agent all the same, and what was not does not', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const before = await version();
+      const asked = Promise.allSettled(Array.from({ length: 6 }, (_, index) => change(100 + round * 6 + index)));
+      await until('one is committed', async () => (await version()).version > before.version);
+      process.kill(open.stack.pidOf('app-server'), 'SIGKILL');
+      await asked;
+      await until('app-server is back', async () => (await open.person.fetch(talk.path)).status === 200, RECONCILED_MS);
+      await until(
+        'the agent is known to have the last',
+        async () => {
+          const now = await version();
+          return now.told === now.version;
+        },
+        RECONCILED_MS,
+      );
+      expect(await ofTheAgent()).toBe(await stored());
+    }
+  });
+});

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from '../files/disk-space.js';
 import { uploadFile } from '../files/upload.js';
@@ -40,9 +40,13 @@ export async function extractUpload(
       if (sizeBytes > MAX_UNPACKED) throw new SlipwayError('request.too-large', `The archive holds ${sizeBytes} bytes; the limit is ${MAX_UNPACKED}.`);
       const files = path.join(work, 'files');
       await mkdir(files);
+      const made = new Set<string>();
       for (const entry of entries) {
         signal.throwIfAborted();
-        await unpack(handle, entry, files);
+        const directory = path.join(files, entry.isFolder ? entry.name : path.dirname(entry.name));
+        if (!made.has(directory)) await mkdir(directory, { recursive: true });
+        made.add(directory);
+        if (!entry.isFolder) await unpack(handle, entry, path.join(files, entry.name));
       }
       await moveIn(entries, files, folder, workspace);
       return { path: folder, files: entries.filter(({ isFolder }) => !isFolder).length, sizeBytes };
@@ -56,11 +60,12 @@ export async function extractUpload(
   }
 }
 
-async function unpack(handle: FileHandle, entry: ZipEntry, files: string): Promise<void> {
-  const file = path.join(files, entry.name);
-  if (entry.isFolder) return void (await mkdir(file, { recursive: true }));
-  await mkdir(path.dirname(file), { recursive: true });
+/** Most of a file, packed and unpacked, that is held whole: an archive may have a hundred thousand of them, and streams for each take longer than all the rest. Bytes. */
+const SMALL = 256 * 1024;
+
+async function unpack(handle: FileHandle, entry: ZipEntry, file: string): Promise<void> {
   const start = await contentStart(handle, entry);
+  if (entry.packed <= SMALL && entry.size <= SMALL) return unpackSmall(handle, entry, start, file);
   const source =
     entry.packed === 0 ? Readable.from([]) : handle.createReadStream({ start, end: start + entry.packed - 1, autoClose: false, highWaterMark: 256 * 1024 });
   let [size, sum] = [0, 0];
@@ -82,19 +87,42 @@ async function unpack(handle: FileHandle, entry: ZipEntry, files: string): Promi
   if (size !== entry.size || sum !== entry.sum) throw broken(`${JSON.stringify(entry.name)} is not what its list says`);
 }
 
+async function unpackSmall(handle: FileHandle, entry: ZipEntry, start: number, file: string): Promise<void> {
+  const packed = Buffer.alloc(entry.packed);
+  const { bytesRead } = await handle.read(packed, 0, packed.length, start);
+  if (bytesRead < packed.length) throw broken('it is cut off');
+  const content = entry.method === 'stored' ? packed : inflated(packed, entry);
+  if (content.length !== entry.size || crc32(content) !== entry.sum) throw broken(`${JSON.stringify(entry.name)} is not what its list says`);
+  await writeFile(file, content, { flag: 'wx', mode: entry.executable ? 0o755 : 0o644 });
+}
+
+function inflated(packed: Buffer, { name, size }: ZipEntry): Buffer {
+  try {
+    return inflateRawSync(packed, { maxOutputLength: Math.max(1, size) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw broken(`${JSON.stringify(name)} is larger than its list says`);
+    throw broken(`${JSON.stringify(name)} cannot be unpacked`);
+  }
+}
+
 /** Each place is looked at, links followed, before the first is taken: a link in the folder leads nothing out of the workspace. */
 async function moveIn(entries: readonly ZipEntry[], files: string, folder: string, workspace: string): Promise<void> {
   const moves: Array<{ from: string; to: string; isFolder: boolean }> = [];
+  const parents = new Map<string, string>();
   for (const { name, isFolder } of entries) {
     const to = path.join(folder, name);
-    const parent = await insideWorkspace(workspace, path.dirname(to));
+    const parent = parents.get(path.dirname(to)) ?? (await insideWorkspace(workspace, path.dirname(to)));
+    parents.set(path.dirname(to), parent);
     const there = await lstat(to).catch(() => undefined);
     if (there !== undefined && there.isDirectory() !== isFolder)
       throw new SlipwayError('request.invalid', `${name} is ${isFolder ? 'a file' : 'a directory'} in the workspace, and not so in the archive.`);
     moves.push({ from: path.join(files, name), to: path.join(parent, path.basename(to)), isFolder });
   }
+  const made = new Set<string>();
   for (const { from, to, isFolder } of moves) {
-    await mkdir(isFolder ? to : path.dirname(to), { recursive: true });
+    const directory = isFolder ? to : path.dirname(to);
+    if (!made.has(directory)) await mkdir(directory, { recursive: true });
+    made.add(directory);
     if (!isFolder) await rename(from, to);
   }
 }

@@ -35,10 +35,11 @@ export async function addressOf(wanted: string, workspace: string): Promise<stri
   return url.href;
 }
 
-/** The address as the agent knows it: a page of the workspace is a file. At most 2,000 code units. */
+/** The address as the agent knows it: a page of the workspace is a file, and no name or password is in it. At most 2,000 code units. */
 export function shownAddress(url: string, workspace: string): string {
   const known = url === WORKSPACE_ORIGIN || url.startsWith(`${WORKSPACE_ORIGIN}/`);
-  const text = known ? `${pathToFileURL(workspace).href}${url.slice(WORKSPACE_ORIGIN.length)}` : url;
+  const plain = url.replace(/^(https?:\/\/)[^/?#@]*@/i, '$1');
+  const text = known ? `${pathToFileURL(workspace).href}${url.slice(WORKSPACE_ORIGIN.length)}` : plain;
   return text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text;
 }
 

@@ -9,6 +9,8 @@ import { within } from './within.js';
 /** Longest title. UTF-16 code units. */
 const TITLE_LENGTH = 200;
 
+const ON_ITS_WAY = 'The page is on its way to another one, whose server has not answered yet. Wait and ask again, or open another address.';
+
 /** What an action has to say: in our words, in the page's (marked as such), and as a picture (JPEG, base64). */
 export interface Said {
   readonly text: string;
@@ -27,6 +29,7 @@ export async function failed(browser: Browser, thrown: unknown): Promise<Browser
   if (error.code === 'browser.page-hangs') {
     const { tabs } = browser.running ?? {};
     const tab = tabs?.current ?? null;
+    if (tab?.awaitsServer === true) return answer(browser, { text: ON_ITS_WAY }, { is_error: true, error_code: 'browser.page-failed' });
     if (tab !== null) {
       await tabs?.close(tab);
       browser.notes.add(`Tab ${tab.id} was closed.`);
@@ -64,7 +67,7 @@ async function pageOf(browser: Browser, tab: Tab): Promise<NonNullable<BrowserOb
 
 /** As the page says it; empty for one that does not answer. */
 export async function titleOf(tab: Tab): Promise<string> {
-  if (!/^https?:/.test(tab.page.url())) return '';
+  if (tab.awaitsServer || !/^https?:/.test(tab.page.url())) return '';
   try {
     const session = await tab.session();
     const asked = session.send('Runtime.evaluate', { expression: 'String(document.title).slice(0, 1000)', returnByValue: true, timeout: 1_000 });

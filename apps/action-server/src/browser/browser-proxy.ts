@@ -25,12 +25,15 @@ export interface BrowserProxyOptions extends WayOutOptions {
  * Servers of this machine are for pages of this machine, and for who goes there: what pages of other sites ask of them behind the scenes is refused.
  */
 export class BrowserProxy {
-  readonly #server = http.createServer((request, response) => void this.#forward(request, response));
+  readonly #server = http.createServer((request, response) => void this.#forward(request, response).catch(() => response.destroy()));
   readonly #sockets = new Set<Duplex>();
   readonly #names = new LocalNames();
 
   private constructor(private readonly options: BrowserProxyOptions) {
-    this.#server.on('connect', (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(request, socket, head));
+    this.#server.on(
+      'connect',
+      (request: IncomingMessage, socket: Duplex, head: Buffer) => void this.#tunnel(request, socket, head).catch(() => socket.destroy()),
+    );
     this.#server.on('connection', (socket: Socket) => this.#keep(socket));
     this.#server.on('clientError', (_error, socket) => socket.destroy());
     this.#server.unref();
@@ -109,6 +112,8 @@ export class BrowserProxy {
         call.destroy();
         return answer(response, 502, `${url.host} answers with status ${status}, which is none.`);
       }
+      // A full Chromium would ask a person for a password, whom nobody sees, and load without an end. A page that is gone to says so by itself, or has a name and password in its address.
+      if (status === 401 && !isGoneTo(request)) delete passed['www-authenticate'];
       response.writeHead(status, passed);
       came.on('error', () => response.destroy());
       came.pipe(response);
@@ -164,6 +169,12 @@ export class BrowserProxy {
     if (first.length > 0) other.write(first);
     socket.pipe(other);
   }
+}
+
+/** Whether the browser goes there, rather than that a page loads it. */
+function isGoneTo({ headers }: IncomingMessage): boolean {
+  const destination = headers['sec-fetch-dest'];
+  return destination === undefined ? headers['upgrade-insecure-requests'] === '1' : destination === 'document';
 }
 
 function notForOthers(host: string): Extract<WayOut, { kind: 'refused' }> {

@@ -1,7 +1,8 @@
 import type { Said } from './browser-observation.js';
 import { LIST_ELEMENTS } from './page-scripts.js';
 import { line, ofPage, plain } from './page-text.js';
-import { type PageWorld, worldsOf } from './page-world.js';
+import { type PageWorld, unlessGone, worldsOf } from './page-world.js';
+import { ABOUT_PDF, PDF } from './pdf.js';
 import { screenshotOf } from './screenshot.js';
 import type { Tab } from './tab.js';
 
@@ -23,6 +24,8 @@ interface Listed {
   readonly top: number;
   readonly height: number;
   readonly shown: number;
+  /** Of the document. */
+  readonly type: string;
 }
 
 /** An element that the last state has listed: which of its document, and how it is told of. */
@@ -56,7 +59,8 @@ export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean
       textLength: view === undefined ? TEXT_LENGTH : 0,
       budget: view === undefined ? BUDGET_MS : BUDGET_MS / 4,
     };
-    const listed = await world.ask<Listed>(LIST_ELEMENTS, options, signal);
+    const listed = await unlessGone(world.ask<Listed>(LIST_ELEMENTS, options, signal), view !== undefined);
+    if (listed === null) continue;
     if (view !== undefined && listed.elements.length > 0) lines.push('(in a frame:)');
     for (const [at, { role, name, facts, seen }] of listed.elements.entries()) {
       const told = `${line(role, 30)} ${JSON.stringify(line(name, NAME_LENGTH))}`;
@@ -82,5 +86,5 @@ export async function stateOf(tab: Tab, { picture }: { readonly picture: boolean
     ...(errors.length === 0 ? [] : ['', 'Errors of its scripts:', ...errors]),
   ].join('\n');
   const where = view === undefined ? '' : `${view.top} pixels above the view, ${below} below it.`;
-  return { text: where, ofPage: ofPage(text), ...(picture ? { picture: await screenshotOf(tab, signal) } : {}) };
+  return { text: view?.type === PDF ? `${where} ${ABOUT_PDF}` : where, ofPage: ofPage(text), ...(picture ? { picture: await screenshotOf(tab, signal) } : {}) };
 }

@@ -8,8 +8,10 @@ import type { Notes } from './notes.js';
 
 /** Most of all downloads under way together. Bytes. */
 export const MAX_DOWNLOAD_BYTES = 200 * 1024 * 1024;
-/** Most downloads between two answers: a page can begin them by itself. */
+/** Most downloads between two answers, and most under way: a page can begin them by itself, and need not end them. */
 const MAX_DOWNLOADS = 10;
+/** Longest that one may take. Milliseconds. */
+const MAX_MS = 30 * 60_000;
 /** Left free on the disk. Bytes. */
 const RESERVE_BYTES = 64 * 1024 * 1024;
 /** How often the size of what comes is looked at: Chromium says nothing of it to playwright. Milliseconds. */
@@ -26,15 +28,17 @@ export interface DownloadsOptions {
 /** Files that pages give: into `downloads/` of the workspace, under a name that is only a name, told with the next answer. What is too large is given up while it comes. */
 export class Downloads {
   readonly #underWay = new Set<Download>();
+  /** Those of the action that is being done: an earlier one that does not end keeps no later action waiting. */
+  #ofAction = new Set<Download>();
   #begun = 0;
   #kept = true;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: DownloadsOptions) {}
 
-  /** Some have not come to their end. */
+  /** Some that began since the action did have not come to their end. */
   get areUnderWay(): boolean {
-    return this.#underWay.size > 0;
+    return this.#ofAction.size > 0;
   }
 
   /** How many have begun since the action did. */
@@ -45,6 +49,7 @@ export class Downloads {
   /** A new action begins: pages may give files again, where they are `kept`. */
   forgive(kept: 'kept' | 'refused'): void {
     this.#begun = 0;
+    this.#ofAction = new Set();
     this.#kept = kept === 'kept';
   }
 
@@ -55,14 +60,18 @@ export class Downloads {
       void download.cancel().catch(() => {});
       return;
     }
-    if (this.#begun > MAX_DOWNLOADS) {
-      this.options.notes.add(`A page gave more than ${MAX_DOWNLOADS} files; the rest was not taken.`);
+    if (this.#begun > MAX_DOWNLOADS || this.#underWay.size >= MAX_DOWNLOADS) {
+      this.options.notes.add(`A page gave more than ${MAX_DOWNLOADS} files at once; the rest was not taken.`);
       void download.cancel().catch(() => {});
       return;
     }
+    const ofAction = this.#ofAction.add(download);
     this.#underWay.add(download);
+    const late = setTimeout(() => void download.cancel().catch(() => {}), MAX_MS).unref();
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
     void this.#keep(download).finally(() => {
+      clearTimeout(late);
+      ofAction.delete(download);
       this.#underWay.delete(download);
       if (this.#underWay.size > 0) return;
       clearInterval(this.#timer);
@@ -107,7 +116,7 @@ export class Downloads {
   }
 
   #limit(): string {
-    return `more than ${Math.floor((this.options.maxBytes ?? MAX_DOWNLOAD_BYTES) / 1024 / 1024)} MiB at once are not taken, and the disk must keep some room. Use curl in the terminal for large files`;
+    return `more than ${Math.floor((this.options.maxBytes ?? MAX_DOWNLOAD_BYTES) / 1024 / 1024)} MiB at once are not taken, nor what takes more than ${MAX_MS / 60_000} minutes, and the disk must keep some room. Use curl in the terminal for large files`;
   }
 }
 

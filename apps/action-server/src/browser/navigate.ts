@@ -11,8 +11,8 @@ const NAVIGATE_MS = 30_000;
 const LOAD_MS = 3_000;
 /** From a click to what it begins. Milliseconds. */
 const BEGIN_MS = 100;
-/** Longest wait for a page that an action has begun to go to. Milliseconds. */
-const FOLLOW_MS = 15_000;
+/** Longest wait for a page that an action has begun to go to, in times of the tab's patience. */
+const FOLLOW_PATIENCE = 2;
 
 /** Said of an address that is no page. */
 export const DOWNLOADED = 'It is a file, which is downloaded.';
@@ -46,13 +46,21 @@ async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSign
     response = await whileItAnswers(tab, way, signal);
   } catch (error) {
     if (signal.aborted) {
-      void tab.session().then((session) => session.send('Page.stopLoading').catch(() => {}));
+      void tab
+        .session()
+        .then((session) => session.send('Page.stopLoading'))
+        .catch(() => {});
       throw error;
     }
     const said = error instanceof Error ? error.message : '';
     if (/Download is starting/.test(said)) return DOWNLOADED;
     if (!/Timeout \d+ms exceeded/.test(said))
       throw error instanceof SlipwayError ? error : new SlipwayError('browser.page-failed', reasonOf(said), { cause: error });
+    if (tab.awaitsServer) {
+      const session = await tab.session();
+      await session.send('Page.stopLoading').catch(() => {});
+      throw new SlipwayError('browser.page-failed', `The page could not be opened: its server has not answered within ${NAVIGATE_MS / 1000} seconds.`);
+    }
     await answers(tab, signal);
     return `It has not come whole within ${NAVIGATE_MS / 1000} seconds; what is there can be read.`;
   }
@@ -63,7 +71,7 @@ async function travel(tab: Tab, way: Promise<Response | null>, signal: AbortSign
 /** Waits until the page that an action may have begun to go to is there, and has had a moment for its scripts. @throws SlipwayError `browser.page-hangs` when it does not answer then. */
 export async function settled(tab: Tab, signal: AbortSignal): Promise<void> {
   await delay(BEGIN_MS, undefined, { signal });
-  const end = performance.now() + FOLLOW_MS;
+  const end = performance.now() + FOLLOW_PATIENCE * tab.patienceMs;
   while (tab.isNavigating && performance.now() < end) await delay(25, undefined, { signal });
   await arrived(tab, signal);
 }
@@ -95,15 +103,23 @@ async function whileItAnswers<T>(tab: Tab, way: Promise<T>, signal: AbortSignal)
 
 /** @throws SlipwayError `browser.page-hangs`. */
 async function answers(tab: Tab, signal: AbortSignal): Promise<void> {
+  if (tab.awaitsServer) return;
   const session = await tab.session();
   const asked = session.send('Runtime.evaluate', { expression: '1' }).catch(() => {});
-  await within(asked, tab.patienceMs, signal, HANGS);
+  await within(asked, tab.patienceMs, signal, HANGS).catch((error: unknown) => {
+    // It has gone on meanwhile.
+    if (signal.aborted || !tab.awaitsServer) throw error;
+  });
 }
 
 const REASONS: ReadonlyArray<readonly [RegExp, string]> = [
   [/ERR_NAME_NOT_RESOLVED/, 'there is no such host'],
   [/ERR_CONNECTION_REFUSED/, 'nothing listens there'],
   [/ERR_TUNNEL_CONNECTION_FAILED/, 'the host cannot be reached from this sandbox, or not be found'],
+  [
+    /ERR_INVALID_AUTH_CREDENTIALS|ERR_UNEXPECTED_AUTH/,
+    'it asks for a name and a password (HTTP authentication), and takes what is in the address (https://name:password@host) only if that is right',
+  ],
   [/ERR_TOO_MANY_REDIRECTS/, 'it redirects without an end'],
   [/ERR_CERT_|ERR_SSL_/, 'its certificate or encryption is not in order'],
   [/ERR_EMPTY_RESPONSE|ERR_CONNECTION_(?:CLOSED|RESET)/, 'the server broke the connection off'],

@@ -114,7 +114,7 @@ export const LIST_ELEMENTS = String.raw`(options) => {
     }
   });
   const scroller = document.scrollingElement ?? document.documentElement;
-  return { elements: described, left: found.length - kept.length, cut, text: text.trim(), top: Math.round(scroller?.scrollTop ?? 0), height: Math.round(scroller?.scrollHeight ?? 0), shown: innerHeight };
+  return { elements: described, left: found.length - kept.length, cut, text: text.trim(), top: Math.round(scroller?.scrollTop ?? 0), height: Math.round(scroller?.scrollHeight ?? 0), shown: innerHeight, type: document.contentType };
 }`;
 
 /** A number of the last list → its element, or `null` when it has gone. */
@@ -226,5 +226,5 @@ export const READ_CONTENT = String.raw`(options) => {
     if (block) put('\n\n');
   };
   if (document.body !== null) visit(document.body, 0);
-  return { text: parts.join('').slice(0, options.length), cut };
+  return { text: parts.join('').slice(0, options.length), cut, type: document.contentType };
 }`;

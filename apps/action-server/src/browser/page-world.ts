@@ -1,5 +1,5 @@
 import { SlipwayError } from '@slipway/errors';
-import type { CDPSession } from 'playwright-core';
+import type { CDPSession, Frame } from 'playwright-core';
 import type { Tab } from './tab.js';
 import { within } from './within.js';
 
@@ -99,11 +99,7 @@ export async function worldsOf(tab: Tab, signal: AbortSignal): Promise<PageWorld
   const worlds = await worldsIn(tab, main, async () => ({ x: 0, y: 0 }), signal);
   for (const frame of tab.page.frames().slice(1, MAX_FRAMES)) {
     if (worlds.length >= MAX_FRAMES) break;
-    // Refused for a frame of the page's own process, which is among the first.
-    const session = await sent(tab.page.context().newCDPSession(frame), tab, signal).catch((error) => {
-      if (error instanceof SlipwayError || signal.aborted) throw error;
-      return null;
-    });
+    const session = await sessionOf(frame, tab, signal);
     if (session === null) continue;
     const offset = async (until: AbortSignal): Promise<Offset> => {
       const element = frame.frameElement();
@@ -114,9 +110,39 @@ export async function worldsOf(tab: Tab, signal: AbortSignal): Promise<PageWorld
       );
       return { x: box?.x ?? 0, y: box?.y ?? 0 };
     };
-    worlds.push(...(await worldsIn(tab, session, offset, signal)));
+    const found = await unlessGone(worldsIn(tab, session, offset, signal), true);
+    if (found === null) sessions.delete(frame);
+    else worlds.push(...found);
   }
   return worlds.slice(0, MAX_FRAMES);
+}
+
+/** What is asked of a document; `null` for a frame's that goes meanwhile, which is no reason to tell nothing of the page. */
+export async function unlessGone<T>(work: Promise<T>, isFrame: boolean): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isFrame && error instanceof SlipwayError && error.code === 'browser.element-gone') return null;
+    throw error;
+  }
+}
+
+/** Of frames with a process of their own, while they have it: each is asked for once. */
+const sessions = new WeakMap<Frame, CDPSession>();
+
+/** `null` for a frame of the page's own process, which is among the first. */
+async function sessionOf(frame: Frame, tab: Tab, signal: AbortSignal): Promise<CDPSession | null> {
+  const known = sessions.get(frame);
+  if (known !== undefined) return known;
+  try {
+    const session = await sent(tab.page.context().newCDPSession(frame), tab, signal);
+    sessions.set(frame, session);
+    session.once('close', () => sessions.delete(frame));
+    return session;
+  } catch (error) {
+    if (error instanceof SlipwayError || signal.aborted) throw error;
+    return null;
+  }
 }
 
 async function worldsIn(tab: Tab, session: CDPSession, offset: (signal: AbortSignal) => Promise<Offset>, signal: AbortSignal): Promise<PageWorld[]> {
@@ -153,7 +179,7 @@ async function sent<T>(work: Promise<T>, tab: Tab, signal: AbortSignal): Promise
     if (error instanceof SlipwayError || signal.aborted) throw error;
     const said = error instanceof Error ? error.message : String(error);
     if (/terminated/i.test(said)) throw new SlipwayError('browser.page-failed', 'The page is too large to be looked at.', { cause: error });
-    if (/Cannot find context|Execution context|Could not find (?:node|object)|Cannot find object|detached|navigat/i.test(said))
+    if (/Cannot find context|Execution context|Could not find (?:node|object)|Cannot find object|detached|navigat|has been closed/i.test(said))
       throw new SlipwayError('browser.element-gone', 'The page has changed since its state was read. Read the state again, and use the numbers of that.', {
         cause: error,
       });

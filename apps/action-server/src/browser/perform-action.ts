@@ -18,8 +18,8 @@ import type { Tabs } from './tabs.js';
 import { typeInto } from './type-into.js';
 import { within } from './within.js';
 
-/** Longest wait for a file that an action has begun to download; then it is told of later. Milliseconds. */
-const DOWNLOAD_MS = 20_000;
+/** Longest wait for a file that an action has begun to download, in times of the tab's patience; then it is told of later. */
+const DOWNLOAD_PATIENCE = 2.5;
 /** Longest wait for a download to begin that was announced. Milliseconds. */
 const BEGIN_MS = 5_000;
 
@@ -42,7 +42,7 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
       const told = await goTo(tab, url, signal);
       // Chromium says that there is one a moment before it says which.
       if (told === DOWNLOADED) await untilOr(() => hands.downloads.begun > 0, BEGIN_MS, signal);
-      await downloaded(hands, signal);
+      await downloaded(hands, tab, signal);
       return { text: told === '' ? 'The page is there.' : told };
     }
     case 'BrowserClickAction': {
@@ -52,7 +52,7 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
         if (!tab.page.isClosed()) await settled(tab, signal);
         return told;
       });
-      await downloaded(hands, signal);
+      await downloaded(hands, tab, signal);
       return { text };
     }
     case 'BrowserTypeAction': {
@@ -62,7 +62,7 @@ export async function performAction(hands: BrowserHands, action: BrowserAction, 
         await settled(tab, signal);
         return told;
       });
-      await downloaded(hands, signal);
+      await downloaded(hands, tab, signal);
       return { text };
     }
     case 'BrowserGetStateAction': {
@@ -113,8 +113,8 @@ async function scroll(tab: Tab, direction: 'up' | 'down', signal: AbortSignal): 
 }
 
 /** What came of a download that the action began is told with its own answer, when it does not take long. */
-function downloaded({ downloads }: BrowserHands, signal: AbortSignal): Promise<void> {
-  return untilOr(() => !downloads.areUnderWay, DOWNLOAD_MS, signal);
+function downloaded({ downloads }: BrowserHands, tab: Tab, signal: AbortSignal): Promise<void> {
+  return untilOr(() => !downloads.areUnderWay, DOWNLOAD_PATIENCE * tab.patienceMs, signal);
 }
 
 async function untilOr(holds: () => boolean, ms: number, signal: AbortSignal): Promise<void> {

@@ -30,6 +30,8 @@ export class Tab {
   #errors: string[] = [];
   #moreErrors = 0;
   #navigations = 0;
+  /** Requests for a next page that no server has answered. */
+  readonly #unanswered = new Set<Request>();
   /** Of the last addresses that it went to. `performance.now()`. */
   #moves: number[] = [];
   #session: Promise<CDPSession> | undefined;
@@ -56,11 +58,14 @@ export class Tab {
     page.on('framenavigated', (frame) => {
       if (frame !== page.mainFrame()) return;
       this.#navigations = 0;
+      this.#unanswered.clear();
       this.#leavesBy = 0;
       this.#moved();
       listener.changed();
     });
+    page.on('response', (response) => void this.#unanswered.delete(response.request()));
     page.on('requestfailed', (request) => {
+      this.#unanswered.delete(request);
       if (this.#isNavigation(request)) this.#navigations = 0;
     });
     page.on('load', () => listener.changed());
@@ -80,6 +85,11 @@ export class Tab {
   get isNavigating(): boolean {
     const now = performance.now();
     return this.#navigations > 0 || now < this.#leavesBy || now < this.#opensBy;
+  }
+
+  /** The page is to be another one, whose server has not answered. Until then Chromium keeps what it is asked of the page to itself: that is no page that hangs. */
+  get awaitsServer(): boolean {
+    return this.#unanswered.size > 0;
   }
 
   /** A new action begins: the page may ask again. */
@@ -132,6 +142,7 @@ export class Tab {
   #begins(request: Request): void {
     if (!this.#isNavigation(request)) return;
     this.#navigations += 1;
+    this.#unanswered.add(request);
     this.#leavesBy = 0;
   }
 

@@ -23,7 +23,10 @@ export class Tabs {
   /** Newest last. */
   readonly #order: Tab[] = [];
   #current: Tab | null = null;
+  /** Pages that we have asked for and not got yet; what arrives meanwhile may be one of them, or a page's own. */
   #asked = 0;
+  #arrivals: Array<{ readonly page: Page; readonly place: Place }> = [];
+  readonly #ours = new WeakSet<Page>();
   /** The tab whose first popup comes to the front: the agent pressed something in it. */
   #followed: Tab | null = null;
 
@@ -121,14 +124,21 @@ export class Tabs {
   async #newPage(place: Place): Promise<Page> {
     this.#asked += 1;
     try {
-      return await this.contexts[place].newPage();
+      const page = await this.contexts[place].newPage();
+      this.#ours.add(page);
+      return page;
     } finally {
       this.#asked -= 1;
+      if (this.#asked === 0) for (const { page, place: where } of this.#arrivals.splice(0)) this.#arrived(page, where);
     }
   }
 
   #arrived(page: Page, place: Place): void {
-    if (this.#asked > 0 || this.#order.some((tab) => tab.page === page)) return;
+    if (this.#ours.has(page) || page.isClosed()) return;
+    if (this.#asked > 0) {
+      this.#arrivals.push({ page, place });
+      return;
+    }
     if (this.#tabs.size >= MAX_TABS) {
       this.listener.notes.add(`A page opened another tab, which was closed: there are ${MAX_TABS} already.`);
       void page.close().catch(() => {});

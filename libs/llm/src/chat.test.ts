@@ -1,5 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
+import fc from 'fast-check';
 import { type ChatMessage, toWire } from './chat.js';
 
 const PICTURE = 'data:image/png;base64,AAAA';
@@ -48,5 +49,37 @@ describe('pictures of tools', () => {
     expect(text.match(/image_url":\{/g)).toHaveLength(6);
     expect(text).toContain(`${PICTURE}19`);
     expect(text).not.toContain(`${PICTURE}13"`);
+  });
+});
+
+describe('calls and their results', () => {
+  const turn = (...ids: string[]): ChatMessage[] => [
+    { role: 'assistant', content: null, toolCalls: ids.map((id) => ({ id, name: 'x', arguments: '' })) },
+    ...ids.map((id) => result(id)),
+  ];
+  interface Sent {
+    readonly tool_call_id?: string;
+    readonly tool_calls?: ReadonlyArray<{ readonly id: string; readonly function: { readonly arguments: string } }>;
+  }
+  const sent = (...messages: ChatMessage[]): Sent[] => toWire({ messages, tools: [] })['messages'] as Sent[];
+
+  /** A conversation goes on with the model of another provider, and models repeat themselves. */
+  it('belong together by ids that every provider takes and that are there once, whatever ids the model gave', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uniqueArray(fc.oneof(fc.constant('call_0'), fc.string({ maxLength: 80 })), { maxLength: 4 }), { maxLength: 5 }), (answers) => {
+        const messages = sent(...answers.flatMap((ids) => turn(...ids)));
+        const called = messages.flatMap(({ tool_calls: calls }) => (calls ?? []).map(({ id }) => id));
+        for (const id of called) expect(id).toMatch(/^[A-Za-z0-9_-]{1,40}$/);
+        expect(new Set(called).size).toBe(called.length);
+        expect(messages.flatMap(({ tool_call_id: id }) => (id === undefined ? [] : [id]))).toEqual(called);
+      }),
+    );
+  });
+
+  it('keep the ids that are good, and have JSON for arguments where the model gave none', () => {
+    const [answer, first] = sent(...turn('call_abc', 'toolu_01-x'));
+    expect(answer?.tool_calls?.map(({ id }) => id)).toEqual(['call_abc', 'toolu_01-x']);
+    expect(answer?.tool_calls?.[0]?.function.arguments).toBe('{}');
+    expect(first?.tool_call_id).toBe('call_abc');
   });
 });

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** OpenAI's chat-completions shapes, as far as Slipway reads and writes them. */
 
 export interface ToolCall {
@@ -70,6 +72,7 @@ const MAX_PICTURES = 6;
 export function toWire(request: CompletionRequest, seesPictures = false): Record<string, unknown> {
   const messages: unknown[] = [];
   const shown = seesPictures ? newestPictures(request.messages) : new Set<string>();
+  const ids = new WireIds();
   let pictures: string[] = [];
   const flush = (): void => {
     if (pictures.length > 0)
@@ -81,7 +84,7 @@ export function toWire(request: CompletionRequest, seesPictures = false): Record
   };
   for (const message of request.messages) {
     if (message.role !== 'tool') flush();
-    messages.push(onWire(message));
+    messages.push(onWire(message, ids));
     if (message.role === 'tool') pictures.push(...(message.images ?? []).filter((url) => shown.delete(url)));
   }
   flush();
@@ -92,7 +95,39 @@ function newestPictures(messages: readonly ChatMessage[]): Set<string> {
   return new Set(messages.flatMap((message) => (message.role === 'tool' ? (message.images ?? []) : [])).slice(-MAX_PICTURES));
 }
 
-function onWire(message: ChatMessage): Record<string, unknown> {
+/** Ids of calls that every provider takes. */
+const WIRE_ID = /^[A-Za-z0-9_-]{1,40}$/;
+
+/**
+ * Ids of calls as every provider takes them: those of one provider may be too long for another, of other letters, or the same in every answer, and a conversation goes on with another
+ * model. An id that is good and new stays as it is.
+ */
+class WireIds {
+  readonly #taken = new Set<string>();
+  /** Of the answer before the results. */
+  #latest = new Map<string, string>();
+
+  ofAnswer(calls: readonly ToolCall[]): ReadonlyArray<{ readonly id: string; readonly call: ToolCall }> {
+    this.#latest = new Map();
+    return calls.map((call) => {
+      let id = WIRE_ID.test(call.id) ? call.id : shortened(call.id);
+      for (let again = 1; this.#taken.has(id); again += 1) id = shortened(`${call.id} ${again}`);
+      this.#taken.add(id);
+      this.#latest.set(call.id, id);
+      return { id, call };
+    });
+  }
+
+  ofResult(id: string): string {
+    return this.#latest.get(id) ?? id;
+  }
+}
+
+function shortened(id: string): string {
+  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`;
+}
+
+function onWire(message: ChatMessage, ids: WireIds): Record<string, unknown> {
   switch (message.role) {
     case 'assistant':
       return {
@@ -100,10 +135,16 @@ function onWire(message: ChatMessage): Record<string, unknown> {
         content: message.content,
         ...(message.toolCalls.length === 0
           ? {}
-          : { tool_calls: message.toolCalls.map((call) => ({ id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } })) }),
+          : {
+              tool_calls: ids.ofAnswer(message.toolCalls).map(({ id, call }) => ({
+                id,
+                type: 'function', // A call without arguments is one with none of them: not every provider reads an empty text as that.
+                function: { name: call.name, arguments: call.arguments.trim() === '' ? '{}' : call.arguments },
+              })),
+            }),
       };
     case 'tool':
-      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
+      return { role: 'tool', tool_call_id: ids.ofResult(message.toolCallId), content: message.content };
     default:
       return { role: message.role, content: message.content };
   }

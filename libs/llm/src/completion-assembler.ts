@@ -115,7 +115,7 @@ function usageOf(usage: Record<string, unknown>): CompletionUsage {
     completionTokens: asCount(usage['completion_tokens']),
     cacheReadTokens: asCount(asRecord(usage['prompt_tokens_details'])?.['cached_tokens']),
     reasoningTokens: asCount(asRecord(usage['completion_tokens_details'])?.['reasoning_tokens']),
-    costUsd: typeof usage['cost'] === 'number' && usage['cost'] >= 0 ? usage['cost'] : null,
+    costUsd: typeof usage['cost'] === 'number' && Number.isFinite(usage['cost']) && usage['cost'] >= 0 ? usage['cost'] : null,
   };
 }
 

@@ -90,7 +90,7 @@ function manualOf(tools: readonly ToolDefinition[]): string {
 function callInWords(call: ToolCall): string {
   let values: Record<string, unknown>;
   try {
-    values = JSON.parse(call.arguments) as Record<string, unknown>;
+    values = JSON.parse(call.arguments.trim() || '{}') as Record<string, unknown>;
   } catch {
     values = { arguments: call.arguments };
   }

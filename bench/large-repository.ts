@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from '@slipway/testing';
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
 import type { Report } from './measure/report.ts';
@@ -17,6 +17,9 @@ const FOLDERS = 500;
 const FILES = 200;
 const TIMES = 3;
 const SPARSE_BYTES = 2 * 1024 ** 3;
+
+/** A connection for each: what runs in this process between two of them would outlast a kept one. */
+const dispatcher = new Agent({ pipelining: 0 });
 
 export default async function run(report: Report): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-large-'));
@@ -31,6 +34,7 @@ export default async function run(report: Report): Promise<void> {
     const url = `http://127.0.0.1:${(JSON.parse(readFileSync(listening, 'utf8')) as { port: number }).port}`;
     const ask = async (method: 'GET' | 'POST', route: string, body?: object): Promise<{ status: number; bytes: number }> => {
       const answer = await request(url + route, {
+        dispatcher,
         method,
         headers: { 'x-session-api-key': TOKEN },
         headersTimeout: 0,

@@ -68,4 +68,15 @@ describe('calls that a model makes up', () => {
     expect(outcome).toBe('finished');
     expect(messages.filter(({ role }) => role === 'assistant').map(({ content }) => content)).toEqual([null]);
   });
+
+  it('that a tool breaks on have an answer, the process is told why, and the agent goes on', async () => {
+    const faults: unknown[] = [];
+    server.use([{ toolCalls: [call('terminal', { command: 'ls' })] }, finish]);
+    const log = new MemoryLog();
+    log.say('do it');
+    const ports = testPorts(log, server, () => Promise.reject(new TypeError('undefined is not a function')));
+    expect(await runAgent({ ...ports, onFault: (fault) => void faults.push(fault) }, SETTINGS, control())).toBe('finished');
+    expect(log.events.find(({ kind }) => kind === 'AgentErrorEvent')).toMatchObject({ error: expect.stringContaining('a fault of its own') });
+    expect(faults).toEqual([expect.any(TypeError)]);
+  });
 });

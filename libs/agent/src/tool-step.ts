@@ -15,6 +15,8 @@ const STOPPED_BY_USER = 'interrupted: the user stopped the agent; the command ma
 const AT_ONCE = 4;
 /** Said of the call in which an answer ended that was too long. */
 const WAS_CUT = 'The answer was cut off there because it was too long: send less at once, such as a large file in several parts.';
+/** Said of an action whose tool has a fault of its own: the work need not end with it. */
+const BROKEN = 'The tool broke because of a fault of its own; what was asked may or may not have had its effect. Try it in another way.';
 /** Said of a confirmed action whose tool is gone. */
 const NO_TOOL = 'This action can no longer be carried out: its tool is not there any more.';
 
@@ -162,7 +164,7 @@ async function carryOut(
   return finished ? 'finished' : 'done';
 }
 
-/** What comes of an action, for the log: what the tool says, its failure whose sentence is for the model, or that a hook refused it. @throws the signal's reason when stopped, and what is nobody's answer. */
+/** What comes of an action, for the log: what the tool says, its failure whose sentence is for the model, or that a hook refused it. A fault of the tool's own is told to the log of the process too. @throws the signal's reason when stopped. */
 async function answerTo(
   ports: AgentPorts,
   settings: RunSettings,
@@ -183,8 +185,9 @@ async function answerTo(
         : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof SlipwayError)) throw error;
-    return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: error.detail };
+    if (!(error instanceof SlipwayError)) ports.onFault(error);
+    const words = error instanceof SlipwayError ? error.detail : BROKEN;
+    return { kind: 'AgentErrorEvent', source: 'agent', tool_name: about.tool_name, tool_call_id: about.tool_call_id, error: words };
   }
   const added = hooked ? await afterTool(ports, settings, event, action, observation, signal) : '';
   const brought = observation.is_error ? {} : (ports.skillsOf?.(action, ports.log.events) ?? {});

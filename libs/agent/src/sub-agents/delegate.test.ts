@@ -104,8 +104,8 @@ describe('sub-agents with names', () => {
       answersIn(request) === 0 ? call('terminal', { command: 'ls' }) : { fault: 'hang' },
     );
     const cut = new Error('the process died');
-    const dying = runAgent({ ...ports, tools: { execute: () => Promise.reject(cut) }, onFault: () => {} }, SETTINGS, stop);
-    await dying;
+    // A fault that nobody may survive ends the run as the end of the process would: without a word in the log.
+    await expect(runAgent({ ...ports, tools: { execute: () => Promise.reject(cut) } }, SETTINGS, stop)).rejects.toBe(cut);
     const known = [...namedIn(log.events).values()][0];
     const broken = eventsOfTask(log.events, known?.taskId ?? '');
     expect(unansweredActions(broken)).toHaveLength(1);

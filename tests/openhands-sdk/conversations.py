@@ -6,7 +6,9 @@ import time
 import httpx
 from openhands.sdk import LLM, Agent, Conversation, Tool
 from openhands.sdk.conversation.impl.remote_conversation import RemoteConversation
+from openhands.sdk.conversation.exceptions import ConversationRunError
 from openhands.sdk.event import Event
+from openhands.sdk.hooks import HookConfig, HookDefinition, HookMatcher
 from openhands.sdk.security.confirmation_policy import AlwaysConfirm, ConfirmRisky, NeverConfirm
 from openhands.sdk.security.llm_analyzer import LLMSecurityAnalyzer
 from openhands.sdk.workspace import RemoteWorkspace
@@ -252,6 +254,27 @@ def gone_back(sandbox, message, again):
     return told(conversation, seen, kinds=log, refused=refused)
 
 
+def hooked(sandbox, message, command):
+    """A hook that says no, as the client brings it with the start."""
+    hooks = HookConfig(pre_tool_use=[HookMatcher(matcher="terminal", hooks=[HookDefinition(command=command)])])
+    conversation, seen = converse(sandbox, hook_config=hooks)
+    conversation.send_message(message)
+    conversation.run(timeout=120)
+    kept = conversation.state.hook_config.pre_tool_use[0].hooks[0].command
+    return told(conversation, seen, classes=sorted({type(event).__name__ for event in read_log(conversation)}), kept=kept)
+
+
+def failed(sandbox, message):
+    conversation, seen = converse(sandbox)
+    conversation.send_message(message)
+    try:
+        conversation.run(timeout=120)
+        failure = None
+    except ConversationRunError as error:
+        failure = str(error)
+    return told(conversation, seen, failure=failure, classes=sorted({type(event).__name__ for event in read_log(conversation)}))
+
+
 def every_word_of_its_state(sandbox, message, secrets):
     """Each property of the state, and each method that nothing else here calls."""
     conversation, seen = converse(sandbox)
@@ -296,4 +319,4 @@ def deleted(sandbox, message):
     return {"listed": str(conversation.id) in ids, "count": count}
 
 
-SCENARIOS = {work.__name__: work for work in (with_tools, with_mcp, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, gone_back, every_word_of_its_state, deleted)}
+SCENARIOS = {work.__name__: work for work in (with_tools, with_mcp, streamed, confirmed, risky, with_secrets, forked, condensed, paused, interrupted, cut_off, named, gone_back, hooked, failed, every_word_of_its_state, deleted)}

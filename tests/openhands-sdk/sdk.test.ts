@@ -314,6 +314,31 @@ describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
     expectWhole(told);
   });
 
+  it('brings hooks that keep the agent from acting, and reads what they said', async () => {
+    const told = await sdk.run<Told & { classes: string[]; kept: string }>('hooked', {
+      sandbox: world.playing(byAnswersSoFar([terminal('touch not-made.txt'), finish()])),
+      message: 'Make it.',
+      command: 'echo "not in this house" >&2; exit 2',
+    });
+    expect(told.status).toBe('finished');
+    expect(told.classes).toContain('HookExecutionEvent');
+    expect(told.kept).toContain('not in this house');
+    expect(JSON.stringify(told.events)).toContain('not in this house');
+    await expect(readFile(path.join(world.sandbox.workspace, 'not-made.txt'))).rejects.toThrow('ENOENT');
+    expectWhole(told);
+  });
+
+  it('is told why a run ended when its model refuses', async () => {
+    const told = await sdk.run<Told & { failure: string; classes: string[] }>('failed', {
+      sandbox: world.playing(() => ({ fault: 'status', status: 401 })),
+      message: 'Go.',
+    });
+    expect(told.status).toBe('error');
+    expect(told.classes).toContain('ConversationErrorEvent');
+    expect(told.failure).toContain('model.auth');
+    expectWhole(told);
+  });
+
   it('reads every property of the state in its own classes', async () => {
     const told = await sdk.run<Told & { words: Record<string, unknown> }>('every_word_of_its_state', {
       sandbox: world.playing(byAnswersSoFar([finish()])),

@@ -1,44 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { byAnswersSoFar, type ModelTurn, textOfMessage } from '@slipway/testing';
+import { byAnswersSoFar, textOfMessage } from '@slipway/testing';
 import { expect } from 'expect';
 import { SdkRuntimeApi } from './runtime-api.ts';
 import { SdkSandbox } from './sandbox.ts';
+import { call, expectWhole, finish, kinds, statuses, type Told, terminal } from './told.ts';
 import { openhandsEnvironment, Sdk } from './world.ts';
 
 const environment = await openhandsEnvironment();
 const lack = 'lack' in environment ? `OpenHands' SDK is not tried: ${environment.lack}` : null;
 if (lack !== null) console.log(lack);
-
-interface Told {
-  readonly id: string;
-  readonly status: string;
-  readonly events: ReadonlyArray<{ id: string; kind: string; key?: string; value?: unknown; [field: string]: unknown }>;
-  readonly called_back: readonly string[];
-  /** Ids of the whole log, each event read by the SDK's classes. */
-  readonly log: readonly string[];
-}
-
-const call = (name: string, args: object, text?: string): ModelTurn => ({
-  ...(text === undefined ? {} : { text }),
-  toolCalls: [{ name, arguments: { ...args } }],
-});
-const terminal = (command: string, more: object = {}): ModelTurn => call('terminal', { command, ...more });
-const finish = (message = 'Done.'): ModelTurn => call('finish', { message });
-
-/** Kinds of events without the state, and the values of what state there was. */
-const kinds = ({ events }: Told): string[] => events.filter(({ kind }) => kind !== 'ConversationStateUpdateEvent').map(({ kind }) => kind);
-const statuses = ({ events }: Told): unknown[] => events.filter(({ key }) => key === 'execution_status').map(({ value }) => value);
-
-/** The client knows every event of the log, each once; its callback was given each once, but for what was there before it was. */
-function expectWhole(told: Told): void {
-  const ids = told.events.map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(told.log.filter((id) => !ids.includes(id))).toEqual([]);
-  expect(new Set(told.called_back).size).toBe(told.called_back.length);
-  expect(told.log.slice(1).filter((id) => !told.called_back.includes(id))).toEqual([]);
-}
 
 describe("OpenHands' SDK, unmodified", { skip: lack ?? false }, () => {
   let world: SdkSandbox;

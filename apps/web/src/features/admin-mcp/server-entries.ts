@@ -29,7 +29,7 @@ export interface ServerValues {
 
 export const EMPTY_ENTRY: Omit<Entry, 'id'> = { name: '', kind: 'text', text: '', prefix: '', secret: '', secretValue: '' };
 
-export function entriesOf(values: Readonly<Record<string, McpValue>>): Entry[] {
+function entriesOf(values: Readonly<Record<string, McpValue>>): Entry[] {
   return Object.entries(values).map(([name, value]) => ({
     ...EMPTY_ENTRY,
     id: name,

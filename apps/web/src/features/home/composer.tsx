@@ -60,7 +60,10 @@ export function Composer() {
     event?.preventDefault();
     if (create.isPending) return;
     const parsed = CreateConversation.safeParse(requestOf(draft));
-    setErrors(parsed.success ? {} : Object.fromEntries(parsed.error.issues.map((issue) => [String(issue.path[0] ?? ''), sentenceOf(issue.message)])));
+    // Of two faults of one field the first says more: that it is no address at all.
+    setErrors(
+      parsed.success ? {} : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(issue.message)])),
+    );
     if (parsed.success) return create.mutate(parsed.data);
     // Once the fields are marked, the first of them is where to type.
     requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());

@@ -1,4 +1,4 @@
-// What a sandbox spends on shells that are killed and on output without an end: processor time of action-server and of all that it runs. Needs root.
+// What a sandbox spends on shells that are killed and on output without an end: processor time of action-server and of all that it runs, in parts of one core. Needs root.
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
@@ -56,15 +56,15 @@ export default async function run(report: Report): Promise<void> {
       await repeated.stop();
       const seconds = (after.at - before.at) / 1_000;
       const perSecond = (key: keyof Usage): number => (after[key] - before[key]) / seconds;
-      report.figure({ figure: `${abuse}-server-cpu`, value: perSecond('server') / 10, unit: '% of a core' });
-      report.figure({ figure: `${abuse}-all-cpu`, value: perSecond('all') / 10, unit: '% of a core' });
-      report.figure({ figure: `${abuse}-server-sleeps`, value: perSecond('sleeps'), unit: '1/s' });
-      report.figure({ figure: `${abuse}-server-reads`, value: perSecond('reads'), unit: '1/s' });
-      if (abuse === 'killed-shells') report.figure({ figure: 'shells-started', value: (answersAfter - answersBefore) / seconds, unit: '1/s' });
+      report.figure({ figure: `${abuse}-server-cpu`, value: perSecond('server') / 10, unit: '%', n: 1 });
+      report.figure({ figure: `${abuse}-all-cpu`, value: perSecond('all') / 10, unit: '%', n: 1 });
+      report.figure({ figure: `${abuse}-server-sleeps`, value: perSecond('sleeps'), unit: '1/s', n: 1 });
+      report.figure({ figure: `${abuse}-server-reads`, value: perSecond('reads'), unit: '1/s', n: 1 });
+      if (abuse === 'killed-shells') report.figure({ figure: 'shells-started', value: (answersAfter - answersBefore) / seconds, unit: '1/s', n: 1 });
       if (abuse === 'endless-output') {
         const megabytes = (after.readBytes - before.readBytes) / 1e6;
-        report.figure({ figure: 'output-taken', value: megabytes / seconds, unit: 'MB/s' });
-        report.figure({ figure: 'server-cpu-per-MB', value: (after.server - before.server) / megabytes, unit: 'ms' });
+        report.figure({ figure: 'output-taken', value: megabytes / seconds, unit: 'MB/s', n: 1 });
+        report.figure({ figure: 'server-cpu-per-MB', value: (after.server - before.server) / megabytes, unit: 'ms', n: 1 });
       }
     } finally {
       await group.remove();

@@ -1,10 +1,21 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { notFound, SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, type RequestContext, runInContext, traceIdOf } from '@slipway/telemetry';
 import type { LiveChannels } from './live.js';
 import { serveLive } from './live-server.js';
+
+/** Largest rest of a refused body that is read and thrown away, and for how long: an end in the midst of it would overtake the answer. Bytes; milliseconds. */
+const MAX_DRAINED = 16 * 1024 * 1024;
+const DRAINED_MS = 10_000;
+
+async function drained(request: IncomingMessage, gone: AbortSignal): Promise<void> {
+  if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
+  request.resume();
+  await once(request, 'close', { signal: AbortSignal.any([gone, AbortSignal.timeout(DRAINED_MS)]) }).catch(() => undefined);
+}
 
 export interface Exchange {
   readonly request: IncomingMessage;
@@ -50,6 +61,7 @@ export function createHttpServer(routes: Routes, live: LiveChannels, { token, lo
       const body = await handler({ request, response, query: url.searchParams, signal: gone.signal });
       if (body !== undefined) send(response, 200, 'application/json', body);
     } catch (error) {
+      await drained(request, gone.signal);
       if (gone.signal.aborted) response.destroy();
       else fail(route, request, socket, response, error);
     }

@@ -43,7 +43,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
 const MAX_DRAINED = 16 * 1024 * 1024;
 
 async function drained(request: IncomingMessage): Promise<void> {
-  if (request.complete || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
+  // One that was handed on and broken off there has told of its end already.
+  if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
   request.resume();
   await once(request, 'close').catch(() => undefined);
 }

@@ -133,6 +133,16 @@ describe('a client that brings its own agent', () => {
     expect(anew).not.toContain('Count.');
   });
 
+  it('is answered at once when a large body is refused, also where another process refuses it', async () => {
+    for (const route of ['/api/file/upload', '/api/file/create_directory', '/api/conversations'])
+      for (const bytes of [3, 12]) {
+        const headers = { 'x-session-api-key': sandbox.sessionKey, 'content-type': 'application/json' };
+        const body = 'x'.repeat(bytes * 1024 * 1024);
+        const { status } = await fetch(`${sandbox.url}${route}`, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
+        expect([route, bytes, status]).toEqual([route, bytes, route === '/api/conversations' ? 413 : 400]);
+      }
+  });
+
   it('takes the log, the files and what they are changed by with it', async () => {
     const fetched = async (route: string, file: string): Promise<Response> => {
       const response = await fetch(`${sandbox.url}${route}`, { headers: { 'x-session-api-key': sandbox.sessionKey } });

@@ -26,6 +26,15 @@ export interface ConversationStatusState {
 /** Most of a failure's words that is remembered. UTF-16 code units. */
 const MAX_DETAIL = 1_000;
 
+/** As a database takes it: without NUL, and without half of a surrogate pair, where a failure's words are cut or came so. */
+function kept(detail: string): string {
+  return detail
+    .slice(0, MAX_DETAIL)
+    .replace(/[\uD800-\uDBFF]$/, '')
+    .replaceAll('\0', '\uFFFD')
+    .toWellFormed();
+}
+
 const CLEARED = { failure: null, retry: null } as const;
 
 export const INITIAL_STATUS: ConversationStatusState = { execution: 'idle', start: 'running', halt: 'none' };
@@ -57,8 +66,11 @@ export function conversationStatus(state: ConversationStatusState): Conversation
 /** The state after one more event. Events that say nothing of the status return the same object. */
 export function reduceConversationStatus(state: ConversationStatusState, event: ConversationEvent): ConversationStatusState {
   switch (event.kind) {
-    case 'PauseEvent':
-      return { ...state, halt: 'pause' };
+    case 'PauseEvent': {
+      // What was said of a failure while the agent went on is not why a person pauses it; what ended a run is still to be told.
+      const ended = state.execution === 'error' || state.execution === 'stuck';
+      return event.source === 'user' && !ended && state.failure != null ? { ...state, halt: 'pause', failure: null } : { ...state, halt: 'pause' };
+    }
     case 'InterruptEvent':
       return { ...state, halt: 'interrupt' };
     case 'ConversationStateUpdateEvent': {
@@ -79,7 +91,7 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
       }
       if (event.key === 'llm_retry') {
         const retry = LlmRetry.safeParse(event.value);
-        return retry.success ? { ...state, retry: { code: retry.data.code, detail: retry.data.detail.slice(0, MAX_DETAIL) } } : state;
+        return retry.success ? { ...state, retry: { code: retry.data.code, detail: kept(retry.data.detail) } } : state;
       }
       // A call of the model was counted: it was answered.
       if (event.key === 'stats' && state.retry != null) return { ...state, retry: null };
@@ -87,7 +99,7 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
     }
     case 'ConversationErrorEvent': {
       const code = ERROR_CODES.find((known) => known === event.code);
-      return code === undefined ? state : { ...state, failure: { code, detail: event.detail.slice(0, MAX_DETAIL) } };
+      return code === undefined ? state : { ...state, failure: { code, detail: kept(event.detail) } };
     }
     case 'SystemPromptEvent':
     case 'MessageEvent':

@@ -44,6 +44,34 @@ describe('the runtime of a conversation', () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
   });
 
+  it('can be read of a row with a code that is not known here, as another release writes it: in its words', () => {
+    const code = 'model.of-tomorrow' as never;
+    const said = { code, detail: 'As it said.' };
+    const state = stateOf(READY);
+    expect(shown({ state: { ...state, execution: 'error', failure: said } })).toMatchObject({
+      status: 'ERROR',
+      code: 'internal.unexpected',
+      cause: 'As it said.',
+    });
+    expect(shown({ state: { ...state, execution: 'paused', failure: said } })).toMatchObject({
+      status: 'STOPPED',
+      code: 'internal.unexpected',
+      cause: 'As it said.',
+    });
+    expect(shown({ state: { ...state, execution: 'running', retry: said } })).toMatchObject({ status: 'LLM_RETRY', cause: 'As it said.' });
+    const steps = [step('PREPARING_REPOSITORY', { state: 'failed', ...said })];
+    expect(shown({ startStatus: 'ERROR', steps })).toMatchObject({ status: 'ERROR', code: 'sandbox.start-failed', cause: 'As it said.' });
+  });
+
+  it('that a person paused was not stopped by what was said of a failure while it went on', () => {
+    const noted = [READY, execution('running'), error('model.unknown', 'The agent keeps the model that it has.')];
+    const pause: ConversationEvent = { ...base, source: 'user', kind: 'PauseEvent' };
+    expect(shown({ state: stateOf(...noted, pause, execution('paused')) })).toMatchObject({ status: 'STOPPED', cause: 'A person paused it.' });
+    const limit = [READY, execution('running'), error('agent.iteration-limit', 'All used.'), { ...pause, source: 'environment' as const }, execution('paused')];
+    expect(shown({ state: stateOf(...limit) })).toMatchObject({ status: 'STOPPED', code: 'agent.iteration-limit' });
+    expect(shown({ state: stateOf(...noted, execution('error'), pause) })).toMatchObject({ status: 'ERROR', cause: 'The agent keeps the model that it has.' });
+  });
+
   it('that ended says by what and what to do: of a start, of a run, of a sandbox that is gone', () => {
     const failed = { state: stateOf(update('start_task', step('ERROR'))), startStatus: 'ERROR' as const };
     const steps = [step('PREPARING_REPOSITORY', { state: 'failed', code: 'repository.private', detail: 'It asks for a password.' })];

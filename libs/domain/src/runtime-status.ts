@@ -1,4 +1,13 @@
-import { ERRORS, type ErrorCode, type RuntimeState, type RuntimeStatus, type SandboxStatus, type StartStatus, type StartStep } from '@slipway/contracts';
+import {
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type RuntimeState,
+  type RuntimeStatus,
+  type SandboxStatus,
+  type StartStatus,
+  type StartStep,
+} from '@slipway/contracts';
 import type { ConversationStatusState } from './conversation-status.js';
 
 const FAILURES: Partial<Record<ErrorCode, RuntimeStatus>> = {
@@ -46,10 +55,10 @@ export function runtimeState(row: {
   readonly sandboxStatus: SandboxStatus;
 }): RuntimeState {
   const { state, startStatus, sandboxStatus } = row;
-  const failure = state.failure ?? null;
+  const failure = state.failure == null ? null : { ...state.failure, code: knownOf(state.failure.code, 'internal.unexpected') };
   if (state.start === 'failed' || startStatus === 'ERROR') {
     const step = row.steps.findLast((each) => each.state === 'failed');
-    return failed(step?.code ?? 'sandbox.start-failed', step?.detail);
+    return failed(knownOf(step?.code, 'sandbox.start-failed'), step?.detail);
   }
   if (state.execution === 'error' || state.execution === 'stuck')
     return failed(failure?.code ?? (state.execution === 'stuck' ? 'agent.stuck' : 'internal.unexpected'), failure?.detail);
@@ -60,8 +69,13 @@ export function runtimeState(row: {
   if (sandboxStatus === 'MISSING' || sandboxStatus === 'ERROR') return failed('sandbox.unreachable', 'The sandbox is gone or does not answer.');
   if (sandboxStatus === 'PAUSED') return { status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.', nextStep: GO_ON };
   if (state.halt !== 'none') return stopped(state.halt);
-  if (state.retry != null) return { status: 'LLM_RETRY', code: state.retry.code, cause: state.retry.detail };
+  if (state.retry != null) return { status: 'LLM_RETRY', code: knownOf(state.retry.code, 'model.unavailable'), cause: state.retry.detail };
   return { status: 'READY' };
+}
+
+/** Rows outlive releases, and other replicas write them: a code that is not known here is told in its words alone. */
+function knownOf(code: string | undefined, otherwise: ErrorCode): ErrorCode {
+  return ERROR_CODES.find((known) => known === code) ?? otherwise;
 }
 
 function failed(code: ErrorCode, detail: string | undefined): RuntimeState {

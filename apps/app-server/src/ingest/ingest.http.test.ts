@@ -145,6 +145,30 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(page).toContain('\\u0000\\ud800');
   });
 
+  it('takes failures in any words: half a character and NUL in them hold up no log, and are shown as what they are not', async () => {
+    const id = await started();
+    const words = ['\u0000 of a provider', `half \ud83d`, `${'a'.repeat(999)}😀`];
+    const said = { timestamp: '2026-01-01T00:00:00Z', source: 'environment' } as const;
+    const events: ConversationEvent[] = words.flatMap((detail) => [
+      { ...said, id: randomUUID(), kind: 'ConversationErrorEvent', code: 'model.unavailable', detail },
+      {
+        ...said,
+        id: randomUUID(),
+        kind: 'ConversationStateUpdateEvent',
+        key: 'llm_retry',
+        value: { code: 'model.unavailable', detail, attempt: 1, wait_ms: 1 },
+      },
+    ]);
+    const answer = await app.ingest(
+      person,
+      id,
+      events.map((event, index) => ({ producerSeq: index + 1, event })),
+    );
+    expect(answer).toMatchObject({ status: 200, body: { head: events.length } });
+    const { rows } = await app.owner.query('SELECT status_state FROM app.conversation WHERE id = $1', [id]);
+    expect(rows[0].status_state).toMatchObject({ failure: { detail: 'a'.repeat(999) }, retry: { detail: 'a'.repeat(999) } });
+  });
+
   it('refuses what is no batch: 400, 401, 404, 413', async () => {
     const id = await started();
     const token = await app.token(person, id);

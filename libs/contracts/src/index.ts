@@ -359,6 +359,8 @@ export {
   Unsubscribe,
 } from './realtime.js';
 export {
+  BRIEF_SESSION_PREFIX,
+  BRIEF_SESSION_SECONDS,
   FleetSandbox,
   ORG_HEADER,
   POD_STATUSES,

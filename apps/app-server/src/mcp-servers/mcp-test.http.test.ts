@@ -37,7 +37,7 @@ class Peers {
   }
 
   whats(): string[] {
-    return this.asked.map(({ what }) => what.replace(/mcp-test-[0-9a-f-]{36}/, 'mcp-test'));
+    return this.asked.map(({ what }) => what.replace(/slipway-brief-mcp-test-[0-9a-f-]{36}/, 'mcp-test'));
   }
 
   private async answer(request: IncomingMessage): Promise<{ status: number; body: object } | 'hang'> {

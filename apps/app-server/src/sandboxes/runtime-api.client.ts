@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ERROR_CODES, ORG_HEADER, Problem, Runtime, RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
+import { BRIEF_SESSION_PREFIX, ERROR_CODES, ORG_HEADER, Problem, Runtime, RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import type { z } from 'zod';
@@ -26,14 +26,15 @@ export class RuntimeApiClient {
 
   /**
    * A sandbox for a while, that is nobody's conversation. It is given back when `work` has ended, however that ended.
-   * @param signal bounds the whole: the start, and what `work` does with it.
+   * @param name of what it is for, unlike any other. @param signal bounds its start; `work` bounds itself, within `BRIEF_SESSION_SECONDS`.
    * @throws SlipwayError `sandbox.no-capacity`, `sandbox.quota`, `sandbox.start-failed`, `service.unavailable`; what `work` throws.
    */
-  async borrow<T>(orgId: string, sessionId: string, signal: AbortSignal, work: (runtime: Runtime) => Promise<T>): Promise<T> {
+  async borrow<T>(orgId: string, name: string, signal: AbortSignal, work: (runtime: Runtime) => Promise<T>): Promise<T> {
+    const sessionId = `${BRIEF_SESSION_PREFIX}${name}`;
     try {
       return await work(await this.running(orgId, sessionId, signal));
     } finally {
-      // Asked for by its session: a start whose answer was lost may have made one all the same.
+      // Asked for by its session: a start whose answer was lost may have made one all the same. What is not given back now, runtime-api ends later.
       await this.giveBack(orgId, sessionId).catch(() => {});
     }
   }

@@ -156,6 +156,21 @@ export function failStranded(db: SqlPool): Promise<void> {
   });
 }
 
+/** Claims of sessions whose ids begin with `prefix`, older than `seconds`. Found through their slots, as those that are overdue. */
+export function briefClaims(db: SqlPool, prefix: string, seconds: number): Promise<Array<Pick<ActiveClaim, 'orgId' | 'claimId'>>> {
+  return asSystem(db, 'slipway_runtime_system', 'reaper looks for brief sessions that were not ended', async (client) => {
+    const { rows } = await client.query<Pick<ActiveClaim, 'orgId' | 'claimId'>>({
+      name: 'brief_claims',
+      text: `SELECT c.org_id AS "orgId", c.claim_id AS "claimId"
+             FROM runtime.pool p JOIN runtime.slot s ON s.pool_id = p.pool_id AND s.state IN ('bound', 'active') AND s.state <> 'gone'
+               JOIN runtime.claim c ON c.claim_id = s.claim_id AND c.ended_at IS NULL
+             WHERE starts_with(c.session_id, $1) AND c.created_at < now() - $2 * interval '1 second'`,
+      values: [prefix, seconds],
+    });
+    return rows;
+  });
+}
+
 /** An active claim and where its sandbox answers. */
 export interface ActiveClaim {
   readonly orgId: string;

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { BRIEF_SESSION_PREFIX } from '@slipway/contracts';
 import { FarmBackend } from '@slipway/sandbox/testing';
 import { expect } from 'expect';
 import { PoolWorld } from '../testing/pool-world.js';
@@ -92,6 +93,23 @@ describe('the reaper', () => {
     expect(await session()).toEqual({ status: 'paused', detail: 'paused: it has run for 1 hour, which is the longest', workspace });
     await world.run({ kind: 'fill', crashAt: null });
     expect(await world.run({ kind: 'resume', org: 'org_a', session: 's', crashAt: null })).toMatchObject({ result: 'answered', status: 'running' });
+  });
+
+  it('ends a session that was for a moment and that nobody has ended, with nothing kept of it, and no other of its age', async () => {
+    const limits = new SessionLimits(context, { idleSeconds: null, maxAgeSeconds: 86_400 });
+    await world.run({ kind: 'start', org: 'org_b', session: `${BRIEF_SESSION_PREFIX}test`, body: 'x', crashAt: null });
+    await world.quiet();
+    expect(await limits.pass(signal)).toBe(0);
+    await world.owner.query(`UPDATE runtime.claim SET created_at = now() - interval '601 seconds'`);
+    expect(await limits.pass(signal)).toBe(1);
+    const { rows } = await world.owner.query('SELECT org_id, status, status_detail FROM runtime.session ORDER BY org_id');
+    expect(rows).toMatchObject([
+      { org_id: 'org_a', status: 'running' },
+      { org_id: 'org_b', status: 'stopped', status_detail: 'ended: it was for a moment, and nobody ended it within 10 minutes' },
+    ]);
+    expect(await states()).toContain('releasing');
+    const { rows: used } = await world.owner.query(`SELECT in_use FROM runtime.org_usage WHERE org_id = 'org_b'`);
+    expect(used).toEqual([{ in_use: 0 }]);
   });
 
   it('pauses a session whose agent says that it has nothing to do, and none whose agent does not say', async () => {

@@ -1,8 +1,9 @@
+import { BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS } from '@slipway/contracts';
 import { sandboxRequest } from '@slipway/sandbox';
 import { releaseClaim } from '../runtimes/runtimes.queries.js';
 import { inParallel } from './in-parallel.js';
 import type { PoolContext } from './pool-context.js';
-import { type ActiveClaim, claimsOlderThan } from './reaper.queries.js';
+import { type ActiveClaim, briefClaims, claimsOlderThan } from './reaper.queries.js';
 
 export interface SessionLimitOptions {
   /** A session whose agent-server has had nothing to do for so long is paused; `null`: none is. Seconds. */
@@ -19,6 +20,7 @@ const ASK_TIMEOUT_MS = 2_000;
 /**
  * Pauses sessions that nobody uses, and those that have run for too long: the workspace is kept, and the next /resume or /start goes on with it.
  * For callers that never say that they have finished. Slipway's worker pauses its own conversations, long before.
+ * Brief sessions, which their callers end themselves, are ended when they outlive the longest that they may take: nobody comes back for their workspaces.
  */
 export class SessionLimits {
   constructor(
@@ -26,20 +28,32 @@ export class SessionLimits {
     private readonly options: SessionLimitOptions,
   ) {}
 
-  /** @returns how many sessions it paused. */
+  /** @returns how many sessions it paused or ended. */
   async pass(signal: AbortSignal): Promise<number> {
     const { idleSeconds, maxAgeSeconds } = this.options;
     const atLeast = Math.min(maxAgeSeconds, idleSeconds ?? maxAgeSeconds);
-    let paused = 0;
+    let over = await this.endBrief();
     for (let after = ''; !signal.aborted; ) {
       const page = await claimsOlderThan(this.context.db, atLeast, after, PAGE);
       const ended = await inParallel(page, ASKED_AT_ONCE, (claim) => this.judge(claim, signal));
-      paused += ended.filter(Boolean).length;
+      over += ended.filter(Boolean).length;
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       after = last.claimId;
     }
-    return paused;
+    return over;
+  }
+
+  private async endBrief(): Promise<number> {
+    const { db, logger } = this.context;
+    const detail = `ended: it was for a moment, and nobody ended it within ${inWords(BRIEF_SESSION_SECONDS)}`;
+    const claims = await briefClaims(db, BRIEF_SESSION_PREFIX, BRIEF_SESSION_SECONDS);
+    const ended = await inParallel(claims, ASKED_AT_ONCE, async ({ orgId, claimId }) => {
+      const done = await releaseClaim(db, orgId, claimId, { only: 'bound-or-active', end: 'released', session: 'stopped', detail });
+      if (done) logger.info({ claim_id: claimId, org_id: orgId }, detail);
+      return done;
+    });
+    return ended.filter(Boolean).length;
   }
 
   private async judge(claim: ActiveClaim, signal: AbortSignal): Promise<boolean> {

@@ -13,6 +13,6 @@ export {
 export { CUT_OFF } from './completion-assembler.js';
 export { LLM, type LlmConfig, preloadLlm } from './llm.js';
 export { modelErrorOf, retryAfterSeconds } from './model-errors.js';
-export { type CountedTokens, costUsd, factsOf, priceOf, pricesFor } from './pricing.js';
+export { type CountedTokens, costUsd, factsOf, PRICE_HEADER, priceOf, priceSaid, pricesFor } from './pricing.js';
 export { LlmRegistry, type LlmUsage } from './registry.js';
 export { MAX_LINE_BYTES, readServerSentEvents } from './server-sent-events.js';

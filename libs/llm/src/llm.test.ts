@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type ModelServer, type ModelTurn, startModelServer, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { CompletionDelta } from './chat.js';
 import { LLM } from './llm.js';
+import { PRICE_HEADER } from './pricing.js';
 
 const request = { messages: [{ role: 'user' as const, content: 'hello' }], tools: [] };
 
@@ -52,6 +56,26 @@ describe('the model client', () => {
     expect(model.total).toMatchObject({ calls: 1, promptTokens: completion.usage.promptTokens });
     expect(server.requests.at(-1)?.headers).toMatchObject({ traceparent: '00-t-s-01', authorization: 'Bearer sk-test' });
     expect(server.requests.at(-1)?.body).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+  });
+
+  it('knows what a stream costs by the price at its head, of a model that no list has; by its own word where it says one', async () => {
+    let usage: Record<string, unknown> = { prompt_tokens: 1_000, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 400 } };
+    const gateway = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', [PRICE_HEADER]: '{"input":10,"cachedInput":1,"output":20}' });
+      response.end(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'ok' }, finish_reason: 'stop' }], usage })}\n\ndata: [DONE]\n\n`);
+    });
+    gateway.listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    try {
+      const model = new LLM({ baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, apiKey: null, model: 'own/model', idleTimeoutMs: 5_000 });
+      const signal = AbortSignal.timeout(10_000);
+      expect((await model.complete(request, { signal })).usage.costUsd).toBeCloseTo(0.0084, 12);
+      usage = { ...usage, cost: 0.5 };
+      expect((await model.complete(request, { signal })).usage.costUsd).toBe(0.5);
+      expect(model.total.costUsd).toBeCloseTo(0.5084, 12);
+    } finally {
+      gateway.close();
+    }
   });
 
   const failures: ReadonlyArray<readonly [string, ModelTurn, string]> = [

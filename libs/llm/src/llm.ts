@@ -4,7 +4,7 @@ import type { Agent } from 'undici';
 import { type Completion, type CompletionOptions, type CompletionRequest, type CompletionUsage, toWire } from './chat.js';
 import { asRecord, CompletionAssembler } from './completion-assembler.js';
 import { modelErrorOf } from './model-errors.js';
-import { factsOf } from './pricing.js';
+import { costUsd, factsOf, PRICE_HEADER, priceSaid } from './pricing.js';
 import { withCallFromWords, withoutCallInDeltas, withToolsInWords } from './prompted-tools.js';
 import { readServerSentEvents } from './server-sent-events.js';
 
@@ -111,11 +111,12 @@ export class LLM {
       timer.refresh();
       const body: AsyncIterable<Uint8Array> = response.body ?? emptyBody();
       if (!response.ok) throw modelErrorOf(response.status, errorFields(await readUpTo(body, MAX_ERROR_BYTES)), response.headers.get('retry-after'));
-      const completion = await assemble(
+      const said = await assemble(
         touching(body, () => timer.refresh()),
         response.headers.get('content-type') ?? '',
         options,
       );
+      const completion = { ...said, usage: withCost(said.usage, response.headers.get(PRICE_HEADER)) };
       this.count(completion.usage);
       return completion;
     } catch (error) {
@@ -143,6 +144,12 @@ export class LLM {
       costUsd: usage.costUsd === null ? this.used.costUsd : (this.used.costUsd ?? 0) + usage.costUsd,
     };
   }
+}
+
+/** What the answer itself says it costs; else what it comes to at the price that its gateway counts by. */
+function withCost(usage: CompletionUsage, header: string | null): CompletionUsage {
+  const price = usage.costUsd === null ? priceSaid(header) : null;
+  return price === null ? usage : { ...usage, costUsd: costUsd(price, { ...usage, cachedTokens: usage.cacheReadTokens }) };
 }
 
 /** A stream of chunks, or (from servers that do not stream) one whole completion. */

@@ -1,7 +1,7 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import { MODEL_LISTS } from './catalogue.js';
-import { costUsd, factsOf, priceOf } from './pricing.js';
+import { costUsd, factsOf, priceOf, priceSaid } from './pricing.js';
 
 describe('priceOf', () => {
   it('knows a model under a provider prefix, a date and a dotted version', () => {
@@ -25,6 +25,26 @@ describe('priceOf', () => {
       }
     }
     expect(factsOf('anthropic/claude-opus-5')).toMatchObject({ contextWindow: 1_000_000, maxOutput: 128_000 });
+  });
+});
+
+describe('priceSaid', () => {
+  it('is what a gateway says, with its tiers, and nothing that could not be counted with', () => {
+    const price = { input: 1, cachedInput: 0.1, output: 2, tiers: [{ abovePromptTokens: 10, input: 2, cachedInput: 0.2, output: 4 }] };
+    expect(priceSaid(JSON.stringify(price))).toEqual(price);
+    const wrong = [
+      null,
+      '',
+      'free',
+      'null',
+      '[]',
+      '{}',
+      '{"input":1,"cachedInput":1}',
+      '{"input":-1,"cachedInput":0,"output":0}',
+      '{"input":"1","cachedInput":0,"output":0}',
+    ];
+    const tiers = ['{"input":1,"cachedInput":1,"output":1,"tiers":[{}]}', '{"input":1,"cachedInput":1,"output":1,"tiers":{}}'];
+    for (const header of [...wrong, ...tiers, `${' '.repeat(5_000)}${JSON.stringify(price)}`]) expect(priceSaid(header)).toBeNull();
   });
 });
 

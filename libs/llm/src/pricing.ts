@@ -19,6 +19,31 @@ export function priceOf(model: string): ModelPrice | null {
   return factsOf(model)?.price ?? null;
 }
 
+/** In which llm-gateway says, at the head of a stream, the price by which it counts the call: `ModelPrice` as JSON, USD for a million tokens. */
+export const PRICE_HEADER = 'x-slipway-price';
+/** Longest price that is read. Characters. */
+const MAX_PRICE = 4_096;
+
+/** The price of a call as its gateway says it; `null` when it says none, or nothing that can be counted with: a wrong cost would be believed. */
+export function priceSaid(header: string | null): ModelPrice | null {
+  if (header === null || header.length > MAX_PRICE) return null;
+  try {
+    const price = JSON.parse(header) as ModelPrice;
+    const tiers = price.tiers ?? [];
+    return isPrice(price) && Array.isArray(tiers) && tiers.every((tier) => isPrice(tier) && isAmount(tier.abovePromptTokens)) ? price : null;
+  } catch {
+    return null;
+  }
+}
+
+function isPrice({ input, cachedInput, cacheWrite = 0, cacheWriteHour = 0, output }: TokenPrices): boolean {
+  return [input, cachedInput, cacheWrite, cacheWriteHour, output].every(isAmount);
+}
+
+function isAmount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
 /** `cachedTokens` and `cacheWriteTokens` are parts of `promptTokens`, `cacheWriteHourTokens` of `cacheWriteTokens`; reasoning is part of `completionTokens`. */
 export interface CountedTokens {
   readonly promptTokens: number;

@@ -41,7 +41,8 @@ export type Outcome =
 export class Call {
   private readonly startedAt: Date;
   private readonly began = performance.now();
-  private price: ModelPrice | null = null;
+  /** Of the deployment that is asked. */
+  price: ModelPrice | null = null;
   private deployment: string | null = null;
   private attempts = 0;
   private firstByteMs: number | null = null;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type ModelPrice, PRICE_HEADER } from '@slipway/llm';
 import { type DialectError, errorFrame, errorOf } from '../dialects/errors.js';
 import type { Answer, Dialect } from '../dialects/exchange.js';
 import type { Capture } from './capture.js';
@@ -16,13 +17,14 @@ export class CallerAnswer {
     private readonly capture: Capture | null,
   ) {}
 
-  /** The head of a stream. */
-  open(contentType: string): void {
+  /** The head of a stream. What it comes to is known at its end only, so the caller is told by what it is counted. @param price `null`: nobody knows. */
+  open(contentType: string, price: ModelPrice | null): void {
     this.response.writeHead(200, {
       'x-request-id': this.requestId,
       'content-type': contentType,
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
+      ...(price === null ? {} : { [PRICE_HEADER]: JSON.stringify(price) }),
       ...this.headers,
     });
   }

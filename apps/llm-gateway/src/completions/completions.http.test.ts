@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { after, before, describe, it } from 'node:test';
+import { PRICE_HEADER, priceOf, priceSaid } from '@slipway/llm';
 import { type ModelFault, startModelServer, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { MODEL, PROVIDER_KEY, startTestGateway, type TestGateway } from '../test-gateway.js';
@@ -69,6 +70,8 @@ describe('200', () => {
       test.model.use(() => ({ text: 'Grüße 🎈 '.repeat(20), toolCalls: [{ name: 'terminal', arguments: { command: 'ls' }, id: 'call_1' }], chunkLength }));
       const response = await test.post(PATH, streamed, key);
       expect(response.headers.get('content-type')).toBe('text/event-stream');
+      // What it comes to is known at its end only: the caller counts by the price at its head.
+      expect(priceSaid(response.headers.get(PRICE_HEADER))).toEqual(priceOf('gpt-4o'));
       const body = await response.text();
       const sent = test.model.requests.at(-1)?.body ?? {};
       expect(withoutId(body)).toBe(withoutId(await direct(sent)));

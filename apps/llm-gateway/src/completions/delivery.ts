@@ -199,7 +199,7 @@ export class Delivery {
 
   private open(answer: Answer): void {
     this.opened = true;
-    this.caller.open(answer.contentType);
+    this.caller.open(answer.contentType, this.call.price);
   }
 
   private write(piece: Buffer, controller: Dispatcher.DispatchController): void {

@@ -53,7 +53,7 @@ export class DemoCall {
       this.call.settle({ status: 'ok', usage: this.demo.usage, source: 'reported' });
       return;
     }
-    this.caller.open(this.answer?.contentType ?? 'text/event-stream');
+    this.caller.open(this.answer?.contentType ?? 'text/event-stream', DEMO_DEPLOYMENT.price);
     this.response.once('close', this.onCallerGone);
     this.options.signal.addEventListener('abort', this.onShutdown, { once: true });
     this.pump(this.demo.frames());

@@ -33,7 +33,7 @@ def cloud(api, message, secret):
     workspace = open_cloud(api, keep_alive=True)
     sandbox = workspace._sandbox_id
     home = workspace.execute_command("pwd").stdout.strip()
-    workspace.execute_command(f"echo kept > {home}/kept.txt")
+    workspace.execute_command("echo kept > kept.txt")
     up = state_of(workspace, sandbox)
     llm = workspace.get_llm()
     secrets = workspace.get_secrets(names=[secret])
@@ -56,11 +56,13 @@ def cloud(api, message, secret):
         workspace._send_api_request("POST", f"{workspace.cloud_api_url}/api/v1/sandboxes/{sandbox}/pause")
     until("the pause", lambda: state_of(workspace, sandbox)[0] == "PAUSED")
     told["paused"] = state_of(workspace, sandbox)
+    # It is told as paused once that is wanted; what is resumed before it is given back may be seen running until then.
+    until("nobody is let in", lambda: workspace.client.get("/server_info").status_code != 200)
     workspace.resume()
-    told["resumed"] = [state_of(workspace, sandbox), workspace.execute_command(f"cat {home}/kept.txt").stdout]
+    told["resumed"] = [state_of(workspace, sandbox), workspace.execute_command("cat kept.txt").stdout]
 
     other = open_cloud(api, sandbox_id=sandbox)
-    told["attached"] = [other.host == workspace.host, other.execute_command(f"cat {home}/kept.txt").stdout]
+    told["attached"] = [other.host == workspace.host, other.execute_command("cat kept.txt").stdout]
     other.cleanup()
     told["deleted"] = state_of(workspace, sandbox)
     try:

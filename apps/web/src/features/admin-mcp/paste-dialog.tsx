@@ -2,12 +2,13 @@
 import type { McpServer } from '@slipway/contracts';
 import { Badge, Button, Dialog, Field, Notice, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useSession } from '../session/me.ts';
 import { type PastedServer, readPasted } from './pasted-servers.ts';
 import { KINDS } from './server-words.ts';
+import { useKeptSecrets } from './use-kept-secrets.ts';
 import { useSecretNames } from './use-secret-names.ts';
 
 const EXAMPLE = `{
@@ -41,12 +42,12 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
   const [text, setText] = useState('');
   /** What came of each that was sent: `null` for added, else why not. */
   const [sent, setSent] = useState<ReadonlyMap<string, string | null>>(new Map());
-  const kept = useRef(new Set<string>());
+  const kept = useKeptSecrets();
   // As it was when this was opened: what is added meanwhile is no reason against itself.
   const [names] = useState(() => new Set(servers.map(({ name }) => name)));
   const pasted = useMemo(
-    () => (text.trim() === '' ? null : readPasted(text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.current.has(name))) })),
-    [text, names, secretNames],
+    () => (text.trim() === '' ? null : readPasted(text, { servers: names, secrets: new Set(secretNames.filter((name) => !kept.has(name))) })),
+    [text, names, secretNames, kept],
   );
   const found = pasted !== null && 'servers' in pasted ? pasted.servers : [];
   const open = found.filter(({ name, server }) => server !== null && sent.get(name) !== null);
@@ -58,14 +59,7 @@ function Paste({ servers, onClose, onAdded }: { servers: readonly McpServer[]; o
       for (const { name, server, secrets } of open) {
         if (server === null) continue;
         try {
-          for (const secret of secrets) {
-            if (kept.current.has(secret.name)) continue;
-            await api.createSecret({
-              org: org.id,
-              body: { ...secret, kind: 'variable', scope: 'org', description: `Of the MCP server ${name}`.slice(0, 500) },
-            });
-            kept.current.add(secret.name);
-          }
+          await kept.keep(secrets, name);
           await api.createMcpServer({ org: org.id, body: server });
           outcomes.set(name, null);
         } catch (error) {

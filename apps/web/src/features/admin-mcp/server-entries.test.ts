@@ -27,6 +27,10 @@ describe('the form of an MCP server', () => {
   it('refuses rows of which one would be lost, and secrets without a name or a value', () => {
     expect(faults([entry({ name: 'A', text: '1' }), entry({ name: 'a', text: '2' })])).toEqual([['entries', 'a is there twice']]);
     expect(faults([entry({ text: '1' })])).toEqual([['entries', 'one of them has no name']]);
+    const one = { kind: 'fresh', secret: 'ONE' } as const;
+    expect(faults([entry({ ...one, name: 'A', secretValue: '1' }), entry({ ...one, name: 'B', secretValue: '2' })])).toEqual([
+      ['entries', 'B: another row keeps its secret under the same name'],
+    ]);
     expect(faults([entry({ name: 'A', kind: 'secret' })])).toEqual([['entries', 'A: choose a secret']]);
     expect(faults([entry({ name: 'A', kind: 'fresh', secret: 'PATH', secretValue: 'x' })])?.[0]?.[1]).toContain('is a name that the shell');
     expect(faults([entry({ name: 'A', kind: 'fresh', secret: 'FINE' })])).toEqual([['entries', 'A: give the secret its value']]);

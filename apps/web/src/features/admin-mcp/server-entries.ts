@@ -58,6 +58,7 @@ export function freshSecrets({ name: server, entries }: ServerValues): Array<{ n
 function faultsOf({ name: server, entries }: ServerValues): string[] {
   const faults: string[] = [];
   const seen = new Set<string>();
+  const fresh = new Set<string>();
   for (const entry of entries) {
     if (isBlank(entry)) continue;
     const name = entry.name.trim();
@@ -67,6 +68,8 @@ function faultsOf({ name: server, entries }: ServerValues): string[] {
     if (entry.kind === 'secret' && entry.secret === '') faults.push(`${name}: choose a secret`);
     if (entry.kind !== 'fresh') continue;
     const secret = SecretName.safeParse(nameOfSecret(server, entry));
+    if (fresh.has(nameOfSecret(server, entry))) faults.push(`${name}: another row keeps its secret under the same name`);
+    fresh.add(nameOfSecret(server, entry));
     if (!secret.success) faults.push(`${name}: the name of the secret ${secret.error.issues[0]?.message ?? 'is wrong'}`);
     if (!SecretValue.safeParse(entry.secretValue).success) faults.push(`${name}: give the secret its value`);
   }

@@ -1,7 +1,6 @@
 'use client';
 import type { CreateMcpServer, McpServer, UpdateMcpServer } from '@slipway/contracts';
 import { Button, Checkbox, Dialog, Field, Input, Select, Textarea } from '@slipway/ui';
-import { useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
@@ -9,6 +8,7 @@ import { useSession } from '../session/me.ts';
 import { EntriesField } from './entries-field.tsx';
 import { ChangedServer, freshSecrets, NewServer, type ServerValues, valuesOf } from './server-entries.ts';
 import { KIND_OPTIONS } from './server-words.ts';
+import { useKeptSecrets } from './use-kept-secrets.ts';
 import { useSecretNames } from './use-secret-names.ts';
 
 interface Given {
@@ -34,18 +34,13 @@ export function ServerDialog(given: Given) {
 function ServerForm({ server, onClose, onDone }: Given) {
   const { org } = useSession();
   const secretNames = useSecretNames();
-  /** Kept by an attempt whose server was refused: the next one does not keep them again. */
-  const kept = useRef(new Set<string>());
+  const kept = useKeptSecrets();
   const form = useForm<ServerValues, typeof NewServer | typeof ChangedServer, McpServer>({
     initial: valuesOf(server),
     schema: server === null ? NewServer : ChangedServer,
     requestOf: (values) => values,
     send: async (body) => {
-      for (const { name, value } of freshSecrets(form.values)) {
-        if (kept.current.has(name)) continue;
-        await api.createSecret({ org: org.id, body: { name, value, kind: 'variable', scope: 'org', description: `Of the MCP server ${form.values.name}` } });
-        kept.current.add(name);
-      }
+      await kept.keep(freshSecrets(form.values), form.values.name);
       return server === null
         ? api.createMcpServer({ org: org.id, body: body as CreateMcpServer })
         : api.updateMcpServer({ org: org.id, server: server.id, body: body as UpdateMcpServer });

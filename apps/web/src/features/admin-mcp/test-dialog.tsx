@@ -53,8 +53,9 @@ function Outcome({ of: result }: { of: McpServerTest }) {
       {count === 0 ? null : (
         <ScrollBox label="Its tools" className="max-h-64 overflow-auto rounded-md border border-line">
           <ul className="divide-y divide-line">
-            {result.tools.map((tool) => (
-              <li key={tool} className="px-3 py-1.5 font-mono text-sm break-all">
+            {result.tools.map((tool, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a server may give two tools one name, and the list never changes
+              <li key={index} className="px-3 py-1.5 font-mono text-sm break-all">
                 {tool}
               </li>
             ))}

@@ -268,7 +268,10 @@ export const operationsOfOpenHands: readonly OpenHandsOperation[] = [
     ['POST', '/api/conversations/{conversation_id}/switch_acp_model'],
     ['POST', '/api/acp/models'],
   ),
-  ...rows('not-here', 'Sub-agents are started by the agent itself, with its tools task and delegate.', ['POST', '/api/conversations/{conversation_id}/children']),
+  ...rows('not-here', 'Sub-agents are started by the agent itself, with its tools task and delegate.', [
+    'POST',
+    '/api/conversations/{conversation_id}/children',
+  ]),
   ...rows(
     'not-here',
     'Skills are files of the project; nothing is installed into the sandbox.',

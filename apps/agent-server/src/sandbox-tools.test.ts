@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -52,6 +53,26 @@ describe('the tools that run in the sandbox', () => {
     expect(offered).toContain('terminal');
     expect(offered).not.toContain('execute_ipython_cell');
     expect(offered?.filter((name) => name.startsWith('browser_'))).toEqual([]);
+    await app.close();
+    await sandbox.close();
+  });
+
+  it('merge a draft into a file with the model of the conversation, which counts the call apart', async () => {
+    await begin(process.env['PATH'] ?? '');
+    const file = path.join(sandbox.workspace, 'list.txt');
+    await writeFile(file, 'one\ntwo\nthree\n');
+    const app = await done([
+      call('edit_file', { path: file, content: '... existing code ...\nTWO\n... existing code ...', start: 1, end: 3 }),
+      { text: '```\none\nTWO\nthree\n```' },
+      { text: 'Done.' },
+    ]);
+    expect(readFileSync(file, 'utf8')).toBe('one\nTWO\nthree\n');
+    expect(app.events.find((event) => event.kind === 'ObservationEvent')).toMatchObject({
+      tool_name: 'edit_file',
+      observation: { kind: 'FileEditObservation', is_error: false, path: file, old_content: 'one\ntwo\nthree', new_content: 'one\nTWO\nthree' },
+    });
+    const stats = app.events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'stats');
+    expect(stats).toMatchObject({ value: { usage_to_metrics: { agent: {}, edit: {} } } });
     await app.close();
     await sandbox.close();
   });

@@ -21,6 +21,6 @@ export { taskTool } from './sub-agents/task-tool.js';
 export { systemPrompt } from './system-prompt.js';
 export { type McpCall, mcpTool } from './tools/mcp.js';
 export { PLANNING, planningTools } from './tools/planning-file-editor.js';
-export { OPTIONAL_TOOLS, STANDARD_TOOLS } from './tools/standard-tools.js';
+export { STANDARD_TOOLS } from './tools/standard-tools.js';
 export { define, type Observation, type OwnToolContext, type Tool } from './tools/tool.js';
 export { type ComingTools, Toolbox } from './tools/toolbox.js';

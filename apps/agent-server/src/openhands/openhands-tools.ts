@@ -1,4 +1,4 @@
-import { OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
+import { STANDARD_TOOLS, type Tool } from '@slipway/agent';
 import type { StartConversationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { ACTION_FIELDS } from './openhands-fields.js';
@@ -18,7 +18,7 @@ export function toolsOf(agent: StartConversationRequest['agent'], known: readonl
   if (!Array.isArray(tools)) return known;
   const names = tools.map((tool: unknown) => String((tool as { name?: unknown } | null)?.name));
   const defaults = (Array.isArray(classes) ? classes : DEFAULT_CLASSES).map(String);
-  return [...known, ...OPTIONAL_TOOLS].filter((tool) => {
+  return known.filter((tool) => {
     const { name } = tool.definition;
     return (
       names.some((wanted) => wanted === name || tool.aliases?.includes(wanted) === true || SETS[wanted]?.test(name) === true) ||

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AgentPorts, type ComingTools, mcpTool, OPTIONAL_TOOLS, STANDARD_TOOLS, type Tool } from '@slipway/agent';
+import { type AgentPorts, type ComingTools, mcpTool, STANDARD_TOOLS, type Tool } from '@slipway/agent';
 import {
   MAX_TOOL_NAME,
   type MCPToolObservation,
@@ -189,9 +189,7 @@ export class McpServers implements ComingTools {
   /** Resolves when what is to be said of it is in the log. */
   private async take(watch: Watch, { servers, tools }: McpToolsResponse): Promise<void> {
     const taken = new Set(
-      [...STANDARD_TOOLS, ...OPTIONAL_TOOLS]
-        .flatMap(({ definition, aliases }) => [definition.name, ...(aliases ?? [])])
-        .concat('task', 'delegate', 'invoke_skill'),
+      STANDARD_TOOLS.flatMap(({ definition, aliases }) => [definition.name, ...(aliases ?? [])]).concat('task', 'delegate', 'invoke_skill'),
     );
     const offered = tools.map((tool) => ({ tool, name: taken.has(tool.name) ? `mcp_${tool.name}`.slice(0, MAX_TOOL_NAME) : tool.name }));
     const before = new Set(this.tools.map(({ definition }) => definition.name));

@@ -12,6 +12,7 @@ const CLAUDE_NAMES: Readonly<Record<string, readonly string[]>> = {
   terminal: ['Bash'],
   file_editor: ['Edit', 'MultiEdit', 'Write', 'Read'],
   apply_patch: ['Edit', 'MultiEdit'],
+  edit_file: ['Edit', 'MultiEdit', 'Write'],
   glob: ['Glob'],
   grep: ['Grep'],
   list_directory: ['LS'],

@@ -18,7 +18,8 @@ export const EDIT_FILE: Tool = {
     'edit_file',
     [
       'Edits a part of a file by a draft: give the lines as they should be, with "... existing code ..." where lines stay; a model merges them in. A file that is not there is created with the draft.',
-      `At most ${MAX_EDITED_LINES} lines at once. For a change whose exact lines you know, \`file_editor\` and \`apply_patch\` are quicker.`,
+      `At most ${MAX_EDITED_LINES} lines at once. It costs another call of a model: use it for many changes in one part of a file, where exact old lines would be long.`,
+      'For any other change `file_editor` and `apply_patch` are quicker and exact.',
     ].join('\n'),
     {
       path: { type: 'string', description: 'Absolute path.' },

@@ -15,6 +15,7 @@ export const STANDARD_TOOLS: readonly Tool[] = [
   TERMINAL,
   FILE_EDITOR,
   APPLY_PATCH,
+  EDIT_FILE,
   IPYTHON,
   GLOB,
   GREP,
@@ -24,6 +25,3 @@ export const STANDARD_TOOLS: readonly Tool[] = [
   THINK,
   FINISH,
 ];
-
-/** What an agent can do besides, when its start names it. */
-export const OPTIONAL_TOOLS: readonly Tool[] = [EDIT_FILE];

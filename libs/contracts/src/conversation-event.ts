@@ -141,6 +141,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
 ]);
 export type ConversationEvent = z.infer<typeof ConversationEvent>;
 export type EventKind = ConversationEvent['kind'];
+export const EVENT_KINDS: readonly EventKind[] = ConversationEvent.options.map((option) => option.shape.kind.value);
 export type EventOf<K extends EventKind> = Extract<ConversationEvent, { kind: K }>;
 
 /** One line of a conversation's log. `seq` is given at commit under the conversation's row lock: it starts at 1 and has no gaps. `epoch` is the lease generation of the writer. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentType } from './agent-terms.js';
 import { ConfirmationMode } from './confirmation.js';
-import { EXECUTION_STATUSES } from './conversation-event.js';
+import { EVENT_KINDS, EXECUTION_STATUSES } from './conversation-event.js';
 import { ConversationBudget, MaxIterations } from './conversation-terms.js';
 import { RuntimeState } from './runtime-status.js';
 import { StartStatus, StartStep } from './start-task.js';
@@ -160,4 +160,6 @@ export const EventsQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1000).default(200),
   /** With `before`, the page ends below this `seq` and is still in ascending order: for scrolling up. */
   before: z.coerce.number().int().min(1).optional(),
+  /** Events of this kind alone; not for a stream, which has all. `nextAfter` is then `null` where there is no further one. */
+  kind: z.enum(EVENT_KINDS).optional(),
 });

@@ -143,6 +143,7 @@ export {
   ConversationEvent,
   ConversationStats,
   ErrorClassification,
+  EVENT_KINDS,
   type EventKind,
   type EventOf,
   EventPage,

@@ -65,6 +65,8 @@ export function listedTool(tool: Tool): Record<string, unknown> {
       action_type: tool.kind,
       observation_type: family.startsWith('Browser') ? 'BrowserObservation' : `${family}Observation`,
       kind: classOf(tool),
+      // Their classes say the parameters by themselves; other readers of the log have no such class.
+      meta: { parameters },
     };
   return {
     ...shown,

@@ -1,3 +1,4 @@
+import type { EventKind } from '@slipway/contracts';
 import { asSystem, inOrg, type SqlPool } from '@slipway/db/sql';
 import { type LogLine, logLine } from './log-line.js';
 
@@ -14,6 +15,27 @@ export async function readLines(
     values: [orgId, conversationId, range.after, range.before ?? null, range.limit],
   });
   return rows.map((row) => logLine(conversationId, row.seq, row.epoch, row.event));
+}
+
+/** As `readLines`, of one kind alone. Looks at each line of the range until there are enough. */
+export async function readLinesOfKind(
+  pool: SqlPool,
+  orgId: string,
+  conversationId: string,
+  range: { after: number; before?: number | undefined; limit: number; kind: EventKind },
+): Promise<LogLine[]> {
+  const order = range.before === undefined ? 'ASC' : 'DESC';
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ seq: number; epoch: number; event: string }>({
+      name: `read-events-of-kind-${order}`,
+      text: `SELECT seq, epoch, event::text AS event FROM app.event
+             WHERE org_id = $1 AND conversation_id = $2 AND kind = $3 AND seq > $4 AND ($5::bigint IS NULL OR seq < $5)
+             ORDER BY seq ${order} LIMIT $6`,
+      values: [orgId, conversationId, range.kind, range.after, range.before ?? null, range.limit],
+    }),
+  );
+  const lines = rows.map((row) => logLine(conversationId, row.seq, row.epoch, row.event));
+  return range.before === undefined ? lines : lines.reverse();
 }
 
 /** Last `seq` of the log, or `null` when the organization has no such conversation. */

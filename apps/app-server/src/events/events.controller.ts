@@ -12,10 +12,10 @@ import { Serves } from '../http/serves.js';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { AccessWatch, watchedProof } from './access-watch.js';
 import { conversationId } from './conversation-id.js';
-import { readBlob, readHead, readLines } from './event-log.queries.js';
+import { readBlob, readHead, readLines, readLinesOfKind } from './event-log.queries.js';
 import { streamEvents } from './event-stream.js';
 import { Hubs } from './hubs.js';
-import { eventPage } from './log-line.js';
+import { eventPage, kindPage } from './log-line.js';
 
 const LastEventId = z.coerce.number().int().min(0);
 
@@ -38,14 +38,18 @@ export class EventsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const id = conversationId(conversation);
+    const { kind } = query;
+    if (wantsStream(request) && kind !== undefined) {
+      const message = 'is for pages: a stream has every event';
+      throw new SlipwayError('request.invalid', `kind: ${message}`, { fields: [{ path: 'kind', message }] });
+    }
     if (wantsStream(request)) return this.stream(caller, proven, id, query.after, request, reply);
     const head = await readHead(this.pool, caller.orgId, id);
     if (head === null) throw notFound();
-    const lines = await readLines(this.pool, caller.orgId, id, query);
-    await reply
-      .code(200)
-      .type('application/json; charset=utf-8')
-      .send(eventPage(lines, query.after, head));
+    const lines =
+      kind === undefined ? await readLines(this.pool, caller.orgId, id, query) : await readLinesOfKind(this.pool, caller.orgId, id, { ...query, kind });
+    const answer = kind === undefined ? eventPage(lines, query.after, head) : kindPage(lines, head, query.limit);
+    await reply.code(200).type('application/json; charset=utf-8').send(answer);
   }
 
   /** Fetched whole: a payload was one string of one event, so it is at most an ingest body. */

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { EventPage, LoggedEvent } from '@slipway/contracts';
+import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
@@ -72,6 +73,39 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     expect(await page('after=1198')).toEqual({ seqs: [1_199, 1_200], page: { head: 1_200, nextAfter: null } });
     expect(await page('before=11&limit=3')).toMatchObject({ seqs: [8, 9, 10] });
     expect(await page('after=5000')).toMatchObject({ seqs: [] });
+  });
+
+  it('200: of one kind alone, forward from a position or the last ones before one, told of no further one when there is none', async () => {
+    const other = await app.conversation(person);
+    await app.started(other.id);
+    const told = (): ConversationEvent => ({
+      id: randomUUID(),
+      kind: 'SystemPromptEvent',
+      timestamp: new Date().toISOString(),
+      source: 'agent',
+      system_prompt: { type: 'text', text: 'You are an agent.' },
+      tools: [],
+    });
+    const events = [thought('1'), told(), thought('3'), told(), told(), thought('6')].map((event, index) => ({ producerSeq: index + 1, event }));
+    expect((await app.ingest(person, other.id, events)).status).toBe(200);
+    const page = async (query: string) => {
+      const answer = await app.http(person, 'GET', app.path(person, other.id, `/events?kind=SystemPromptEvent&${query}`));
+      expect(answer.status).toBe(200);
+      const parsed = EventPage.parse(answer.body);
+      return { seqs: parsed.data.map(({ seq }) => seq), page: parsed.page };
+    };
+    expect(await page('')).toEqual({ seqs: [2, 4, 5], page: { head: 6, nextAfter: null } });
+    expect(await page('limit=1')).toEqual({ seqs: [2], page: { head: 6, nextAfter: 2 } });
+    expect(await page('after=2&limit=10')).toMatchObject({ seqs: [4, 5] });
+    expect(await page('before=7&limit=2')).toMatchObject({ seqs: [4, 5] });
+    expect(await page('before=2')).toMatchObject({ seqs: [] });
+    const stranger = await app.person();
+    expect((await app.http(stranger, 'GET', app.path(stranger, other.id, '/events?kind=SystemPromptEvent'))).status).toBe(404);
+  });
+
+  it('400 for a kind that there is not, and for one kind of a stream', async () => {
+    expect((await app.http(person, 'GET', app.path(person, id, '/events?kind=Nonsense'))).status).toBe(400);
+    expect((await app.http(person, 'GET', app.path(person, id, '/events?kind=MessageEvent'), undefined, { accept: 'text/event-stream' })).status).toBe(400);
   });
 
   it('400 for a position that is none', async () => {

@@ -46,5 +46,15 @@ export function eventFrames(conversationId: string, lines: readonly LogLine[]): 
 /** JSON of an `EventPage`. `nextAfter` is `null` at the end of the log. */
 export function eventPage(lines: readonly LogLine[], after: number, head: number): string {
   const last = lines.at(-1)?.seq ?? after;
-  return `{"data":[${lines.map(({ json }) => json).join(',')}],"page":{"head":${Math.max(head, last)},"nextAfter":${lines.length > 0 && last < head ? last : null}}}`;
+  return pageOf(lines, Math.max(head, last), lines.length > 0 && last < head ? last : null);
+}
+
+/** As `eventPage`, of lines that were chosen: a page that is not full has nothing behind it. */
+export function kindPage(lines: readonly LogLine[], head: number, limit: number): string {
+  const last = lines.at(-1)?.seq ?? 0;
+  return pageOf(lines, Math.max(head, last), lines.length === limit ? last : null);
+}
+
+function pageOf(lines: readonly LogLine[], head: number, nextAfter: number | null): string {
+  return `{"data":[${lines.map(({ json }) => json).join(',')}],"page":{"head":${head},"nextAfter":${nextAfter}}}`;
 }

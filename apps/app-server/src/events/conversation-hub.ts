@@ -163,6 +163,9 @@ export class ConversationHub {
       if (response !== undefined) this.partial.finish(response);
       else if (json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"') || json.includes('"kind":"ConversationErrorEvent"'))
         this.partial.clear();
+      // Such an error does not say of which action it is.
+      else if (json.includes('"kind":"AgentErrorEvent"')) this.partial.clearProgress();
+      else if (json.includes('"key":"execution_status"') && !json.includes('"value":"running"')) this.partial.clear();
     }
   }
 

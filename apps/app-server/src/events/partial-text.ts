@@ -36,6 +36,11 @@ export class PartialText {
     this.text.clear();
   }
 
+  /** A tool that tells of itself may have ended: who comes now sees what it tells from the beginning on, and nothing of one in the midst. */
+  clearProgress(): void {
+    if (this.text.has('progress')) this.clear();
+  }
+
   /** The whole text so far, as deltas from offset 0. */
   snapshot(): StreamingDelta[] {
     const { responseId } = this;

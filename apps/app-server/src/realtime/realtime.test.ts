@@ -5,7 +5,7 @@ import { type ConversationEvent, type DeltaFrame, type EventsFrame, type ResumeF
 import { ConversationWatcher, stopwatch, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
-import { ConversationApp, type Person, thought } from '../testing/conversation-app.js';
+import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
 import type { TestApp } from '../testing/test-app.js';
 
 describe('realtime', () => {
@@ -237,6 +237,36 @@ describe('realtime', () => {
     await until('the next event', () => [near, far, late, after].every((watcher) => watcher.lastSeq === 3));
     expect(after.deltas).toEqual([]);
     expect(text(near)).toBe('Hello, world');
+  });
+
+  it('what a tool told of itself is shown to nobody who comes after its call, or the run, has ended', async () => {
+    const id = await started();
+    const said = { id: randomUUID(), timestamp: '2026-01-01T00:00:00.000Z' };
+    const failed: ConversationEvent = { ...said, kind: 'AgentErrorEvent', source: 'agent', tool_name: 'mcp', tool_call_id: 'c1', error: 'It failed.' };
+    let seq = 1;
+    const during = watch(id, 0);
+    await append(id, 1, 1);
+    await until('live', () => during.lastSeq === 1);
+    for (const ending of [failed, executionStatus('finished')]) {
+      const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
+        body: JSON.stringify({ epoch: 1, deltas: [{ responseId: `call-${seq}`, channel: 'progress', offset: 0, text: 'half of it\n' }] }),
+      });
+      expect(response.status).toBe(204);
+      await until('who looks on is told', () => during.deltas.at(-1)?.delta.responseId === `call-${seq}`);
+      const late = watch(id, 0);
+      await until('who comes meanwhile too', () => late.deltas.at(-1)?.delta.text === 'half of it\n');
+      seq += 1;
+      await app.ingest(person, id, [{ producerSeq: seq, event: ending }]);
+      await until('the end', () => during.lastSeq === seq);
+      const after = watch(id, 0);
+      await until('who comes after has the log', () => after.lastSeq === seq);
+      await append(id, seq + 1, 1);
+      seq += 1;
+      await until('and what follows', () => after.lastSeq === seq);
+      expect(after.deltas).toEqual([]);
+    }
   });
 
   it('the inbox is shown on every replica when it changes, and empties as messages enter the log', async () => {

@@ -35,30 +35,42 @@ export function ok(body: unknown, status = 200): Reply {
   return { status, body };
 }
 
-/** Finds the route of a path, and its parameters. Built once; a lookup walks the segments. */
+type Split = Route & { readonly segments: readonly string[] };
+
+/** Finds the route of a path, and its parameters. Built once; a lookup walks the segments of those with its method and as many segments. */
 export class Router {
-  private readonly routes: ReadonlyArray<Route & { readonly segments: readonly string[] }>;
+  private readonly routes = new Map<string, Split[]>();
+  private readonly openEnded: Split[] = [];
 
   constructor(routes: readonly Route[]) {
-    this.routes = routes.map((route) => ({ ...route, segments: route.path.split('/') }));
+    for (const route of routes) {
+      const segments = route.path.split('/');
+      if (route.path.endsWith('*')) this.openEnded.push({ ...route, segments });
+      const alike = this.routes.get(keyOf(route.method, segments)) ?? [];
+      alike.push({ ...route, segments });
+      this.routes.set(keyOf(route.method, segments), alike);
+    }
   }
 
   /** @throws SlipwayError `resource.not-found`. */
   match(method: string, path: string): { route: Route; params: Record<string, string> } {
     const segments = path.length > 1 && path.endsWith('/') ? path.slice(0, -1).split('/') : path.split('/');
-    for (const route of this.routes) {
-      if (route.method !== method || route.segments.length !== segments.length) continue;
+    for (const route of this.routes.get(keyOf(method, segments)) ?? []) {
       const params = paramsOf(route.segments, segments);
       if (params !== null) return { route, params };
     }
-    for (const route of this.routes) {
-      if (route.method !== method || !route.path.endsWith('*') || segments.length < route.segments.length) continue;
+    for (const route of this.openEnded) {
+      if (route.method !== method || segments.length < route.segments.length) continue;
       const last = route.segments.length - 1;
       const params = paramsOf(route.segments, [...segments.slice(0, last), segments.slice(last).join('/')]);
       if (params !== null) return { route, params };
     }
     throw notFound();
   }
+}
+
+function keyOf(method: string, segments: readonly string[]): string {
+  return `${method} ${segments.length}`;
 }
 
 function paramsOf(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
@@ -81,15 +93,33 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
 export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const tooLarge = (): SlipwayError => new SlipwayError('request.too-large', `The body is larger than ${limit} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // The request outlives a body that is refused: its answer has yet to be sent.
-  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  if (request.readableEnded) return Buffer.alloc(0);
+  // Events, and not `for await`: a body that came with its head is here without a turn of the loop for each step of an iterator.
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      request.off('data', take).off('end', done).off('error', fail).off('close', fail);
+    };
+    const take = (chunk: Buffer): void => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= limit) return;
+      // The request outlives a body that is refused: its answer has yet to be sent.
+      settle();
+      request.pause();
+      reject(tooLarge());
+    };
+    const done = (): void => {
+      settle();
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+    };
+    const fail = (error?: Error): void => {
+      settle();
+      reject(error ?? new Error('the client went away within the body'));
+    };
+    request.on('data', take).once('end', done).once('error', fail).once('close', fail);
+  });
 }
 
 /** The body as JSON; an empty one is `undefined`. @throws SlipwayError `request.not-json`, `request.too-large`. */

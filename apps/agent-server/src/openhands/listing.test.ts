@@ -32,7 +32,8 @@ describe('what clients of OpenHands list', () => {
     const claude = { hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh' }] }] } };
     await writeFile(path.join(sandbox.workspace, '.openhands/hooks.json'), JSON.stringify(claude));
     const none = { post_tool_use: [], user_prompt_submit: [], session_start: [], session_end: [], stop: [] };
-    expect(await hooks()).toEqual({ ...none, pre_tool_use: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'sh guard.sh', timeout: 60 }] }] });
+    const guard = { type: 'command', command: 'sh guard.sh', timeout: 60, max_iterations: 10, tools: [] };
+    expect(await hooks()).toEqual({ ...none, pre_tool_use: [{ matcher: 'Bash', hooks: [guard] }] });
     await writeFile(path.join(sandbox.workspace, '.openhands/hooks.json'), '{');
     expect(await hooks()).toBeNull();
   });

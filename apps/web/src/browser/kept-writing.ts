@@ -5,9 +5,9 @@ const WRITER = 'slipway.writer';
 
 /** Nobody comes back for it after that. Milliseconds. */
 export const MAX_AGE_MS = 30 * 86_400_000;
-/** Most that is kept, of which the newest: browsers give a site about five million characters. */
+/** Most that is kept, of which the newest: browsers give a site about five million characters, and the longest file that can be edited is nearly half of them. */
 export const MAX_KEPT = 200;
-export const MAX_CHARACTERS = 2_000_000;
+export const MAX_CHARACTERS = 4_000_000;
 /** A time is noted anew when it is older: a key that is pressed needs no new list. Milliseconds. */
 const NOTED_MS = 60_000;
 
@@ -42,7 +42,8 @@ export function sweepWriting(storage: Storage, now: number): void {
   let characters = 0;
   let count = 0;
   for (const { key, at, length } of kept.sort((one, other) => other.at - one.at)) {
-    if (now - at < MAX_AGE_MS && count < MAX_KEPT && characters + length <= MAX_CHARACTERS) {
+    // The newest is there, so there was room for it: who writes it was told that it is kept.
+    if (now - at < MAX_AGE_MS && count < MAX_KEPT && (count === 0 || characters + length <= MAX_CHARACTERS)) {
       times[key] = at;
       characters += length;
       count += 1;

@@ -44,7 +44,12 @@ describe('the tools that run in the sandbox', () => {
   });
   after(() => model.close());
 
-  it('are offered only where the image has what they need', async () => {
+  const toldTo = (app: TestApp): string => {
+    const told = app.events.findLast((event) => event.kind === 'SystemPromptEvent');
+    return told?.kind === 'SystemPromptEvent' ? told.system_prompt.text : '';
+  };
+
+  it('are offered only where the image has what they need, and the system prompt says once which are missing and what has them', async () => {
     // A PATH with bash and git, and no Python.
     await begin('/usr/bin:/bin');
     await sandbox.call('POST', '/api/slipway/secrets', { variables: { PATH: '/nowhere' }, git: [] });
@@ -53,6 +58,8 @@ describe('the tools that run in the sandbox', () => {
     expect(offered).toContain('terminal');
     expect(offered).not.toContain('execute_ipython_cell');
     expect(offered?.filter((name) => name.startsWith('browser_'))).toEqual([]);
+    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('its Python has no ipykernel');
+    for (const option of ['ipython', 'browser']) expect(toldTo(app).match(new RegExp(`image with the option \`${option}\``, 'g'))).toHaveLength(1);
     await app.close();
     await sandbox.close();
   });
@@ -92,6 +99,7 @@ describe('the tools that run in the sandbox', () => {
       { text: 'Done.' },
     ]);
     expect(JSON.stringify(app.events)).not.toContain(SECRET);
+    expect(toldTo(app)).not.toContain('ipykernel');
     const said = app.events.flatMap((event) => (event.kind === 'ObservationEvent' ? [textOfContent(event.observation.content)] : []));
     expect(said).toHaveLength(7);
     for (const text of said) expect(text).toContain('<secret:SECRET>');

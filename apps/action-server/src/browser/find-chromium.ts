@@ -5,7 +5,8 @@ import path from 'node:path';
 /** As Debian and others install it; the one without a screen is the smaller. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-const NO_CHROMIUM = 'There is no browser in this sandbox: its image has no Chromium. Read pages with curl in the terminal.';
+const NO_CHROMIUM =
+  'There is no browser in this sandbox: its image has no Chromium. Read pages with curl in the terminal. A sandbox image with the option `browser` has one.';
 const NO_DRIVER = 'There is no browser in this sandbox: its image has no playwright-core beside action-server. Read pages with curl in the terminal.';
 
 /** The program, or the sentence that says what is missing. Starts nothing: it looks at names only. */

@@ -12,7 +12,8 @@ const DEFAULT_TIMEOUT = 120;
 /** From the interrupt to the end of a kernel that does not heed it. Milliseconds; under a second for who waits. */
 const HEED_MS = 700;
 
-export const NO_KERNEL = 'Cells cannot be run in this sandbox: its Python has no ipykernel. Run Python in the terminal.';
+export const NO_KERNEL =
+  'Cells of Python cannot be run in this sandbox: its Python has no ipykernel. Run Python in the terminal. A sandbox image with the option `ipython` has it.';
 const LOST = 'The kernel is a new one: variables, functions and imports of earlier cells are gone.';
 
 export interface IPythonOptions {

@@ -7,10 +7,12 @@ import {
   type EventStamp,
   type HookPort,
   invokeSkillTool,
+  lacksPrompt,
   PLANNING,
   planningTools,
   type Skill,
   STANDARD_TOOLS,
+  saysLacks,
   skillOfStart,
   skillsPrompt,
   stamp,
@@ -35,6 +37,7 @@ export class AgentSetup {
     private readonly skills: readonly Skill[],
     private readonly prompt: string,
     readonly hooks: HookPort | null,
+    private readonly missing = '',
     private readonly plans = false,
     private readonly workingDir = '/',
   ) {}
@@ -61,23 +64,26 @@ export class AgentSetup {
     if (skills.some(({ shown }) => shown === 'listed')) tools.push(invokeSkillTool(skills));
     const plans = request.agent_type === 'plan';
     const chosen = filtered(toolsOf(agent, tools), agent);
-    const own = (plans ? planningTools(chosen) : chosen).filter(({ kind }) => !Object.hasOwn(lacks, kind));
+    const wanted = plans ? planningTools(chosen) : chosen;
+    const own = wanted.filter(({ kind }) => !Object.hasOwn(lacks, kind));
+    const missing = lacksPrompt(wanted.flatMap(({ kind }) => (Object.hasOwn(lacks, kind) ? [lacks[kind] as string] : [])));
     // Who plans changes nothing, and of a server's tools that cannot be known.
     const toolbox = plans ? new Toolbox(own) : new Toolbox(own, coming);
     const hooks = hookPort(joinHooks(request.hook_config ?? NO_HOOKS, found.hooks ?? NO_HOOKS), actionServer, id, workspace.working_dir);
     return new AgentSetup(
       toolbox,
       skills,
-      [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base)].filter((part) => part !== undefined).join('\n\n'),
+      [base, ...(plans ? [PLANNING] : []), skillsPrompt(skills, base) ?? '', missing].filter((part) => part !== '').join('\n\n'),
       hooks,
+      missing,
       plans,
       workspace.working_dir,
     );
   }
 
-  /** Is this what the agent was told it is: one that plans, or one that works? */
-  isToldBy(event: EventOf<'SystemPromptEvent'>): boolean {
-    return event.system_prompt.text.includes(PLANNING) === this.plans;
+  /** Is this what the agent was told it is: one that plans, or one that works, and with these tools missing? */
+  isToldBy({ system_prompt: { text } }: EventOf<'SystemPromptEvent'>): boolean {
+    return text.includes(PLANNING) === this.plans && saysLacks(text, this.missing);
   }
 
   systemPrompt(by: EventStamp): ConversationEvent {

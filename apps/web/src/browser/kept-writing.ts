@@ -13,9 +13,13 @@ const NOTED_MS = 60_000;
 
 type Times = Record<string, number>;
 
-/** Notes that something was written under this name, if it is one of those. @throws what the storage throws. */
+/** Notes that something was written under this name, if it is one of those; an empty text, as after sending, is none. @throws what the storage throws. */
 export function noteWriting(storage: Storage, key: string, now: number): void {
   if (!isWriting(key)) return;
+  if (storage.getItem(key) === '') {
+    dropWriting(storage, key);
+    return;
+  }
   const times = timesIn(storage);
   const before = times[key];
   if (before !== undefined && now - before < NOTED_MS) return;
@@ -37,13 +41,13 @@ export function dropWriting(storage: Storage, key: string): void {
 export function sweepWriting(storage: Storage, now: number): void {
   const noted = timesIn(storage);
   // A clock that was wrong once keeps nothing for ever.
-  const kept = keysOf(storage).map((key) => ({ key, at: Math.min(noted[key] ?? now, now), length: key.length + (storage.getItem(key)?.length ?? 0) }));
+  const kept = keysOf(storage).map((key) => ({ key, at: Math.min(noted[key] ?? now, now), length: lengthOf(storage, key) }));
   const times: Times = {};
   let characters = 0;
   let count = 0;
   for (const { key, at, length } of kept.sort((one, other) => other.at - one.at)) {
     // The newest is there, so there was room for it: who writes it was told that it is kept.
-    if (now - at < MAX_AGE_MS && count < MAX_KEPT && (count === 0 || characters + length <= MAX_CHARACTERS)) {
+    if (now - at < MAX_AGE_MS && length > 0 && count < MAX_KEPT && (count === 0 || characters + length <= MAX_CHARACTERS)) {
       times[key] = at;
       characters += length;
       count += 1;
@@ -68,6 +72,12 @@ export function beginWriting(storage: Storage, person: string, now: number): voi
 }
 
 const isWriting = (key: string): boolean => PREFIXES.some((prefix) => key.startsWith(prefix));
+
+/** With its name; 0 for what is empty. UTF-16 code units. */
+function lengthOf(storage: Storage, key: string): number {
+  const value = storage.getItem(key) ?? '';
+  return value === '' ? 0 : key.length + value.length;
+}
 
 function keysOf(storage: Storage): string[] {
   return Array.from({ length: storage.length }, (_, index) => storage.key(index) ?? '').filter(isWriting);

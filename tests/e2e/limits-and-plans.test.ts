@@ -145,6 +145,21 @@ describe('how far an agent goes, in a browser', {
     const names = (index: number): string[] =>
       ((book.requestsOf('a plan')[index]?.body['tools'] ?? []) as Array<{ function: { name: string } }>).map((tool) => tool.function.name);
     expect([names(0).includes('terminal'), names(3).includes('terminal')]).toEqual([false, true]);
+
+    // And whoever watches sees it: what it has now, and what it had before.
+    await page.getByRole('tab', { name: 'Details' }).click();
+    const told = page.getByRole('region', { name: 'System prompt and tools' });
+    const tools = told.getByRole('list', { name: 'Tools of the agent' });
+    await told.getByRole('button', { name: /^Tools/ }).press('Enter');
+    await tools.getByRole('button', { name: /^terminal/ }).press('Enter');
+    await tools.getByRole('list', { name: 'Parameters of terminal' }).getByText('command', { exact: true }).waitFor();
+    await told.getByRole('button', { name: /^System prompt/ }).press('Enter');
+    await told.getByRole('group', { name: 'The system prompt' }).getByText('How to work').waitFor();
+    await expectClean(page, 'what the agent is told', 'everyTheme');
+    expect((await told.getByLabel('Version').locator('option').allInnerTexts()).map((text) => text.split(' ')[0])).toEqual(['Now', 'Before']);
+    await told.getByLabel('Version').selectOption({ index: 1 });
+    await tools.getByRole('button', { name: /^planning_file_editor/ }).waitFor();
+    expect(await tools.getByRole('button', { name: /^terminal/ }).count()).toBe(0);
   });
 
   step('at its limit of steps goes on for as many again, for more when the limit is raised, or not at all', async () => {
@@ -173,6 +188,11 @@ describe('how far an agent goes, in a browser', {
     await limit().waitFor({ state: 'detached', ...SLOW });
     await status('Stopped').waitFor();
     expect(book.requestsOf('ended steps').length).toBe(1);
+    // Why it does not go on, and what to do: under the timeline, and in the details, where the status leads.
+    await page.getByText('Send a message, or resume it, to go on.').waitFor();
+    await page.locator('header').getByRole('button', { name: 'Stopped' }).press('Enter');
+    await page.getByRole('tabpanel', { name: 'Details' }).getByText('Not running').waitFor();
+    await expectClean(page, 'why it was stopped');
   });
 
   step('at what it may cost is extended, raised, or ended', async () => {

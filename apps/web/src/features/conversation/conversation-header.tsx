@@ -1,7 +1,7 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
 import type { ConversationStatus } from '@slipway/contracts';
-import { Badge, Button, IconButton, Menu, MenuItem, StatusChip } from '@slipway/ui';
+import { Badge, Button, IconButton, Menu, MenuItem, StatusChip, Tooltip } from '@slipway/ui';
 import { Download, Ellipsis, ExternalLink, FileDiff, Pause, Play, Square } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
@@ -9,7 +9,9 @@ import { money, number, shortNumber } from '../../browser/format.ts';
 import { AskingChoices } from '../approval/asking-choices.tsx';
 import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
-import { STATUS_LABELS } from '../conversations/status-label.ts';
+import { isActive, STATUS_LABELS } from '../conversations/status-label.ts';
+import { reasonOf } from '../runtime/runtime-words.ts';
+import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { ModelChoices } from './model-choices.tsx';
@@ -42,7 +44,7 @@ export function ConversationHeader() {
           {pausing || stopping ? (
             <StatusChip state="working" label={pausing ? 'Pausing…' : 'Stopping…'} />
           ) : (
-            <StatusChip state={status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} />
+            <Status state={status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} why={() => setTab('details', 'push')} />
           )}
           {plans ? <Badge>plans only</Badge> : null}
         </div>
@@ -99,6 +101,25 @@ export function ConversationHeader() {
         {agent.dialog}
       </div>
     </header>
+  );
+}
+
+/** Longest cause that is told on hover; all of it is in the details. UTF-16 code units. */
+const MAX_HINT = 240;
+
+/** The status; of one that does not go on by itself also why, on hover, and by pressing it the details. */
+function Status({ state, label, why }: { state: ConversationStatus; label: string; why: () => void }) {
+  const runtime = useRuntime(state === 'failed' || state === 'paused' || state === 'stopped' || state === 'finished');
+  const { cause, nextStep } = runtime === null || isActive(state) ? { cause: '', nextStep: '' } : reasonOf(runtime, state);
+  const chip = <StatusChip state={state} label={label} />;
+  if (cause === '') return chip;
+  const hint = `${cause.slice(0, MAX_HINT)}${cause.length > MAX_HINT ? '…' : ''} ${nextStep}`.trim();
+  return (
+    <Tooltip label={hint}>
+      <button type="button" onClick={why} className="shrink-0 cursor-pointer rounded-full">
+        {chip}
+      </button>
+    </Tooltip>
   );
 }
 

@@ -6,6 +6,7 @@ import { useAddressValue } from '../../browser/address.ts';
 import { useMedia, WIDE } from '../../browser/media.ts';
 import { ApprovalCard } from '../approval/approval-card.tsx';
 import { SidePanel } from '../changes/side-panel.tsx';
+import { EndNote } from '../runtime/end-note.tsx';
 import { useSession } from '../session/me.ts';
 import { LimitCard } from '../terms/limit-card.tsx';
 import { PlanCard } from '../terms/plan-card.tsx';
@@ -53,6 +54,7 @@ export function ConversationScreen({ snapshot }: { snapshot: Conversation }) {
             <ApprovalCard />
             <LimitCard />
             <PlanCard />
+            <EndNote />
             <MessageComposer />
           </section>
           {wide ? (

@@ -39,6 +39,10 @@ export interface ConversationView {
   readonly analysis: EventOf<'SecurityAnalysisEvent'> | null;
   /** `seq` of the last event that may have changed files; 0 when none has since the snapshot. */
   readonly filesTouchedAt: number;
+  /** `seq` of the last event that told the model something else than before; 0 when none has since the snapshot. */
+  readonly toldAt: number;
+  /** `seq` of the last event that may have changed where the runtime stands; 0 when none has since the snapshot. */
+  readonly runtimeAt: number;
 }
 
 export function openView(conversation: Conversation): ConversationView {
@@ -60,6 +64,8 @@ export function openView(conversation: Conversation): ConversationView {
     hadWorkspace: start === 'ready' || conversation.start.steps.some((step) => step.status === 'READY'),
     analysis: null,
     filesTouchedAt: 0,
+    toldAt: 0,
+    runtimeAt: 0,
   };
 }
 
@@ -113,14 +119,32 @@ function isAnalysis(logged: LoggedEvent): logged is LoggedEvent & { event: Event
   return logged.event.kind === 'SecurityAnalysisEvent';
 }
 
+/** Moves the runtime without moving the status. */
+function isOfRuntime(event: ConversationEvent): boolean {
+  return event.kind === 'ConversationStateUpdateEvent' && (event.key === 'sandbox_status' || event.key === 'start_task');
+}
+
 type Rest = Pick<
   ConversationView,
-  'state' | 'title' | 'model' | 'terms' | 'costUsd' | 'promptTokens' | 'completionTokens' | 'hadWorkspace' | 'analysis' | 'filesTouchedAt'
+  | 'state'
+  | 'title'
+  | 'model'
+  | 'terms'
+  | 'costUsd'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'hadWorkspace'
+  | 'analysis'
+  | 'filesTouchedAt'
+  | 'toldAt'
+  | 'runtimeAt'
 >;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   const state = reduceConversationStatus(rest.state, event);
-  const next = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
+  const moved = state === rest.state ? rest : { ...rest, state, hadWorkspace: rest.hadWorkspace || state.start === 'ready' };
+  const next = state !== rest.state || isOfRuntime(event) ? { ...moved, runtimeAt: seq } : moved;
+  if (event.kind === 'SystemPromptEvent') return { ...next, toldAt: seq };
   if (event.kind === 'SecurityAnalysisEvent') return { ...next, analysis: event };
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;

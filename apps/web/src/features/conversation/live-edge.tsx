@@ -2,6 +2,7 @@
 import { Spinner } from '@slipway/ui';
 import { useDeferredValue } from 'react';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
+import { progressLines } from './live-text.ts';
 import { Markdown } from './markdown.tsx';
 
 /** The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming renders. */
@@ -28,9 +29,15 @@ export function LiveEdge({ shown }: { shown: boolean }) {
     return (
       <div className="py-2">
         <Working label="The tool is at work" />
-        <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">
-          {live.progress.trimEnd().split('\n').slice(-3).join('\n')}
-        </p>
+        <div className="mt-1 border-l-2 border-line pl-3 text-sm text-ink-muted tabular-nums">
+          {progressLines(live.progress).map((line, index, { length }) => (
+            // The latest is whole: how far it is stands at its end.
+            // biome-ignore lint/suspicious/noArrayIndexKey: the places stay, the lines move through them.
+            <p key={index} className={index === length - 1 ? 'line-clamp-4 break-words' : 'truncate'}>
+              {line}
+            </p>
+          ))}
+        </div>
       </div>
     );
   return busyStep ? null : <Working label="Working" />;

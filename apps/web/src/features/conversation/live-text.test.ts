@@ -2,7 +2,7 @@ import { describe, it } from 'node:test';
 import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { applyDelta, endsLiveText, type LiveText, MISSING } from './live-text.ts';
+import { applyDelta, endsLiveText, type LiveText, MISSING, progressLines } from './live-text.ts';
 
 const delta = (offset: number, text: string, responseId = 'r'): StreamingDelta => ({ responseId, channel: 'content', offset, text });
 
@@ -55,5 +55,14 @@ describe('applyDelta', () => {
     expect(endsLiveText(live, logged({ kind: 'ObservationEvent', action_id: 'action' }))).toBe(true);
     expect(endsLiveText(live, logged({ kind: 'AgentErrorEvent' }))).toBe(true);
     expect(endsLiveText(applyDelta(null, delta(0, 'abc')), logged({ kind: 'AgentErrorEvent' }))).toBe(false);
+  });
+});
+
+describe('progressLines', () => {
+  it('are the last three that say something else: one that only counts on takes the place of the one before', () => {
+    expect(progressLines('a (1 of 9)\na (2 of 9)\nb\nc (0.5)\nc (1.5)\nd\n')).toEqual(['b', 'c (1.5)', 'd']);
+    expect(progressLines('read (1 of 9)\nwrite (2 of 9)\nread (3 of 9)\n')).toEqual(['read (1 of 9)', 'write (2 of 9)', 'read (3 of 9)']);
+    expect(progressLines('1 of 3\n2 of 3\n')).toEqual(['2 of 3']);
+    expect(progressLines('f(1)\nf(2)\n')).toEqual(['f(1)', 'f(2)']);
   });
 });

@@ -40,3 +40,19 @@ export function endsLiveText(live: LiveText, { event }: LoggedEvent): boolean {
   if (event.kind === 'ConversationStateUpdateEvent') return event.key === 'execution_status' && event.value !== 'running';
   return event.kind === 'InterruptEvent' || event.kind === 'ConversationErrorEvent';
 }
+
+/** Most lines of a tool's progress that are shown. */
+const PROGRESS_LINES = 3;
+/** How far it is, at the end of a line or alone. */
+const COUNT = /(?:^| \()[\d.]+(?: of [\d.]+)?\)?$/;
+
+/** The last lines that a tool told; of those that say the same and only count on, the last. */
+export function progressLines(progress: string): readonly string[] {
+  const lines: string[] = [];
+  for (const line of progress.trimEnd().split('\n').toReversed()) {
+    if (lines.length > 0 && lines.at(-1)?.replace(COUNT, '') === line.replace(COUNT, '')) continue;
+    if (lines.length === PROGRESS_LINES) break;
+    lines.push(line);
+  }
+  return lines.reverse();
+}

@@ -48,7 +48,7 @@ export function Disclosure({
         className="flex min-h-8 w-full items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-muted hover:bg-raised hover:text-ink touch:min-h-11"
       >
         <ChevronRight aria-hidden className={cn('size-3.5 shrink-0 transition-transform', open && 'rotate-90')} />
-        <span className="grid size-4 shrink-0 place-items-center [&_svg]:size-4">{icon}</span>
+        {icon === null ? null : <span className="grid size-4 shrink-0 place-items-center [&_svg]:size-4">{icon}</span>}
         <span className="min-w-0 flex-1 truncate">{label}</span>
         {aside}
       </button>

@@ -1,11 +1,12 @@
 'use client';
 import { assertNever } from '@slipway/contracts';
-import { CirclePause, CircleStop, RotateCw } from 'lucide-react';
+import { CirclePause, CircleStop } from 'lucide-react';
 import { memo } from 'react';
 import type { Row } from '../timeline-row.ts';
 import { ErrorRow } from './error-row.tsx';
 import { HookRow } from './hook-row.tsx';
 import { MessageRow } from './message-row.tsx';
+import { RetryRow } from './retry-row.tsx';
 import { ServersRow } from './servers-row.tsx';
 import { StartRow } from './start-row.tsx';
 import { StepsRow } from './steps-row.tsx';
@@ -35,14 +36,7 @@ export const RowView = memo(function RowView({ row }: { row: Row }) {
     case 'error':
       return <ErrorRow row={row} />;
     case 'retry':
-      return (
-        <p className="flex items-start gap-2 py-2 text-sm text-ink-muted">
-          <RotateCw aria-hidden className="mt-0.5 size-4 shrink-0" />
-          <span className="min-w-0 break-words">
-            The model failed {row.failures === 1 ? 'once' : `${row.failures} times`} and was asked again: {row.detail}
-          </span>
-        </p>
-      );
+      return <RetryRow row={row} />;
     case 'note':
       return (
         <p className="flex items-center gap-2 py-2 text-sm text-ink-muted">

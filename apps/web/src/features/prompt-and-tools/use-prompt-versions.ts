@@ -1,0 +1,26 @@
+'use client';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/client.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { promptVersions } from './prompt-versions.ts';
+
+/** Versions that are asked for at once: each is up to 32 KiB. */
+const PAGE = 10;
+
+/** What the model was told, the newest first; read again when the log says that it is told something else. */
+export function usePromptVersions() {
+  const { orgId, conversation, store } = useConversation();
+  const toldAt = useView((view) => view.toldAt);
+  const query = useInfiniteQuery({
+    queryKey: ['prompt-versions', orgId, conversation.id, toldAt],
+    queryFn: ({ pageParam, signal }) =>
+      api.readEvents({ org: orgId, conversation: conversation.id, query: { after: 0, before: pageParam, limit: PAGE, kind: 'SystemPromptEvent' }, signal }),
+    initialPageParam: store.view.get().lastSeq + 1,
+    getNextPageParam: (page) => (page.data.length === PAGE ? page.data[0]?.seq : undefined),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const versions = useMemo(() => promptVersions((query.data?.pages ?? []).toReversed().flatMap((page) => page.data)), [query.data]);
+  return { query, versions };
+}

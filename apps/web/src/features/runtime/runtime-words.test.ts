@@ -1,0 +1,46 @@
+import { describe, it } from 'node:test';
+import type { RuntimeState } from '@slipway/contracts';
+import { expect } from 'expect';
+import type { Row } from '../conversation/timeline-row.ts';
+import { reasonOf, untold } from './runtime-words.ts';
+
+const GO_ON = 'Send a message, or resume it, to go on.';
+const stopped: RuntimeState = { status: 'STOPPED', cause: 'A person stopped it.', nextStep: GO_ON };
+const lost: RuntimeState = { status: 'ERROR_RUNTIME_DISCONNECTED', code: 'sandbox.unreachable', cause: 'The sandbox is gone.', nextStep: 'Try again.' };
+const error = (code: string): Row => ({ kind: 'error', key: code, seq: 1, code, detail: '' });
+const said: Row = { kind: 'thought', key: 't', seq: 2, text: '' };
+const note: Row = { kind: 'note', key: 'n', seq: 3, note: 'stopped' };
+const start: Row = { kind: 'start', key: 's', seq: 4, attempt: 1, steps: [] };
+
+describe('why a conversation does not go on', () => {
+  it('is said with what to do once, also where the cause ends with it', () => {
+    expect(reasonOf({ status: 'ERROR', cause: `It broke. ${GO_ON}`, nextStep: GO_ON }, 'failed')).toEqual({ cause: 'It broke.', nextStep: GO_ON });
+    expect(reasonOf({ status: 'READY' }, 'finished')).toEqual({ cause: '', nextStep: '' });
+  });
+
+  it('asks to resume only what the page offers to resume', () => {
+    const idle: RuntimeState = { status: 'STOPPED', cause: 'The sandbox is paused.', nextStep: GO_ON };
+    expect(reasonOf(idle, 'paused').nextStep).toBe(GO_ON);
+    expect(reasonOf(idle, 'finished').nextStep).toBe('Send a message to go on.');
+    expect(reasonOf(lost, 'finished').nextStep).toBe('Try again.');
+  });
+
+  it('is said at the end of the timeline where nothing above says it', () => {
+    expect(untold(lost, 'finished', [said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
+    expect(untold(lost, 'finished', [error('model.auth'), said])).toEqual({ cause: 'The sandbox is gone.', nextStep: 'Try again.' });
+    expect(untold(stopped, 'stopped', [said])).toEqual({ cause: 'A person stopped it.', nextStep: GO_ON });
+  });
+
+  it('is not said again below a row or a card that says it', () => {
+    expect(untold(lost, 'failed', [error('sandbox.unreachable'), said])).toBeNull();
+    expect(untold(lost, 'failed', [start])).toBeNull();
+    expect(untold({ status: 'STOPPED', code: 'agent.iteration-limit', cause: 'So many steps.', nextStep: GO_ON }, 'paused', [said])).toBeNull();
+    expect(untold(stopped, 'stopped', [said, note])).toEqual({ cause: '', nextStep: GO_ON });
+  });
+
+  it('is not said while it goes on, and not of one that wants nothing', () => {
+    expect(untold(lost, 'working', [said])).toBeNull();
+    expect(untold(stopped, 'starting', [said])).toBeNull();
+    expect(untold({ status: 'READY' }, 'finished', [said])).toBeNull();
+  });
+});

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ConversationEvent, type ConversationInfo, type OrgBrake, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { type ConfirmationMode, type ConversationEvent, type ConversationInfo, type OrgBrake, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { settingsOfMode } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { WebSocket } from 'ws';
@@ -101,6 +102,78 @@ describe('the brake of an organization', () => {
     await status('finished');
     expect(JSON.stringify(await events())).not.toContain('Somebody else');
     expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } })).toBe('200');
+    expect(await policy()).toBe('NeverConfirm');
+  });
+
+  it('holds while the agent works: what waits waits on, four eyes and the floor count from then on, also for a fork, and no older telling undoes them', async () => {
+    const { id, at, status, policy, made } = await waiting({ floor: 'never', fourEyes: false });
+    await sandbox.call('POST', `${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } });
+    const fork = await sandbox.call<{ id: string }>('POST', `${at}/fork`, {});
+    const tell = async (mode: ConfirmationMode, version: number, { chosen = false, epoch = app.epoch } = {}) =>
+      (
+        await sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, {
+          ...settingsOfMode(mode),
+          brake: { floor: mode, fourEyes: mode !== 'never' },
+          version,
+          epoch,
+          chosen,
+        })
+      ).status;
+    const forked = async () =>
+      (await sandbox.call<{ confirmation_policy: { kind: string } }>('GET', `/api/conversations/${fork.body.id}`)).body.confirmation_policy.kind;
+    expect([await tell('always', 7, { chosen: true }), await policy(), await forked(), made()]).toEqual([200, 'AlwaysConfirm', 'AlwaysConfirm', false]);
+    await status('waiting_for_confirmation');
+    expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
+    expect([await tell('never', 6), await policy()]).toEqual([200, 'AlwaysConfirm']);
+    expect([await tell('never', 8, { epoch: app.epoch + 1 }), await policy()]).toEqual([409, 'AlwaysConfirm']);
+    expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
+    expect([await tell('never', 8), await policy(), await forked()]).toEqual([200, 'NeverConfirm', 'AlwaysConfirm']);
+    await status('waiting_for_confirmation');
+  });
+
+  it('begins to ask from the next step of a run on that asked for nothing', async () => {
+    await app.close();
+    app = await new TestApp().start();
+    const [gate, name] = [path.join(sandbox.workspace, randomUUID()), randomUUID()];
+    const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', arguments: { command } }] });
+    model.use([terminal(`until [ -e ${gate} ]; do sleep 0.05; done`), terminal(`touch ${name}`), FINISH]);
+    const id = randomUUID();
+    await sandbox.call('POST', '/api/conversations', {
+      conversation_id: id,
+      agent: { llm: { model: 'openai/scripted', base_url: model.url, num_retries: 0 } },
+      workspace: { working_dir: sandbox.workspace, kind: 'LocalWorkspace' },
+      ...{ confirmation_policy: { kind: 'NeverConfirm' }, security_analyzer: settingsOfMode('never').analyzer },
+      slipway: { epoch: app.epoch, ingestUrl: app.url, ingestToken: 'token', head: 0, resumeRun: false, brake: { floor: 'never', fourEyes: false } },
+    });
+    const at = `/api/conversations/${id}`;
+    await sandbox.call('POST', `${at}/events`, { role: 'user', content: [{ type: 'text', text: 'work' }], run: true });
+    const kinds = async () =>
+      (await sandbox.call<{ items: ConversationEvent[] }>('GET', `${at}/events/search?limit=100`)).body.items.map((event) => event.kind);
+    await until('the first command runs', async () => (await kinds()).includes('ActionEvent'));
+    const told = { ...settingsOfMode('always'), brake: { floor: 'always', fourEyes: true }, version: 1, epoch: app.epoch };
+    expect((await sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, told)).status).toBe(200);
+    writeFileSync(gate, '');
+    const status = async () => (await sandbox.call<ConversationInfo>('GET', at)).body.execution_status;
+    await until('it asks', async () => (await status()) === 'waiting_for_confirmation');
+    expect(existsSync(path.join(sandbox.workspace, name))).toBe(false);
+  });
+
+  it('is a floor for whoever made it ask more often in the sandbox itself, and goes back to that', async () => {
+    const { id, at, policy } = await waiting({ floor: 'never', fourEyes: false });
+    const tell = (mode: ConfirmationMode, version: number, chosen = false) =>
+      sandbox.call('POST', `/api/slipway/conversations/${id}/brake`, {
+        ...{ ...settingsOfMode(mode), brake: { floor: mode, fourEyes: false }, version, epoch: app.epoch, chosen },
+      });
+    await tell('never', 1, true);
+    expect(await policy()).toBe('NeverConfirm');
+    expect(await outside(`${at}/confirmation_policy`, { policy: { kind: 'AlwaysConfirm' } })).toBe('200');
+    await tell('risky', 2);
+    expect(await policy()).toBe('AlwaysConfirm');
+    await tell('never', 3);
+    expect(await policy()).toBe('AlwaysConfirm');
+    await tell('risky', 4, true);
+    expect(await policy()).toBe('ConfirmRisky');
+    await tell('never', 5);
     expect(await policy()).toBe('NeverConfirm');
   });
 

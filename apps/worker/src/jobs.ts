@@ -2,6 +2,7 @@ import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contra
 import type { Queue } from '@slipway/queue';
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
+import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
 import type { Rest } from './rest/rest.js';
@@ -16,6 +17,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'conversation-snapshot': 8,
   'member-removed': 4,
   'org-closing': 4,
+  'org-brake': 4,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -25,7 +27,7 @@ const BUSY_MS = 1_000;
 export function handleJobs(
   queue: Queue,
   holder: ConversationHolder,
-  jobs: { saga: StartSaga; rest: Rest; snapshots: SnapshotJob; orgRest: OrgRest; orgDeletion: OrgDeletion },
+  jobs: { saga: StartSaga; rest: Rest; snapshots: SnapshotJob; orgRest: OrgRest; orgBrake: OrgBrake; orgDeletion: OrgDeletion },
 ): void {
   const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
     queue.handle(
@@ -46,5 +48,6 @@ export function handleJobs(
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), { concurrency: CONCURRENCY['conversation-snapshot'] });
   queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
   queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
+  queue.handle('org-brake', (payload, signal) => jobs.orgBrake.tellAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

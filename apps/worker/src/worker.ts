@@ -12,6 +12,7 @@ import { ConversationLog } from './conversations/conversation-log.js';
 import { ConversationHolder } from './conversations/held-conversation.js';
 import { Delivery } from './delivery/delivery.js';
 import { handleJobs } from './jobs.js';
+import { OrgBrake } from './orgs/org-brake.js';
 import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
@@ -19,6 +20,7 @@ import { RuntimeApiClient } from './peers/runtime-api.client.js';
 import { Rest } from './rest/rest.js';
 import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
+import { BrakeSwitch } from './start/brake-switch.js';
 import { ConversationModels } from './start/conversation-models.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { ModelSwitch } from './start/model-switch.js';
@@ -71,10 +73,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
-    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), delivery, clock, logger),
+    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), new BrakeSwitch(pool), delivery, clock, logger),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger),
     orgRest: new OrgRest(pool, queue, logger),
+    orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
   });
   sweeps.start();

@@ -439,5 +439,6 @@ export {
   ServiceAccount,
 } from './service-accounts.js';
 export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
+export { ToldBrake } from './told-brake.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
 export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';

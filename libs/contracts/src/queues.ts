@@ -16,6 +16,8 @@ export const QUEUES = {
   'member-removed': z.object({ orgId: z.string(), userId: z.string() }),
   /** Pause whatever runs in an organization that waits for its deletion. */
   'org-closing': z.object({ orgId: z.string() }),
+  /** Tell the agents of an organization that run how often they must ask by now. */
+  'org-brake': z.object({ orgId: z.string() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

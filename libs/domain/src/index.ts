@@ -1,5 +1,5 @@
 export { budgetReason } from './budget.js';
-export { settingsOfMode, stricterMode } from './confirmation-mode.js';
+export { settingsOfMode, stricterMode, stricterSettings } from './confirmation-mode.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export {

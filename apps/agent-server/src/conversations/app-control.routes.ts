@@ -1,4 +1,4 @@
-import { AgentTerms, RevokeConfirmationRule } from '@slipway/contracts';
+import { AgentTerms, RevokeConfirmationRule, ToldBrake } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
 import type { Conversations } from './conversations.js';
@@ -19,6 +19,10 @@ export function appControlRoutes(conversations: Conversations): Route[] {
     post('/terms/check', async ({ params, request }) => {
       const terms = parseOrThrow(AgentTerms, await readJson(request));
       await (await conversations.get(params['id'])).setTerms(terms, 'check');
+      return ok(SUCCESS);
+    }),
+    post('/brake', async ({ params, request }) => {
+      await conversations.tellBrake(params['id'], parseOrThrow(ToldBrake, await readJson(request)));
       return ok(SUCCESS);
     }),
     post('/revoke_rule', async ({ params, request }) => {

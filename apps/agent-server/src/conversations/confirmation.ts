@@ -8,14 +8,17 @@ import {
   type RespondToConfirmationRequest,
   type SecurityAnalyzer,
   type StartConversationRequest,
+  type ToldBrake,
 } from '@slipway/contracts';
-import { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, confirmationSettingsOf, pendingActions } from '@slipway/domain';
+import { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, confirmationSettingsOf, pendingActions, stricterSettings } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 
 /** Said of what waited when a person wrote something else instead. */
 export const ANSWERED_OTHERWISE = 'The user did not approve this and wrote a message instead.';
 /** Said of what waited when the person stopped the agent. */
 export const STOPPED = 'The user stopped the agent.';
+
+type Asking = Pick<ConfirmationSettings, 'policy' | 'analyzer'>;
 
 /** The log, as far as this needs it. */
 export interface ConfirmationLog {
@@ -29,27 +32,63 @@ export interface ConfirmationLog {
  */
 export class Confirmation {
   private turn: Promise<unknown> = Promise.resolve();
+  /** What the start asked for; holds as long as the log says nothing. */
+  private initial = initialSettings({});
+  /** What the app said last, and what came of it: settings that are others by now were made in the sandbox. */
+  private applied: Asking = this.initial;
+  /** What was set in the sandbox itself when the app last spoke; below it nothing goes that nobody chose. */
+  private own: Asking | null = null;
+  /** The newest version that the app has told. */
+  private newest = -1;
 
-  /** @param initial what the start asked for; holds as long as the log says nothing. */
   constructor(
     private readonly log: ConfirmationLog,
     private readonly stamps: EventStamp,
-    private readonly initial: () => ConfirmationSettings,
   ) {}
 
   get settings(): ConfirmationSettings {
-    return confirmationSettingsOf(this.log.events) ?? this.initial();
+    return confirmationSettingsOf(this.log.events) ?? this.initial;
   }
 
   get waits(): boolean {
     return pendingActions(this.log.events).length > 0;
   }
 
+  begin(request: StartConversationRequest): void {
+    this.initial = initialSettings(request);
+  }
+
   /** What a start of the app asks for holds over what the log says; rules that a person made stay. In the log only when it is something new. */
-  adopt({ policy, analyzer }: ConfirmationSettings): Promise<void> {
+  adopt(request: StartConversationRequest): Promise<void> {
+    if (request.slipway === undefined || request.confirmation_policy == null) return Promise.resolve();
+    const { policy, analyzer } = initialSettings(request);
+    [this.applied, this.own] = [{ policy, analyzer }, null];
     const known = confirmationSettingsOf(this.log.events);
-    if (known === undefined ? policy.kind === 'NeverConfirm' : isDeepStrictEqual([known.policy, known.analyzer], [policy, analyzer])) return Promise.resolve();
+    if (known === undefined ? policy.kind === 'NeverConfirm' : isSame(known, { policy, analyzer })) return Promise.resolve();
     return this.change({ policy, analyzer });
+  }
+
+  /** What the app says holds while the agent works, from its next step on; what waits waits on. @returns false for an older one than was told before: it changes nothing. */
+  told({ policy, analyzer, version, chosen }: ToldBrake): Promise<boolean> {
+    return this.inTurn(async () => {
+      if (version < this.newest) return false;
+      const { settings, applied } = this;
+      if (chosen) this.own = null;
+      else if (!isSame(settings, applied)) this.own = { policy: settings.policy, analyzer: settings.analyzer };
+      const next = this.own === null ? { policy, analyzer } : stricterSettings(this.own, { policy, analyzer });
+      if (!isSame(settings, next)) await this.log.append([this.said({ ...settings, ...next })]);
+      [this.applied, this.newest] = [next, version];
+      return true;
+    });
+  }
+
+  /** Asks as often as this wants, or more often as before. */
+  atLeast(floor: Asking): Promise<void> {
+    return this.inTurn(async () => {
+      const { settings } = this;
+      const next = stricterSettings(settings, floor);
+      if (!isSame(settings, next)) await this.log.append([this.said({ ...settings, ...next })]);
+    });
   }
 
   setPolicy(policy: ConfirmationPolicy): Promise<void> {
@@ -141,8 +180,12 @@ export class Confirmation {
   }
 }
 
+function isSame(a: Asking, b: Asking): boolean {
+  return isDeepStrictEqual([a.policy, a.analyzer], [b.policy, b.analyzer]);
+}
+
 /** What a start asks for. */
-export function initialSettings(request: Pick<StartConversationRequest, 'confirmation_policy' | 'security_analyzer'>): ConfirmationSettings {
+function initialSettings(request: Pick<StartConversationRequest, 'confirmation_policy' | 'security_analyzer'>): ConfirmationSettings {
   return ConfirmationSettings.parse({
     ...(request.confirmation_policy == null ? {} : { policy: request.confirmation_policy }),
     ...(request.security_analyzer == null ? {} : { analyzer: request.security_analyzer }),

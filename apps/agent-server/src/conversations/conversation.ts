@@ -15,7 +15,6 @@ import {
 } from '@slipway/agent';
 import type {
   AgentTerms,
-  ConfirmationSettings,
   ConversationEvent,
   ConversationInfo,
   ForkConversationRequest,
@@ -33,7 +32,7 @@ import { McpServers } from '../sandbox/mcp-servers.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
-import { ANSWERED_OTHERWISE, Confirmation, initialSettings, STOPPED } from './confirmation.js';
+import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from './confirmation.js';
 import { conversationInfo } from './conversation-info.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from './conversation-settings.js';
 import { DeltaMask } from './delta-mask.js';
@@ -83,7 +82,6 @@ export class Conversation {
   private readonly stamps = { clock: { now: () => new Date() }, ids: { uuid: () => randomUUID() as string } };
 
   private readonly file: MetaFile;
-  private askFirst: ConfirmationSettings = initialSettings({});
   readonly confirmation: Confirmation;
   private readonly mcp: McpServers;
 
@@ -94,7 +92,7 @@ export class Conversation {
     private readonly deps: ConversationDeps,
   ) {
     this.file = new MetaFile(directory, meta, deps.logger);
-    this.confirmation = new Confirmation(log, this.stamps, () => this.askFirst);
+    this.confirmation = new Confirmation(log, this.stamps);
     this.mcp = new McpServers(meta.id, deps, (value) => this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]));
   }
 
@@ -138,7 +136,7 @@ export class Conversation {
   }
 
   /**
-   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again only brings new keys.
+   * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again only brings new keys, and when to ask.
    * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable` when the log cannot be read back.
    */
   async start(request: StartConversationRequest): Promise<void> {
@@ -156,13 +154,13 @@ export class Conversation {
     this.fenced = false;
     this.file.change(meta);
     this.deps.actionServer.workIn(this.meta.working_dir);
-    this.askFirst = initialSettings(request);
+    this.confirmation.begin(request);
     this.started = startedOf(request, this.log.events, link);
     const { waits } = this.confirmation;
     const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, this.setup, slipway);
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
     this.mcp.begin(request);
-    if (slipway !== undefined && request.confirmation_policy != null) await this.confirmation.adopt(this.askFirst);
+    await this.confirmation.adopt(request);
     if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
@@ -328,10 +326,11 @@ export class Conversation {
     await sessionEnd(this.portsOf(started, log), this.settingsOf(started), AbortSignal.timeout(SESSION_END_MS)).catch(() => {});
   }
 
-  private renew(started: Started, request: StartConversationRequest): void {
+  private async renew(started: Started, request: StartConversationRequest): Promise<void> {
     this.deps.mask.add([request.slipway?.ingestToken ?? '', request.agent.llm.api_key ?? '']);
     started.llms.switch('agent', llmConfigOf(request.agent.llm));
     if (request.slipway !== undefined) started.link?.renew(request.slipway.ingestToken);
+    await this.confirmation.adopt(request);
   }
 
   private async linkTo(slipway: NonNullable<StartConversationRequest['slipway']>): Promise<AppLink> {
@@ -440,7 +439,8 @@ export class Conversation {
     this.active?.control.abort(new Error('another sandbox owns the conversation'));
   }
 
-  private assertOwned(epoch?: number): void {
+  /** @throws SlipwayError `ingest.stale-epoch` when another sandbox has the conversation, or what is asked is meant for another start. */
+  assertOwned(epoch?: number): void {
     if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch) throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
   }
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import type { ForkConversationRequest, StartConversationRequest } from '@slipway/contracts';
+import type { ForkConversationRequest, StartConversationRequest, ToldBrake } from '@slipway/contracts';
+import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { Conversation, type ConversationDeps } from './conversation.js';
 import { Brake } from './org-brake.js';
@@ -67,6 +68,16 @@ export class Conversations {
       this.open.delete(forkId);
       throw error;
     }
+  }
+
+  /** The app's conversation asks as it says; its forks, which the app knows nothing of, as often as the organization wants. @throws SlipwayError as `get`, `ingest.stale-epoch`. */
+  async tellBrake(id: string | undefined, told: ToldBrake): Promise<void> {
+    const conversation = await this.get(id);
+    conversation.assertOwned(told.epoch);
+    if (!(await conversation.confirmation.told(told))) return;
+    this.brake.hold(told.brake);
+    const others = (await this.list()).filter((other) => other !== conversation);
+    await Promise.all(others.map((other) => other.confirmation.atLeast(settingsOfMode(told.brake.floor))));
   }
 
   /** @throws SlipwayError `resource.not-found`, also for one that waits for the app to start it again. */

@@ -27,7 +27,7 @@ const AGENTS: ReadonlySet<string> = new Set(['/api/conversations', `${CONVERSATI
 export class Brake {
   private held: OrgBrake = { floor: 'never', fourEyes: false };
 
-  /** What the last start of the app said. */
+  /** What the app said last, at a start or after a change. */
   hold(brake: OrgBrake | undefined): void {
     if (brake !== undefined) this.held = brake;
   }

@@ -110,12 +110,27 @@ describe('a word on what the agent asks for', () => {
     const { id } = await waiting(sandbox);
     const put = (mode: string) => app.http<{ confirmation: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
     expect((await put('risky')).body.confirmation).toBe('risky');
-    expect(sandbox.asked).toEqual(['security_analyzer', 'confirmation_policy'].map((route) => `POST /api/conversations/${id}/${route}`));
+    expect(sandbox.asked).toEqual(['terms/check', 'brake'].map((route) => `POST /api/slipway/conversations/${id}/${route}`));
+    // Worker tells it again: of this telling nobody knows whether a newer one came first.
+    const { rows } = await app.owner.query('SELECT confirmation_version FROM app.conversation WHERE id = $1', [id]);
+    expect(rows).toEqual([{ confirmation_version: 1 }]);
+    expect((await app.owner.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver' AND key = $1", [id])).rowCount).toBe(1);
     expect((await put('sometimes')).status).toBe(400);
     expect(await audits(id)).toContain('conversation.set-confirmation');
     await settings({ confirmation: 'always' });
     const made = await app.http<{ confirmation: string }>(ada, 'POST', app.path(ada), { prompt: 'x', confirmation: 'never' });
     expect(made.body.confirmation).toBe('always');
     await settings({ confirmation: 'never' });
+  });
+
+  it('changes nothing when the sandbox does not answer, and holds when it falls silent after that', async () => {
+    const put = (id: string, mode: string) => app.http<{ code?: string }>(ada, 'PUT', app.path(ada, id, '/confirmation-mode'), { mode });
+    const mode = async (id: string) => (await app.owner.query('SELECT confirmation_mode FROM app.conversation WHERE id = $1', [id])).rows[0].confirmation_mode;
+    const deaf = await waiting(await app.standIn(() => ({ status: 500 })));
+    expect([(await put(deaf.id, 'always')).body.code, await mode(deaf.id)]).toEqual(['sandbox.unreachable', 'never']);
+    let answers = 0;
+    const late = await waiting(await app.standIn(() => ({ status: ++answers > 1 ? 500 : 200 })));
+    expect([(await put(late.id, 'always')).status, await mode(late.id), answers]).toEqual([200, 'always', 2]);
+    expect((await app.owner.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver' AND key = $1", [late.id])).rowCount).toBe(1);
   });
 });

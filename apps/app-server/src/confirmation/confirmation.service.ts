@@ -13,15 +13,17 @@ import {
   stricterMode,
 } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
+import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
-import { lockSandbox, readSandbox, setDesired } from '../conversations/conversations.queries.js';
+import { jobFor } from '../conversations/conversation-model.service.js';
+import { lockSandbox, readSandbox, type SandboxRow, setDesired } from '../conversations/conversations.queries.js';
 import { reachSandbox } from '../conversations/reach-sandbox.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
-import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
-import { askersOf, modeOf, readTail, setMode } from './confirmation.queries.js';
+import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { askersOf, askFirstOf, modeOf, readTail, setMode } from './confirmation.queries.js';
 
 const REJECTED = 'User rejected the action.';
 
@@ -40,6 +42,7 @@ export class ConfirmationService {
     private readonly box: SecretBox,
     private readonly ingest: IngestService,
     private readonly jobs: Jobs,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** @throws SlipwayError `resource.not-found`, `conversation.nothing-to-confirm`, `conversation.four-eyes`, `sandbox.unreachable`. */
@@ -58,20 +61,43 @@ export class ConfirmationService {
     await inOrg(this.pool, caller.orgId, (client) => this.audit(client, caller, id, request));
   }
 
-  /** Another mode from the agent's next step on; the organization's stays the floor. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then. */
+  /**
+   * Another mode from the agent's next step on; the organization's stays the floor. What is committed holds, in the order of its versions: worker tells an agent again that
+   * this did not reach. @throws SlipwayError `resource.not-found`, `sandbox.unreachable`: nothing is changed then.
+   */
   async setMode(caller: Principal, id: string, mode: ConfirmationMode): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    const { before, floor } = await inOrg(this.pool, caller.orgId, async (client) => ({
-      before: (await modeOf(client, caller.orgId, id))?.mode ?? 'never',
-      floor: (await readOrgSettings(client, caller.orgId)).confirmation,
-    }));
-    await reachSandbox(this.box, id, row, ['run'])?.ask(settingsOfMode(stricterMode(mode, floor)));
-    if (before === mode) return;
-    await inOrg(this.pool, caller.orgId, async (client) => {
+    // Terms that change nothing: whether it is there, and has the conversation.
+    await reachSandbox(this.box, id, row, ['run'])?.checkTerms({});
+    const after = await inOrg(this.pool, caller.orgId, async (client) => {
+      const current = await lockSandbox(client, caller.orgId, id);
+      const before = await modeOf(client, caller.orgId, id);
+      if (current === null || before === null) throw notFound();
+      if (before.mode === mode) return null;
       await setMode(client, caller.orgId, id, mode);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-confirmation', target: id, before: { mode: before }, after: { mode } }));
+      const job = jobFor(current);
+      if (job !== null) await wantJob(client, caller.orgId, job, id);
+      const change = { before: { mode: before.mode }, after: { mode } };
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'conversation.set-confirmation', target: id, ...change }));
+      return { current, job };
     });
+    if (after === null) return;
+    await this.tell(caller.orgId, id, after.current);
+    if (after.job !== null) this.jobs.enqueue(after.job, caller.orgId, id);
+  }
+
+  /** What holds by now, whoever changed it last. */
+  private async tell(orgId: string, id: string, row: SandboxRow): Promise<void> {
+    try {
+      const sandbox = reachSandbox(this.box, id, row, ['run']);
+      const known = sandbox === null ? null : await inOrg(this.pool, orgId, (client) => askFirstOf(client, orgId, id));
+      if (sandbox === null || known === null) return;
+      const { mode, floor, fourEyes, version } = known;
+      await sandbox.setBrake({ ...settingsOfMode(stricterMode(mode, floor)), brake: { floor, fourEyes }, version, epoch: row.epoch, chosen: true });
+    } catch (error) {
+      this.logger.warn({ err: error, conversation_id: id }, 'the agent was not told when to ask by this request; worker tells it');
+    }
   }
 
   /** Only a yes needs a second person. */

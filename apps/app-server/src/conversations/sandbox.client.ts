@@ -1,7 +1,6 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import {
   type AgentTerms,
-  type ConfirmationSettings,
   GitChange,
   GitCommitsPage,
   GitRepositories,
@@ -10,6 +9,7 @@ import {
   type RespondToConfirmationRequest,
   type RevokeConfirmationRule,
   type SandboxSecrets,
+  type ToldBrake,
   VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
@@ -70,9 +70,8 @@ export class SandboxClient {
   }
 
   /** Says when the agent asks, from its next step on. */
-  async ask({ policy, analyzer }: Pick<ConfirmationSettings, 'policy' | 'analyzer'>): Promise<void> {
-    await this.call('POST', `/api/conversations/${this.conversationId}/security_analyzer`, CONTROL_TIMEOUT_MS, [], { security_analyzer: analyzer });
-    await this.call('POST', `/api/conversations/${this.conversationId}/confirmation_policy`, CONTROL_TIMEOUT_MS, [], { policy });
+  async setBrake(told: ToldBrake): Promise<void> {
+    await this.call('POST', `/api/slipway/conversations/${this.conversationId}/brake`, CONTROL_TIMEOUT_MS, [], told);
   }
 
   /** Whether `setTerms` would be refused now; changes nothing. One that is too old to say has no objection. @throws SlipwayError as that. */

@@ -4,10 +4,15 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
+import { Jobs } from '../jobs/jobs.js';
+import { wantJobAs } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayKeepPrompts, PromptLogService } from '../prompt-log/prompt-log.service.js';
 import { lockOrgSettings, readOrgSettings, writeOrgSettings } from './org-settings.queries.js';
+
+/** What agents that run hold to. */
+const BRAKE: ReadonlySet<keyof OrgSettingValues> = new Set(['confirmation', 'fourEyes']);
 
 @Injectable()
 export class OrgSettingsService {
@@ -16,6 +21,7 @@ export class OrgSettingsService {
     @Inject(IDS) private readonly ids: Ids,
     private readonly models: ModelsService,
     private readonly promptLog: PromptLogService,
+    private readonly jobs: Jobs,
   ) {}
 
   get(caller: Principal): Promise<OrgSettings> {
@@ -33,7 +39,7 @@ export class OrgSettingsService {
       throw new SlipwayError('model.unknown', `There is no model ${JSON.stringify(defaultModel)}.`);
     const { promptLogDays } = change;
     if (promptLogDays !== undefined && promptLogDays !== (await this.get(caller)).promptLogDays) await this.promptLog.allow(caller, promptLogDays);
-    return inOrg(this.pool, caller.orgId, async (client) => {
+    const { tell, ...settings } = await inOrg(this.pool, caller.orgId, async (client) => {
       const found = await lockOrgSettings(client, caller.orgId);
       if (found === null) throw notFound();
       const { version, ...before } = found;
@@ -42,13 +48,18 @@ export class OrgSettingsService {
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
-      if (changed.length === 0) return found;
+      if (changed.length === 0) return { ...found, tell: false };
       // It may have been changed since it was looked at.
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);
       const only = (values: OrgSettingValues): Record<string, unknown> => Object.fromEntries(changed.map((key) => [key, values[key]]));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'setting.update', target: caller.orgId, before: only(before), after: only(after) }));
-      return { ...after, version: next };
+      // Those that work now are told, and not only those that start next.
+      const tell = changed.some((key) => BRAKE.has(key));
+      if (tell) await wantJobAs(client, 'org-brake', caller.orgId, { orgId: caller.orgId });
+      return { ...after, version: next, tell };
     });
+    if (tell) this.jobs.enqueueAs('org-brake', caller.orgId, { orgId: caller.orgId });
+    return settings;
   }
 }

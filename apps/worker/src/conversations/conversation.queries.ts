@@ -28,6 +28,8 @@ export interface Checkpoint {
   readonly termsVersion?: number;
   /** The change that it did not take as it was; it is told again before its next message. */
   readonly termsRefused?: number;
+  /** Which version of how often it asks the agent has (`AskFirst.version`). */
+  readonly brakeVersion?: number;
   /** Whether the agent goes on running by itself in this attempt. */
   readonly resumeRun?: boolean;
 }
@@ -173,7 +175,9 @@ export async function fulfil(pool: SqlPool, orgId: string, id: string, desired: 
         text: `SELECT desired, coalesce(checkpoint ->> 'model' <> model, false) OR checkpoint ? 'modelsTried'
           OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'termsRefused')::int, -1) <> terms_version
             AND (checkpoint ->> 'terms' <> app.terms_of_conversation(agent_type, max_iterations, max_budget_usd)
-              OR coalesce((checkpoint ->> 'termsVersion')::int, 0) <> terms_version)) AS other
+              OR coalesce((checkpoint ->> 'termsVersion')::int, 0) <> terms_version))
+          OR (checkpoint ? 'terms' AND coalesce((checkpoint ->> 'brakeVersion')::int, -1)
+            <> confirmation_version + coalesce((SELECT settings_version FROM app.org o WHERE o.id = org_id), 0)) AS other
           FROM app.conversation WHERE id = $1`,
         values: [id],
       });

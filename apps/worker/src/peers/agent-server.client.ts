@@ -1,11 +1,13 @@
 import {
   type AgentTerms,
   BashOutput,
+  type ConfirmationSettings,
   ConversationInfo,
   GitChange,
   type LlmSettings,
   type SandboxSecrets,
   type StartConversationRequest,
+  type ToldBrake,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
@@ -58,6 +60,18 @@ export class AgentServerClient {
   /** How far the agent goes by itself, from its next step on. Repeatable. */
   async setTerms(id: string, terms: AgentTerms, signal: AbortSignal): Promise<void> {
     await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/terms`, signal, CALL_TIMEOUT_MS), body: terms });
+  }
+
+  /** How often the agent asks, from its next step on, and what of that is the organization's. Repeatable. */
+  async setBrake(id: string, told: ToldBrake, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.call('POST', `/api/slipway/conversations/${id}/brake`, signal, CALL_TIMEOUT_MS), body: told });
+  }
+
+  /** How often the agent asks, in OpenHands' words. Repeatable. */
+  async ask(id: string, { policy, analyzer }: Pick<ConfirmationSettings, 'policy' | 'analyzer'>, signal: AbortSignal): Promise<void> {
+    const body = { security_analyzer: analyzer };
+    await callText({ ...this.call('POST', `/api/conversations/${id}/security_analyzer`, signal, CALL_TIMEOUT_MS), body });
+    await callText({ ...this.call('POST', `/api/conversations/${id}/confirmation_policy`, signal, CALL_TIMEOUT_MS), body: { policy } });
   }
 
   conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {

@@ -2,21 +2,31 @@ import { type AgentType, ConfirmationMode, type OrgBrake, OrgSettingValues } fro
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { stricterMode } from '@slipway/domain';
 
+export interface AskFirst {
+  readonly mode: ConfirmationMode;
+  readonly brake: OrgBrake;
+  /** Rises with each change of the organization's settings and of the conversation's mode: read together, so that what is newer has the greater one. */
+  readonly version: number;
+}
+
 /**
  * How often the agent of a conversation asks before it acts: its own mode, or the organization's where that is stricter; and what of it the organization keeps in its own hands.
  * What cannot be read is as strict as can be: the brake holds.
  */
-export async function confirmationOf(pool: SqlPool, orgId: string, conversationId: string): Promise<{ mode: ConfirmationMode; brake: OrgBrake }> {
+export async function confirmationOf(pool: SqlPool, orgId: string, conversationId: string): Promise<AskFirst> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ own: unknown; floor: unknown; four_eyes: unknown }>(
-      "SELECT c.confirmation_mode AS own, o.settings -> 'confirmation' AS floor, o.settings -> 'fourEyes' AS four_eyes FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2",
-      [orgId, conversationId],
-    ),
+    client.query<{ own: unknown; floor: unknown; four_eyes: unknown; version: number }>({
+      name: 'confirmation-of-conversation',
+      text: `SELECT c.confirmation_mode AS own, o.settings -> 'confirmation' AS floor, o.settings -> 'fourEyes' AS four_eyes,
+               c.confirmation_version + coalesce(o.settings_version, 0) AS version
+             FROM app.conversation c LEFT JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2`,
+      values: [orgId, conversationId],
+    }),
   );
   const read = (value: unknown): ConfirmationMode => ConfirmationMode.catch('always').parse(value ?? 'never');
   const floor = read(rows[0]?.floor);
   const fourEyes = OrgSettingValues.shape.fourEyes.catch(true).parse(rows[0]?.four_eyes ?? false);
-  return { mode: stricterMode(read(rows[0]?.own), floor), brake: { floor, fourEyes } };
+  return { mode: stricterMode(read(rows[0]?.own), floor), brake: { floor, fourEyes }, version: rows[0]?.version ?? 0 };
 }
 
 /** Steps that an agent of the organization may take for one message, as its admins have set them; `null` when they have not. */

@@ -219,14 +219,14 @@ export class StartSteps {
     // Read before the step is shown: that changes nothing of what the agent is told.
     const { row } = held;
     const shown = attempt.begin('STARTING_CONVERSATION', { show: true });
-    const terms = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
+    const { terms, brakeVersion } = await alongside(shown, signal, (ending) => this.tell(row, agent, plan, report, variables, model, ending));
     // A change that came meanwhile is seen by them.
-    attempt.remember({ checkpoint: { model: (await model).name, terms: terms.text, termsVersion: terms.version } });
+    attempt.remember({ checkpoint: { model: (await model).name, terms: terms.text, termsVersion: terms.version, brakeVersion } });
     await this.delivery.deliver(held, agent, signal);
     attempt.end('done');
   }
 
-  /** Gives the agent its conversation. @returns what it was told of how far it goes. */
+  /** Gives the agent its conversation. @returns what it was told of how far it goes, and which version of when it asks. */
   private async tell(
     row: ConversationRow,
     agent: AgentServerClient,
@@ -235,8 +235,8 @@ export class StartSteps {
     variables: readonly GrantedVariable[],
     model: Promise<ModelAccess>,
     signal: AbortSignal,
-  ): Promise<Terms> {
-    const [{ llm }, ingestToken, orgLimit, { mode, brake }, terms, mcpServers] = await Promise.all([
+  ): Promise<{ terms: Terms; brakeVersion: number }> {
+    const [{ llm }, ingestToken, orgLimit, { mode, brake, version }, terms, mcpServers] = await Promise.all([
       model,
       this.tokens.sign({ org: row.orgId, conversation: row.id, epoch: row.epoch }, INGEST_TOKEN_SECONDS),
       maxIterationsOf(this.pool, row.orgId),
@@ -269,7 +269,7 @@ export class StartSteps {
       },
     };
     await agent.createConversation(request, signal);
-    return terms;
+    return { terms, brakeVersion: version };
   }
 }
 

@@ -9,6 +9,7 @@ import { LostConversation } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import type { BrakeSwitch } from './brake-switch.js';
 import type { ModelSwitch } from './model-switch.js';
 import { probeSandbox } from './sandbox-liveness.js';
 import { waitSentence } from './sandbox-wait.js';
@@ -41,6 +42,7 @@ export class StartSaga {
     private readonly steps: StartSteps,
     private readonly models: ModelSwitch,
     private readonly terms: TermsSwitch,
+    private readonly brake: BrakeSwitch,
     private readonly delivery: Delivery,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -71,6 +73,7 @@ export class StartSaga {
     if (agent === null) return false;
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
+      await this.brake.apply(held, agent, held.signal);
       await this.terms.apply(held, agent, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);

@@ -18,6 +18,7 @@ import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
+import { BrakeSwitch } from '../start/brake-switch.js';
 import { ConversationModels } from '../start/conversation-models.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { ModelSwitch } from '../start/model-switch.js';
@@ -95,7 +96,7 @@ export async function openScene(
     pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
-  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), delivery, systemClock, logger);
+  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), new BrakeSwitch(pool), delivery, systemClock, logger);
   const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
   const never = new AbortController().signal;
   const insertMessage = async (conversation: string, text: string): Promise<string> => {

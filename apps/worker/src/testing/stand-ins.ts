@@ -30,6 +30,8 @@ interface Sandbox {
   mcpServers: unknown;
   /** What the organization keeps in its own hands. */
   brake: unknown;
+  /** What it was told of that since. */
+  readonly told: object[];
   /** Ids of messages in the order in which this sandbox took them in. */
   readonly messages: string[];
 }
@@ -43,6 +45,8 @@ interface Session {
   sandbox: Sandbox | null;
   /** Whether its agent refuses what it is told of its terms, as one at work does that is to become another. */
   refusesTerms?: (terms: Record<string, unknown>) => boolean;
+  /** Whether its agent cannot be told of the brake. */
+  hearsNoBrake?: boolean;
   /** Since a person last did something in the sandbox itself. Seconds. */
   personIdleSeconds?: number;
   /** Since anybody asked it for anything. Seconds. */
@@ -198,6 +202,7 @@ export class StandIns {
       terms: [],
       mcpServers: null,
       brake: null,
+      told: [],
       messages: [],
     };
     session.status = 'running';
@@ -235,6 +240,11 @@ export class StandIns {
     if (where.endsWith('/terms')) {
       if (session.refusesTerms?.(body) === true) return problem(409, 'conversation.busy', 'The agent is at work.');
       sandbox.terms.push(body);
+      return { status: 200, body: { success: true } };
+    }
+    if (where.endsWith('/brake')) {
+      if (session.hearsNoBrake === true) return problem(503, 'service.unavailable', 'Not now.');
+      sandbox.told.push(body);
       return { status: 200, body: { success: true } };
     }
     if (where.endsWith('/switch_llm')) {

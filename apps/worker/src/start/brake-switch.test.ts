@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { inOrg } from '@slipway/db/sql';
+import { createLogger } from '@slipway/telemetry';
+import { expect } from 'expect';
+import fc from 'fast-check';
+import { OrgBrake } from '../orgs/org-brake.js';
+import { wantTold } from '../orgs/orgs.queries.js';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
+
+type Told = { policy: { kind: string }; brake: object; version: number; epoch: number };
+
+describe('when the organization’s agents ask', () => {
+  let scene: Scene;
+  let brake: OrgBrake;
+  const never = new AbortController().signal;
+  before(async () => {
+    scene = await openScene();
+    brake = new OrgBrake(scene.pool, scene.queue, createLogger('org-brake-test', 'silent'));
+  });
+  beforeEach(() => settings({}));
+  after(() => scene?.close());
+
+  /** As app-server commits it. */
+  const settings = (value: object): Promise<unknown> =>
+    inOrg(scene.pool, ORG, async (client) => {
+      await client.query(
+        `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
+         ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
+        [ORG, JSON.stringify(value)],
+      );
+      await client.query(
+        `INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-brake', $2, $3) ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id`,
+        [randomUUID(), ORG, JSON.stringify({ orgId: ORG })],
+      );
+    });
+  const choose = (id: string, mode: string): Promise<unknown> =>
+    inOrg(scene.pool, ORG, (client) =>
+      client.query('UPDATE app.conversation SET confirmation_mode = $2, confirmation_version = confirmation_version + 1 WHERE id = $1', [id, mode]),
+    );
+  const told = (id: string): Told[] => (scene.peers.sessions.get(id)?.sandbox?.told ?? []) as Told[];
+  const running = async (): Promise<string> => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    return id;
+  };
+
+  it('is told to those that run, once, without a new start, and never below what the conversation itself wants', async () => {
+    const [careless, careful, resting] = [await running(), await running(), await running()];
+    await choose(careful, 'always');
+    await scene.desire(resting, 'rest');
+    await settings({ confirmation: 'risky', fourEyes: true });
+    await brake.tellAll({ orgId: ORG }, never);
+    expect(await Promise.all([careless, careful, resting, ORG].map((key) => scene.wishes(key)))).toEqual([
+      ['conversation-deliver'],
+      ['conversation-deliver'],
+      [],
+      [],
+    ]);
+    for (const id of [careless, careful]) for (let time = 0; time < 2; time += 1) await scene.start(id);
+    const held = { floor: 'risky', fourEyes: true };
+    expect(told(careless)).toMatchObject([{ policy: { kind: 'ConfirmRisky' }, brake: held, epoch: 1 }]);
+    expect(told(careful)).toMatchObject([{ policy: { kind: 'AlwaysConfirm' }, brake: held, epoch: 1 }]);
+    expect([(await scene.row(careless)).attempt, await scene.wishes(careless), told(resting)]).toEqual([1, [], []]);
+  });
+
+  it('is told again until the agent is known to have it, and then what holds by then', async () => {
+    const id = await running();
+    const session = scene.peers.sessions.get(id);
+    if (session === undefined) throw new Error('it has no session');
+    session.hearsNoBrake = true;
+    await settings({ confirmation: 'risky' });
+    await brake.tellAll({ orgId: ORG }, never);
+    await expect(scene.start(id)).rejects.toThrow();
+    expect([told(id), await scene.wishes(id)]).toEqual([[], ['conversation-deliver']]);
+    delete session.hearsNoBrake;
+    await settings({ confirmation: 'always' });
+    await scene.start(id);
+    expect([told(id).map(({ policy }) => policy.kind), await scene.wishes(id)]).toEqual([['AlwaysConfirm'], []]);
+  });
+
+  it('is no wish that is lost when it changes again while the first change is being told', async () => {
+    await running();
+    await settings({ confirmation: 'risky' });
+    const add = scene.queue.add.bind(scene.queue);
+    let changed = false;
+    const meanwhile: typeof scene.queue.add = async (...args) => {
+      if (!changed) await settings({ confirmation: 'always' });
+      changed = true;
+      return add(...args);
+    };
+    await new OrgBrake(scene.pool, Object.assign(Object.create(scene.queue), { add: meanwhile }), createLogger('t', 'silent')).tellAll({ orgId: ORG }, never);
+    expect([changed, await scene.wishes(ORG)]).toEqual([true, ['org-brake']]);
+  });
+
+  it('reaches each conversation that runs once, in batches, and none of another organization', async () => {
+    const other = `org_${randomUUID()}`;
+    const row = (org: string): Promise<unknown> =>
+      inOrg(scene.pool, org, (client) =>
+        client.query(
+          `INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, start_status, sandbox_status, checkpoint)
+           SELECT gen_random_uuid(), $1, 'usr_a', 'A', 'T', 'demo', 'READY', 'RUNNING', '{"terms": ""}' FROM generate_series(1, 250)`,
+          [org],
+        ),
+      );
+    await inOrg(scene.pool, other, (client) => client.query("INSERT INTO app.org (id, slug, name, kind) VALUES ($1, 'other', 'P', 'company')", [other]));
+    await row(ORG);
+    await row(other);
+    const seen: string[] = [];
+    for (let after: string | null = null; ; ) {
+      const ids = await wantTold(scene.pool, ORG, after, 100);
+      expect(ids.length).toBeLessThanOrEqual(100);
+      seen.push(...ids);
+      if (ids.length < 100) break;
+      after = ids.at(-1) ?? null;
+    }
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(seen.length).toBeGreaterThanOrEqual(250);
+    const wished = await inOrg(scene.pool, other, (client) => client.query("SELECT 1 FROM app.outbox WHERE queue = 'conversation-deliver'"));
+    expect(wished.rowCount).toBe(0);
+    await inOrg(scene.pool, ORG, (client) => client.query(`DELETE FROM app.conversation WHERE checkpoint = '{"terms": ""}'`));
+  });
+
+  it('is, whatever changes in which order and however often it is told, in the end what was committed last', async () => {
+    const id = await running();
+    const modes = fc.constantFrom('never', 'risky', 'always');
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('floor' as const), mode: modes, fourEyes: fc.boolean() }),
+      fc.record({ kind: fc.constant('own' as const), mode: modes }),
+      fc.record({ kind: fc.constant('tell' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+        let [floor, own, fourEyes] = ['never', 'never', false];
+        await settings({});
+        await choose(id, 'never');
+        const tell = async (): Promise<void> => {
+          await brake.tellAll({ orgId: ORG }, never);
+          await scene.wish('conversation-deliver', id);
+          await scene.start(id);
+        };
+        for (const one of steps) {
+          if (one.kind === 'tell') await tell();
+          else if (one.kind === 'own') {
+            own = one.mode;
+            await choose(id, own);
+          } else {
+            [floor, fourEyes] = [one.mode, one.fourEyes];
+            await settings({ confirmation: floor, fourEyes });
+          }
+        }
+        await tell();
+        const order = ['never', 'risky', 'always'];
+        const kind = ['NeverConfirm', 'ConfirmRisky', 'AlwaysConfirm'][Math.max(order.indexOf(floor), order.indexOf(own))];
+        expect(told(id).at(-1)).toMatchObject({ policy: { kind }, brake: { floor, fourEyes } });
+        const versions = told(id).map(({ version }) => version);
+        expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});

@@ -186,6 +186,14 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
         expect([tab, names.filter((name) => LIVE.includes(name.trim()))]).toEqual([tab, []]);
         expect([tab, await page.getByRole('tab', { selected: true }).first().innerText()]).toEqual([tab, expect.stringMatching(/^Changes/)]);
       }
+      await show(page, 'details');
+      const told = page.getByRole('region', { name: 'System prompt and tools' });
+      await told.getByRole('button', { name: /^Tools/ }).click();
+      await told
+        .getByRole('list', { name: 'Tools of the agent' })
+        .getByRole('button', { name: /^finish/ })
+        .waitFor();
+      await show(page);
       expect(await page.getByRole('textbox', { name: 'Terminal input' }).count()).toBe(0);
       await page.getByText('You read this conversation as a viewer.').waitFor();
       expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0);

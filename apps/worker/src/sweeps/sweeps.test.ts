@@ -65,14 +65,16 @@ describe('sweeps', () => {
 
   it('leave a sandbox alone in whose VS Code or on whose ports somebody worked within the idle time and the minute that a note holds back', async () => {
     const [used, noted, longAgo, never] = await Promise.all([scene.create(), scene.create(), scene.create(), scene.create()]);
+    for (const { id } of [used, noted, longAgo, never]) {
+      await scene.start(id);
+      await scene.age(id, 3_600);
+    }
     for (const [{ id }, seconds] of [
       [used, 10],
       [noted, 100],
       [longAgo, 125],
       [never, null],
-    ] as const) {
-      await scene.start(id);
-      await scene.age(id, 3_600);
+    ] as const)
       await inOrg(scene.pool, ORG, (client) =>
         client.query(
           `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at, revoked_at, used_at)
@@ -80,7 +82,6 @@ describe('sweeps', () => {
           [id, ORG, seconds],
         ),
       );
-    }
     const leader = sweeps();
     await leader.tick();
     await leader.close();

@@ -92,6 +92,21 @@ describe('applyEvents', () => {
     ]);
     expect(applyAll(opened, planned)).toMatchObject({ filesTouchedAt: 2, timeline: { rows: [{ kind: 'steps', fold: 'edit' }] } });
   });
+
+  it('says when the model was told something else, and when the runtime may stand elsewhere, also of a sandbox that went while the status stays', () => {
+    const told = { kind: 'SystemPromptEvent' as const, system_prompt: { type: 'text', text: '' }, tools: [] };
+    const log = logOf([message('user', 'a'), told, update('execution_status', 'running'), terminal('c1', 'ls'), update('execution_status', 'finished')]);
+    const finished = applyAll(openView(snapshotOf(0)), log);
+    expect([1, 2, 3, 4, 5].map((count) => applyAll(openView(snapshotOf(0)), log.slice(0, count))).map(({ toldAt, runtimeAt }) => [toldAt, runtimeAt])).toEqual([
+      [0, 0],
+      [2, 0],
+      [2, 3],
+      [2, 3],
+      [2, 5],
+    ]);
+    const paused = applyAll(finished, logOf([update('sandbox_status', 'PAUSED')], 6));
+    expect([paused.runtimeAt, paused.status]).toEqual([6, finished.status]);
+  });
 });
 
 describe('hadWorkspace', () => {

@@ -89,11 +89,17 @@ function paramsOf(pattern: readonly string[], segments: readonly string[]): Reco
   return params;
 }
 
-/** The body's bytes. @throws SlipwayError `request.too-large`. */
+function goneWithin(): Error {
+  return new Error('the client went away within the body');
+}
+
+/** The body's bytes. @throws SlipwayError `request.too-large`; an error when the client goes away, also when it did so before. */
 export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const tooLarge = (): SlipwayError => new SlipwayError('request.too-large', `The body is larger than ${limit} bytes.`);
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   if (request.readableEnded) return Buffer.alloc(0);
+  // It has told of its end already: nothing that is waited for below would come.
+  if (request.destroyed) throw goneWithin();
   // Events, and not `for await`: a body that came with its head is here without a turn of the loop for each step of an iterator.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -116,7 +122,7 @@ export async function readBody(request: IncomingMessage, limit = MAX_BODY_BYTES)
     };
     const fail = (error?: Error): void => {
       settle();
-      reject(error ?? new Error('the client went away within the body'));
+      reject(error ?? goneWithin());
     };
     request.on('data', take).once('end', done).once('error', fail).once('close', fail);
   });

@@ -10,10 +10,13 @@ export type Guard = (request: IncomingMessage, query: URLSearchParams) => void;
 const DOCS_URL = '/docs';
 
 /** Serves the routes: context, access, answer, problem. A handler's error never ends the process. */
-export function createHttpServer(router: Router, guard: Guard, logger: Logger): Server {
+export function createHttpServer(router: Router, guard: Guard, logger: Logger, drainedMs = DRAINED_MS): Server {
   const server = createServer((request, response) => {
     const traceparent = request.headers['traceparent'];
-    runInContext({ traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) }, () => void serve(request, response, router, guard, logger));
+    runInContext(
+      { traceId: traceIdOf(typeof traceparent === 'string' ? traceparent : undefined) },
+      () => void serve(request, response, router, guard, logger, drainedMs),
+    );
   });
   // A command may run for an hour; clients that send nothing are cut off by the headers' limit.
   server.requestTimeout = 0;
@@ -22,7 +25,7 @@ export function createHttpServer(router: Router, guard: Guard, logger: Logger): 
   return server;
 }
 
-async function serve(request: IncomingMessage, response: ServerResponse, router: Router, guard: Guard, logger: Logger): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, router: Router, guard: Guard, logger: Logger, drainedMs: number): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new Error('the client went away')));
   try {
@@ -34,19 +37,20 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
     const reply = await route.handle({ request, response, params, query, signal: gone.signal });
     if (reply !== undefined) send(response, reply);
   } catch (error) {
-    await drained(request);
+    await drained(request, AbortSignal.any([gone.signal, AbortSignal.timeout(drainedMs)]));
     fail(request, response, error, logger);
   }
 }
 
-/** Largest rest of a refused body that is read and thrown away, so that the client has sent all when it reads the answer. Bytes. */
+/** Largest rest of a refused body that is read and thrown away, and for how long, so that the client has sent all when it reads the answer. Bytes; milliseconds. */
 const MAX_DRAINED = 16 * 1024 * 1024;
+const DRAINED_MS = 10_000;
 
-async function drained(request: IncomingMessage): Promise<void> {
+async function drained(request: IncomingMessage, end: AbortSignal): Promise<void> {
   // One that was handed on and broken off there has told of its end already.
   if (request.complete || request.destroyed || Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > MAX_DRAINED) return;
   request.resume();
-  await once(request, 'close').catch(() => undefined);
+  await once(request, 'close', { signal: end }).catch(() => undefined);
 }
 
 function send(response: ServerResponse, reply: Reply): void {

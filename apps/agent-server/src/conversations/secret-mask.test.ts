@@ -42,6 +42,28 @@ describe('secrets', () => {
     );
   });
 
+  it('stay hidden where pieces of several texts come in turns, and each text has its own offsets', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 12, maxLength: 60 }), cuts, (turns, lengths) => {
+        const mask = new SecretMask();
+        mask.addNamed({ SHORT: 'abcd1234' });
+        const text = 'x abcd1234 y abcd1234';
+        const left = ['a', 'b', 'c'].map((responseId) => ({ responseId, waiting: [...pieces(text, lengths)], shown: '' }));
+        const deltas = new DeltaMask(mask);
+        for (const turn of [...turns, ...[0, 1, 2].flatMap((at) => text.split('').map(() => at))]) {
+          const one = left[turn] as (typeof left)[number];
+          const next = one.waiting.shift();
+          if (next === undefined) continue;
+          const out = deltas.next({ responseId: one.responseId, channel: 'progress', offset: next.at, text: next.piece });
+          if (out === null) continue;
+          expect([out.responseId, out.offset]).toEqual([one.responseId, one.shown.length]);
+          one.shown += out.text;
+        }
+        for (const { shown } of left) expect(mask.text(text).startsWith(shown) && shown.startsWith('x ')).toBe(true);
+      }),
+    );
+  });
+
   it('are found as they are, in URLs, JSON, base64 at any place and hex, in a text and in a stream of bytes cut anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(secret, { minLength: 1, maxLength: 4 }), fc.string({ maxLength: 5 }), cuts, async (values, before, lengths) => {

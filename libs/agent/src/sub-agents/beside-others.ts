@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { MAIN_SESSION, type SandboxAction } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { ToolPort } from '../ports.js';
@@ -39,7 +40,9 @@ export function toolsBesideOthers(tools: ToolPort): { of(agent: string): ToolPor
   };
 }
 
-/** A terminal's name that a person recognizes. */
+/** A terminal's name that a person recognizes, and no other agent's: of a name that a terminal cannot have, a part and what tells it from others. */
 function sessionOf(agent: string): string {
-  return `agent-${agent.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}`.slice(0, 40);
+  const name = `agent-${agent.replaceAll(/[^A-Za-z0-9_-]+/g, '-')}`;
+  if (name === `agent-${agent}` && name.length <= 40) return name;
+  return `${name.slice(0, 31)}-${createHash('sha256').update(agent).digest('hex').slice(0, 8)}`;
 }

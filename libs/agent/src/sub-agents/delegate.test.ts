@@ -83,6 +83,17 @@ describe('sub-agents with names', () => {
     expect(Object.values(metrics ?? {}).reduce((sum, each) => sum + each.accumulated_cost, 0)).toBeCloseTo(cost, 6);
   });
 
+  it('have a terminal each whatever their names are: in another script, long, or alike but for a sign', async () => {
+    const ids = ['前端', '后端', 'a b', 'a.b', `${'long '.repeat(11)}1`];
+    const { run, executed } = scene([spawn(ids), delegate(Object.fromEntries(ids.map((id) => [id, id])))], (request) =>
+      answersIn(request) === 0 ? call('terminal', { command: 'pwd' }) : finish('done'),
+    );
+    expect(await run()).toBe('finished');
+    const sessions = executed.map((action) => (action.kind === 'TerminalAction' ? (action.session ?? '') : ''));
+    expect(new Set(sessions).size).toBe(ids.length);
+    for (const session of sessions) expect(session).toMatch(/^agent-[A-Za-z0-9_-]{1,34}$/);
+  });
+
   it('keep what they know for their next task, and begin anew when they are spawned again', async () => {
     const { run, requests, text } = scene(
       [

@@ -74,6 +74,8 @@ export class Terminal {
   #searchPath = '';
   #backgroundPid = -1;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Actions that have not answered. */
+  #underWay = 0;
 
   constructor(private readonly options: TerminalOptions) {
     this.#home = options.workspace;
@@ -81,9 +83,9 @@ export class Terminal {
     this.#background = this.#newRecorder('background');
   }
 
-  /** Nothing runs and there is no shell: nothing is lost with this terminal. */
+  /** Nothing runs or waits for its turn, and there is no shell: nothing is lost with this terminal. */
   get isEmpty(): boolean {
-    return this.#shell === undefined && this.#run === undefined;
+    return this.#underWay === 0 && this.#shell === undefined && this.#run === undefined;
   }
 
   /** Where the shell was when its last command ended. */
@@ -98,7 +100,12 @@ export class Terminal {
       signal.throwIfAborted();
       return this.#execute(action, signal);
     });
-    this.#turn = turn.catch(() => undefined);
+    this.#underWay += 1;
+    this.#turn = turn
+      .catch(() => undefined)
+      .finally(() => {
+        this.#underWay -= 1;
+      });
     return turn;
   }
 

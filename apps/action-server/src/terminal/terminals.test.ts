@@ -1,8 +1,15 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
 import { type RunningServer, startActionServer, textOf } from '../testing/running-server.js';
+import { OutputAllowance } from './output-allowance.js';
+import { ShellEnvironment } from './shell-environment.js';
+import { ShellStarts } from './shell-starts.js';
+import { Terminals } from './terminals.js';
 
 describe('several terminals', () => {
   let server: RunningServer;
@@ -57,5 +64,37 @@ describe('several terminals', () => {
     expect(observation.exit_code).toBe(0);
     expect(textOf(observation).startsWith('1\n2\n') && textOf(observation).endsWith('999999\n1000000')).toBe(true);
     expect(await run(undefined, `wc -l < ${observation.full_output_save_dir}`)).toBe('1000000');
+  });
+});
+
+describe('a terminal whose shell has to wait for its turn', () => {
+  it('keeps its place while others are opened, and is the one that its command runs in', { timeout: 30_000 }, async () => {
+    const directory = await mkdtemp(path.join(os.tmpdir(), 'slipway-terminals-'));
+    const { signal } = new AbortController();
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const starts = new ShellStarts(
+      () => 0,
+      () => {
+        asked.resolve();
+        return gate.promise;
+      },
+    );
+    for (let turn = 0; turn < 12; turn += 1) await starts.turn(signal);
+    const environment = new ShellEnvironment({ PATH: process.env['PATH'], HOME: directory });
+    const terminals = new Terminals({ workspace: directory, outputDirectory: directory, environment, allowance: new OutputAllowance(), starts });
+    const run = (session: string, command: string) => terminals.execute({ kind: 'TerminalAction', session, command, is_input: false, reset: false }, signal);
+    try {
+      const late = run('late', 'KEPT=yes');
+      await asked.promise;
+      for (let other = 1; other <= 6; other += 1) await run(`other-${other}`, '');
+      await run('one-more', '');
+      gate.resolve();
+      expect(await late).toMatchObject({ exit_code: 0 });
+      expect(textOf(await run('late', 'echo $KEPT'))).toBe('yes');
+    } finally {
+      terminals.close();
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 });

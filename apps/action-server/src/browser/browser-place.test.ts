@@ -9,7 +9,7 @@ import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { noChromium, numberOf, startTestSite, type TestBrowser, type TestSite, testBrowser } from '../testing/test-browser.js';
-import { LocalNames } from './local-callers.js';
+import { isOfThisMachine, LocalNames } from './local-callers.js';
 
 const SECRET = 'the-secret-of-the-workspace';
 
@@ -201,6 +201,16 @@ describe('a name of this machine', () => {
     expect(names.has('http://far.test/', 'far.test')).toBe(false);
     for (const page of ['http://localhost:1/', 'http://a.localhost', 'http://127.9.9.9', 'http://[::1]:1/']) expect(names.has(page, '127.0.0.1')).toBe(true);
     for (const page of [undefined, 'null', 'about:client', 'http://localhost.evil.test/']) expect(names.has(page, '127.0.0.1')).toBe(false);
+  });
+
+  it('that led elsewhere leads in no more, also not where Chromium says no more than that it is gone to: a frame is gone to as well', () => {
+    const names = new LocalNames();
+    const here = { kind: 'direct', addresses: [{ address: '127.0.0.1', family: 4 }], own: true } as const;
+    const goneTo = { 'upgrade-insecure-requests': '1' };
+    names.learn('evil.test', { ...here, own: false });
+    for (const name of ['evil.test', 'app.test']) names.learn(name, here);
+    expect([isOfThisMachine(goneTo, 'evil.test', names), isOfThisMachine(goneTo, 'app.test', names)]).toEqual([false, true]);
+    expect(isOfThisMachine({ ...goneTo, referer: 'http://evil.test:8000/' }, 'evil.test', names)).toBe(false);
   });
 
   it('is trusted no more once so many have led elsewhere that not all are remembered', () => {

@@ -19,11 +19,16 @@ export class LocalNames {
     if (this.#elsewhere.size < MAX_NAMES && (way.kind === 'proxy' || (way.kind === 'direct' && !way.own))) this.#elsewhere.add(name);
   }
 
+  /** Whether a name has led elsewhere before. Only addresses are known for certain once not all names are remembered. */
+  ledElsewhere(name: string): boolean {
+    return this.#elsewhere.has(name) || (this.#elsewhere.size >= MAX_NAMES && !isThisMachine(name));
+  }
+
   /** Whether this page, by its origin or address, is one of this machine. @param asked the host that it asks, which is this machine. */
   has(page: string | undefined, asked: string): boolean {
     if (page === undefined || !URL.canParse(page)) return false;
     const { hostname } = new URL(page);
-    return isThisMachine(hostname) || (hostname === asked && this.#elsewhere.size < MAX_NAMES && !this.#elsewhere.has(asked));
+    return isThisMachine(hostname) || (hostname === asked && !this.ledElsewhere(asked));
   }
 }
 
@@ -37,7 +42,8 @@ export function isOfThisMachine(headers: IncomingHttpHeaders, asked: string, nam
   if (names.has(origin ?? referer, asked)) return true;
   // A form has an origin, a link has none.
   if (site !== undefined) return mode === 'navigate' && destination === 'document' && origin === undefined;
-  // To an address that is not loopback Chromium does not say whose it is, but marks what is gone to.
+  // To an address that is not loopback Chromium does not say whose it is, but marks what is gone to: also in a frame, which the page may look into when both have the name.
+  if (names.ledElsewhere(asked)) return false;
   return headers['upgrade-insecure-requests'] === '1' && origin === undefined;
 }
 

@@ -120,7 +120,7 @@ export function createRoutes({
   const editor = new FileEditor(history, turns);
   const patcher = new Patcher({ history, turns, directory: () => terminal.directory });
   const search = new Search({ environment, directory: () => terminal.directory });
-  const ipython = new IPython({ environment, directory: () => terminal.home, outputDirectory: path.join(outputs, 'ipython') });
+  const ipython = new IPython({ environment, allowance, directory: () => terminal.home, outputDirectory: path.join(outputs, 'ipython') });
   const browser = new Browser({ environment, workspace, directory: largeDirectory(stateDirectory, 'browser'), refusedPorts });
   const browserView = new BrowserView(browser);
   const handlers = { terminal, editor, patcher, ipython, search, browser, browserView };

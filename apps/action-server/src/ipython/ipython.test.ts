@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -9,6 +9,7 @@ import { stopwatch, until } from '@slipway/testing';
 import { pythonEnvironment } from '@slipway/testing/programs';
 import { expect } from 'expect';
 import { processRow } from '../process/process-table.js';
+import { OutputAllowance } from '../terminal/output-allowance.js';
 import { ShellEnvironment } from '../terminal/shell-environment.js';
 import { textOf } from '../testing/running-server.js';
 import { IPython, NO_KERNEL } from './ipython.js';
@@ -22,7 +23,8 @@ const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 /** Starts a kernel, prints its number, and waits in a cell. */
 const KILLED_SERVER = `
 const { Kernel } = await import(${JSON.stringify(new URL('kernel.js', import.meta.url).href)});
-const kernel = await Kernel.start('python', { cwd: '.', env: process.env, signal: new AbortController().signal });
+const { OutputAllowance } = await import(${JSON.stringify(new URL('../terminal/output-allowance.js', import.meta.url).href)});
+const kernel = await Kernel.start('python', { cwd: '.', env: process.env, allowance: new OutputAllowance(), signal: new AbortController().signal });
 const listener = { text: (text) => process.stdout.write(text), display: () => {} };
 await kernel.run('import os, time; print(os.getpid(), flush=True); time.sleep(1000)', listener, { silent: false });
 `;
@@ -40,7 +42,7 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
     folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-cells-'));
     const bin = 'lack' in python ? '' : path.dirname(python.program('python'));
     environment = new ShellEnvironment({ ...process.env, HOME: folder, PATH: `${bin}:${process.env['PATH']}` });
-    ipython = new IPython({ environment, directory: () => folder, outputDirectory: path.join(folder, 'output') });
+    ipython = new IPython({ environment, directory: () => folder, outputDirectory: path.join(folder, 'output'), allowance: new OutputAllowance() });
   });
   after(() => {
     ipython.close();
@@ -134,15 +136,38 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
     expect(await said('kept')).toBe('5');
   });
 
-  it('keeps the ends of a long output and the whole in a file, and answers bad input', async () => {
-    const long = await run('for i in range(100_000): print(i)');
+  it('keeps the ends of a long output and the whole in a file, also of one that is slowed down, and answers bad input', async () => {
+    const long = await run('for i in range(120_000): print(str(i).zfill(100))');
     expect(textOf(long).length).toBeLessThanOrEqual(MAX_OBSERVATION_LENGTH + 1_000);
     expect(textOf(long)).toContain(`all of it is in ${long.full_output_save_dir}`);
-    expect(await said(`print(open("${long.full_output_save_dir}").read().count("\\n"))`)).toBe('100000');
+    expect(await said(`print(open("${long.full_output_save_dir}").read().count("\\n"))`)).toBe('120000');
     expect(await run('a\0b')).toMatchObject({ is_error: true, error_code: 'request.invalid' });
     expect((await run('!printf "\\377\\376 bytes"')).is_error).toBe(false);
     expect(IPythonRunCellAction.safeParse({ kind: 'IPythonRunCellAction', code: 7 }).success).toBe(false);
   });
+
+  for (const [what, line, most] of [
+    ['long lines', 'print("x" * 1000)', 0.3],
+    ['lines that are each sent at once', 'print("x", flush=True)', 0.7],
+  ] as const)
+    it(`that prints ${what} without an end leaves most of the processor to others, and keeps its kernel when it is interrupted`, async () => {
+      const kernel = Number(await said('import os\nprint(os.getpid())\nkept = 6'));
+      const abort = new AbortController();
+      const asked = run(`n = 0\nwhile True:\n  n += 1\n  ${line}`, { timeout: 120 }, abort.signal).catch((error: Error) => error.message);
+      const bridge = processRow(kernel)?.parent;
+      const spent = (): number => ticks(kernel) + ticks(bridge) + ticks(process.pid);
+      let [begun, since] = [spent(), stopwatch()];
+      const share = (): number => {
+        const used = ((spent() - begun) * 10) / since();
+        [begun, since] = [spent(), stopwatch()];
+        return used;
+      };
+      // Parts of one core in two seconds. Without the pace the kernel alone takes one, and what reads it much of another.
+      await until('what may be printed at once is over, and little is taken from then on', () => since() > 2_000 && share() < most, 30_000);
+      abort.abort(new Error('stopped'));
+      expect(await asked).toBe('stopped');
+      expect(await said('print(kept, os.getpid(), n > 1000)')).toBe(`6 ${kernel} True`);
+    });
 
   it('leaves nothing running when the server ends', async () => {
     const pids = (await said('import os, subprocess; child = subprocess.Popen(["sleep", "1000"]); print(os.getpid(), child.pid)')).split(' ').map(Number);
@@ -165,10 +190,25 @@ describe('a cell of Python', { skip: 'lack' in python ? python.lack : false }, (
 describe('a sandbox without a kernel', () => {
   it('says so in one sentence, and offers no cells', async () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-no-kernel-'));
-    const bare = new IPython({ environment: new ShellEnvironment({ PATH: folder, HOME: folder }), directory: () => folder, outputDirectory: folder });
+    const bare = new IPython({
+      environment: new ShellEnvironment({ PATH: folder, HOME: folder }),
+      directory: () => folder,
+      outputDirectory: folder,
+      allowance: new OutputAllowance(),
+    });
     expect(bare.lack).toBe(NO_KERNEL);
     const answer = await bare.execute(IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code: '1' }), new AbortController().signal);
     expect(answer).toMatchObject({ is_error: true, error_code: 'sandbox.tool-unavailable', content: [{ text: NO_KERNEL }] });
     rmSync(folder, { recursive: true });
   });
 });
+
+/** Of a process' own processor time. Hundredths of a second. */
+function ticks(pid: number | undefined): number {
+  const fields = statusOf(pid);
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function statusOf(pid: number | undefined): string[] {
+  return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+}

@@ -1,6 +1,7 @@
 import type { IPythonRunCellAction, IPythonRunCellObservation, ObservationContent } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { OneAtATime } from '../editor/one-at-a-time.js';
+import type { OutputAllowance } from '../terminal/output-allowance.js';
 import { pythonIn } from '../terminal/python-path.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import { CellOutput } from './cell-output.js';
@@ -22,6 +23,7 @@ export interface IPythonOptions {
   readonly directory: () => string;
   /** For long outputs and large pictures. */
   readonly outputDirectory: string;
+  readonly allowance: OutputAllowance;
 }
 
 /**
@@ -99,7 +101,7 @@ export class IPython {
   async #ready(python: string, signal: AbortSignal): Promise<Kernel> {
     const env = this.options.environment.variables();
     if (this.#kernel === undefined || this.#kernel.ended) {
-      this.#kernel = await Kernel.start(python, { cwd: this.options.directory(), env, signal });
+      this.#kernel = await Kernel.start(python, { cwd: this.options.directory(), env, allowance: this.options.allowance, signal });
       this.#given = env;
       return this.#kernel;
     }

@@ -7,10 +7,14 @@ import type { Readable, Writable } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { killSession } from '../process/process-table.js';
+import type { OutputAllowance } from '../terminal/output-allowance.js';
+import { PacedStream } from '../terminal/paced-output.js';
 import { BRIDGE_PROGRAM } from './bridge-program.js';
 
 /** Longest start of a kernel, on a slow disk. Milliseconds. */
 const START_MS = 60_000;
+/** What a message of the kernel costs of the allowance beside its bytes: it is taken apart by two processes, however short it is. Bytes. */
+const MESSAGE_COST = 4_096;
 
 const Said = z.object({
   ready: z.literal(true).optional(),
@@ -35,27 +39,43 @@ export interface CellListener {
   display(data: Readonly<Record<string, unknown>>): void;
 }
 
+export interface KernelOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** How fast it is read; a kernel that prints more is stopped until that was taken. */
+  readonly allowance: OutputAllowance;
+  readonly signal: AbortSignal;
+}
+
 /** A Python kernel, and the process that speaks to it. Cells are run one after another. */
 export class Kernel {
   #listeners = new Map<number, { readonly listener: CellListener; readonly end: (end: CellEnd) => void }>();
   #cells = 0;
   #ended = false;
+  readonly #pace: PacedStream;
 
   private constructor(
     private readonly child: ChildProcessByStdio<Writable, Readable, Readable>,
     private readonly folder: string,
+    allowance: OutputAllowance,
   ) {
+    this.#pace = new PacedStream(
+      child.stdout,
+      allowance,
+      () => {},
+      (bytes) => bytes.length + linesIn(bytes) * MESSAGE_COST,
+    );
     child.stdin.on('error', () => {});
     child.once('close', () => this.#gone());
   }
 
   /** @throws SlipwayError `sandbox.tool-unavailable` with the last that Python said, or the signal's reason. */
-  static async start(python: string, { cwd, env, signal }: { cwd: string; env: Readonly<Record<string, string>>; signal: AbortSignal }): Promise<Kernel> {
+  static async start(python: string, { cwd, env, allowance, signal }: KernelOptions): Promise<Kernel> {
     signal.throwIfAborted();
     // Short, because the path of a socket may have 107 bytes.
     const folder = mkdtempSync(path.join(os.tmpdir(), 'ipy-'));
     const child = spawn(python, ['-u', '-c', BRIDGE_PROGRAM, folder], { cwd, env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-    const kernel = new Kernel(child, folder);
+    const kernel = new Kernel(child, folder, allowance);
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
       stderr = (stderr + chunk.toString()).slice(-2_000);
@@ -105,8 +125,11 @@ export class Kernel {
     });
   }
 
+  /** What the cell has printed until then is read at once, so that it ends soon. */
   interrupt(): void {
-    if (!this.#ended) this.child.stdin.write('{"interrupt": true}\n');
+    if (this.#ended) return;
+    this.#pace.rest();
+    this.child.stdin.write('{"interrupt": true}\n');
   }
 
   /** The kernel and everything that it started. */
@@ -123,6 +146,7 @@ export class Kernel {
     if (said.display !== undefined) cell.listener.display(said.display);
     if (said.done === undefined) return;
     this.#listeners.delete(said.id as number);
+    this.#pace.again();
     cell.end({ status: said.done, count: said.count ?? null });
   }
 
@@ -133,6 +157,12 @@ export class Kernel {
     for (const { end } of this.#listeners.values()) end({ status: 'gone', count: null });
     this.#listeners.clear();
   }
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) lines += 1;
+  return lines;
 }
 
 /** A line that is none of ours, such as one of a module that prints, is passed over. */

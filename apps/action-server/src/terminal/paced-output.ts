@@ -51,22 +51,29 @@ export class PacedStream {
     private readonly stream: Readable,
     allowance: OutputAllowance,
     private output: (bytes: Buffer) => void,
+    weigh: (bytes: Buffer) => number = (bytes) => bytes.length,
   ) {
     stream.on('data', (bytes: Buffer) => {
       this.output(bytes);
-      const wait = allowance.take(bytes.length);
-      if (wait === 0 || !this.#pace) return;
+      // What is read in a rest is nobody's debt: it would keep those waiting who print next.
+      const wait = this.#pace ? allowance.take(weigh(bytes)) : 0;
+      if (wait === 0) return;
       stream.pause();
       this.#waiting = setTimeout(() => stream.resume(), wait).unref();
     });
     stream.once('close', () => clearTimeout(this.#waiting));
   }
 
-  /** What is there is read without a wait: its program has ended. */
+  /** What is there is read without a wait: its program has ended, or is about to. */
   rest(): void {
     this.#pace = false;
     clearTimeout(this.#waiting);
     this.stream.resume();
+  }
+
+  /** The pace holds again after a rest. */
+  again(): void {
+    this.#pace = true;
   }
 
   /** What follows is read, at the pace, and thrown away. */

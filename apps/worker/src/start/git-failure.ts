@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { progressOf } from './workspace-script.js';
 
 const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (repository: string, branch: string | null) => string }> = [
   {
@@ -18,7 +19,8 @@ const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (reposi
     sentence: (repository) => `${repository} asks for a password: it is private, or there is no such repository.`,
   },
   {
-    pattern: /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:/i,
+    pattern:
+      /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:|is no git server/i,
     code: 'repository.not-found',
     sentence: (repository) => `There is no git repository at ${repository}.`,
   },
@@ -37,7 +39,7 @@ export function gitFailure(plan: { repository: string | null; branch: string | n
   const words = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => /^(fatal|error|remote):/.test(line))
+    .filter((line) => /^(fatal|error|remote):/.test(line) && progressOf(line) === null)
     .slice(-3)
     .join(' ')
     .slice(0, 1_000);

@@ -52,19 +52,32 @@ export function repositoryName(url: string): string {
  * so what stands at `directory` is whole. A mark in .git says that no agent has had it yet: such a one is made anew, since the repository may have been
  * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr. git proves itself with what the sandbox was
  * handed (agent-server's `git-credentials.ts`), or not at all: no helper of the image is asked.
+ * git takes any page of a web server for an empty repository: one without a commit must have spoken git's protocol.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
     repository === null
       ? `git init -q -- "$tmp" && git -C "$tmp" -c user.name=Slipway -c user.email=agent@slipway.invalid -c maintenance.auto=false -c gc.auto=0 commit -q --no-verify --allow-empty -m 'Empty workspace' || exit $?`
-      : `git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 clone -q --depth ${DEPTH}${branch === null ? '' : ` --branch ${quote(branch)}`} -- ${quote(repository)} "$tmp" || exit $?
+      : `clone=${quote(repository)}
+  fetch() { git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 "$@"; }
+  status=$( { { fetch clone --progress --depth ${DEPTH}${branch === null ? '' : ` --branch ${quote(branch)}`} -- "$clone" "$tmp" 2>&1 >/dev/null 4>&-; echo "$?" >&4; } |
+    tee -- "$tmp.log" | tr '\\r' '\\n' | tail -c 8000 >&2; } 4>&1 )
+  rm -f -- "$tmp.log"
+  [ "$status" = 0 ] || exit "\${status:-1}"
+  case $clone in http:*|https:*)
+    if ! git -C "$tmp" rev-parse --verify -q HEAD >/dev/null && ! GIT_TRACE_PACKET=1 fetch ls-remote -- "$clone" 2>&1 | grep -q 'packet:'; then
+      rm -rf -- "$tmp"
+      echo 'fatal: what answers there is no git server' >&2
+      exit 128
+    fi
+  esac
   git -C "$tmp" config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*' || exit 1`;
   return `set -u
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C
 helpers='-c credential.helper='
 [ -z "\${GIT_CONFIG_COUNT:-}" ] || helpers=
 dir=${quote(directory)}
-tmp="\${dir%/*}/.slipway-new-\${dir##*/}"
+tmp=${quote(unfinished(directory))}
 if [ -e "$dir/${UNFINISHED}" ]; then rm -rf -- "$dir" || exit 1; fi
 if [ ! -e "$dir" ]; then
   [ -d "\${dir%/*}" ] || mkdir -p -- "\${dir%/*}" || exit 1
@@ -80,6 +93,30 @@ setup=
 for each in .openhands/setup.sh .slipway/setup.sh; do [ -z "$setup" ] && [ -f "$each" ] && setup=$each; done
 if [ -n "$setup" ] && [ -e ${UNFINISHED} ]; then printf 'slipway:setup=%s\\n' "$setup"; exit 0; fi
 ${FINISH}`;
+}
+
+/** Where a clone is made, beside where it will stand. */
+function unfinished(directory: string): string {
+  const name = directory.lastIndexOf('/') + 1;
+  return `${directory.slice(0, name)}.slipway-new-${directory.slice(name)}`;
+}
+
+/** Prints the end of what git says of the clone that `prepareScript` makes; nothing when there is none. */
+export function progressScript({ directory }: WorkspacePlan): string {
+  return `tail -c 400 -- ${quote(`${unfinished(directory)}.log`)} 2>/dev/null | tr '\\r' '\\n'`;
+}
+
+const PROGRESS = /^(?:remote: )?(?:Enumerating|Counting|Compressing|Receiving|Resolving|Updating) (?:objects|deltas|files): +[^\p{C}]{1,100}$/u;
+
+/** The newest of git's lines that say how far it is; `null` when it has said none. */
+export function progressOf(stdout: string): string | null {
+  const lines = stdout.split('\n').map((line) => line.trim());
+  return (
+    lines
+      .findLast((line) => PROGRESS.test(line))
+      ?.replace(/^remote: /, '')
+      .replaceAll(/ {2,}/g, ' ') ?? null
+  );
 }
 
 /** Hook and skills, after the setup script. */

@@ -1,0 +1,35 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { StartAttempt } from './start-attempt.js';
+import { progressOf, progressScript, type WorkspacePlan } from './workspace-script.js';
+
+/** A clone that takes longer than this shows how far it is. Milliseconds. */
+const FIRST_MS = 1_000;
+/** Each look waits so much longer than the one before: an hour has about sixty, and so many events at most. */
+const GROWTH = 1.1;
+const LOOK_SECONDS = 5;
+
+/** Waits for `made`, and says meanwhile as detail of the running step what git says. A look that fails costs only the look. */
+export async function withProgress<T>(made: Promise<T>, attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  const looks = look(attempt, agent, plan, AbortSignal.any([signal, over.signal]));
+  try {
+    return await made;
+  } finally {
+    over.abort();
+    await looks;
+  }
+}
+
+async function look(attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<void> {
+  for (let pause = FIRST_MS; ; pause *= GROWTH) {
+    try {
+      await wait(pause, undefined, { signal });
+      const { stdout } = await agent.bash(progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
+      const line = progressOf(stdout ?? '');
+      if (line !== null) await attempt.report(line);
+    } catch {
+      if (signal.aborted) return;
+    }
+  }
+}

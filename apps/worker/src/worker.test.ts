@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { inOrg } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ORG, openScene, type Scene, SECRET } from './testing/scene.js';
@@ -89,6 +91,36 @@ describe('worker process', () => {
     scene.peers.loseSandbox(id);
     await scene.expireLease(id);
     await until('another sandbox', async () => (await scene.row(id)).attempt === 2 && (await isReady(id)), 15_000);
+    expect(await end(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('tells every agent of an organization that works of its new brake, also when nobody queued that', { timeout: 180_000 }, async () => {
+    const { child } = await startProcess();
+    const ids = (await Promise.all(Array.from({ length: 30 }, () => scene.create()))).map(({ id }) => id);
+    await Promise.all(ids.map(add));
+    for (const id of ids) await until('it is ready', () => isReady(id), 60_000);
+    const payload = { orgId: ORG };
+    const heard = async (floor: 'risky' | 'always', queued: boolean): Promise<number> => {
+      await inOrg(scene.pool, ORG, async (client) => {
+        await client.query(
+          `INSERT INTO app.org (id, slug, name, kind, settings) VALUES ($1, 'brake', 'O', 'company', $2)
+           ON CONFLICT (id) DO UPDATE SET settings = excluded.settings, settings_version = app.org.settings_version + 1`,
+          [ORG, { confirmation: floor }],
+        );
+        await client.query(`INSERT INTO app.outbox (id, org_id, queue, key, payload) VALUES ($1, $2, 'org-brake', $2, $3)`, [randomUUID(), ORG, payload]);
+      });
+      const began = performance.now();
+      if (queued) await scene.queue.add('org-brake', payload, { key: ORG });
+      const last = (id: string): unknown => scene.peers.sessions.get(id)?.sandbox?.told.at(-1);
+      for (const id of ids) await until('its agent knows', () => JSON.stringify(last(id))?.includes(`"floor":"${floor}"`) ?? false, 30_000);
+      const ms = Math.round(performance.now() - began);
+      for (const id of [...ids, ORG]) await until('no wish is left', async () => (await scene.wishes(id)).length === 0, 30_000);
+      return ms;
+    };
+    process.stderr.write(
+      `a new brake for 30 agents: all told after ${await heard('risky', true)} ms, and ${await heard('always', false)} ms when nobody queued it\n`,
+    );
+    expect(new Set(await Promise.all(ids.map(async (id) => (await scene.row(id)).attempt)))).toEqual(new Set([1]));
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 

@@ -136,8 +136,9 @@ function setUp(nonce: string): string {
   const mark = (fields: string) => `builtin printf '\\033]7770;%s;${fields};%s\\007' ${nonce}`;
   // A command may set a prompt of its own; it lasts until the command's end.
   const prompt = "builtin unset -v PROMPT_COMMAND; PROMPT_COMMAND='{ __slipway_end; } 2>/dev/null' PS1= PS2=";
-  // What was typed for a command is not for the shell to run.
-  const unread = '{ while builtin read -r -t 0; do builtin read -r -t 1 || builtin break; done; } </dev/tty 2>/dev/null';
+  // What was typed for a command is not for the shell to run; `REPLY` is the command's own.
+  const unread =
+    '{ while builtin read -r -t 0; do builtin read -r -t 1 __slipway_unread || builtin break; done; builtin unset -v __slipway_unread; } </dev/tty 2>/dev/null';
   const lines = [
     'stty -echo -onlcr 2>/dev/null',
     'set +o history +o histexpand',

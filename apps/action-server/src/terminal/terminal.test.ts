@@ -246,11 +246,11 @@ describe('the agent’s terminal', () => {
 
   it('keeps what was typed for a program away from the next command, whether the program read it or not', async () => {
     for (const input of ['abc', 'echo injected', `${'x'.repeat(200_000)}`, 'echo injected\n'.repeat(3_000), 'UP', 'TAB']) {
-      await run('sleep 0.4', { timeout: 0.1 });
+      await run('REPLY=mine; sleep 0.4', { timeout: 0.1 });
       await run(input, { is_input: true, timeout: 0.05 });
       await run('', { timeout: 20 });
-      const next = await server.terminal('echo next');
-      expect([input.slice(0, 20), next.exit_code, textOf(next), next.metadata.prefix]).toEqual([input.slice(0, 20), 0, 'next', '']);
+      const next = await server.terminal('echo next $REPLY $__slipway_unread');
+      expect([input.slice(0, 20), next.exit_code, textOf(next), next.metadata.prefix]).toEqual([input.slice(0, 20), 0, 'next mine', '']);
     }
     expect(await run('read -r line; read -r more; echo "$line, $more"', { timeout: 0.2 })).toEqual([-1, '']);
     await run('one', { is_input: true, timeout: 0.1 });

@@ -1,4 +1,5 @@
 import type { McpProgressResponse } from '@slipway/contracts';
+import { LongQuestions } from './long-question.js';
 
 /** Most of what one call may tell of its progress, together. UTF-16 code units. */
 const MAX_TEXT = 16 * 1024;
@@ -7,9 +8,6 @@ const MAX_LINE = 300;
 const LINE_MS = 200;
 const LONGER_MS = 20;
 const LINE_AT_MOST_MS = 10_000;
-/** How long a question is kept open. Milliseconds. */
-const WAIT_MS = 25_000;
-
 /** What a server tells of a call while it is at work, for whoever watches: text that only grows, line by line. It is in no answer and in no log. */
 export class CallProgress {
   #text = '';
@@ -17,7 +15,7 @@ export class CallProgress {
   #latest: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
-  readonly #waiting = new Set<() => void>();
+  readonly #questions = new LongQuestions();
 
   note({ progress, total, message }: { readonly progress?: unknown; readonly total?: unknown; readonly message?: unknown }): void {
     const counted = typeof progress === 'number' ? `${progress}${typeof total === 'number' ? ` of ${total}` : ''}` : '';
@@ -37,31 +35,12 @@ export class CallProgress {
   end(): void {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#wake();
+    this.#questions.wake();
   }
 
   /** When there is more than `after`, when the call is over, or after a while. Rejects with the signal's reason. */
   async since(after: number, signal: AbortSignal): Promise<McpProgressResponse> {
-    if (this.#text.length <= after && !this.#over) {
-      await new Promise<void>((resolve, reject) => {
-        const rest = (): void => {
-          clearTimeout(timer);
-          this.#waiting.delete(done);
-          signal.removeEventListener('abort', abort);
-        };
-        const done = (): void => {
-          rest();
-          resolve();
-        };
-        const abort = (): void => {
-          rest();
-          reject(signal.reason);
-        };
-        const timer = setTimeout(done, WAIT_MS);
-        this.#waiting.add(done);
-        signal.addEventListener('abort', abort, { once: true });
-      });
-    }
+    if (this.#text.length <= after && !this.#over) await this.#questions.news(signal);
     return { text: this.#text.slice(after), over: this.#over };
   }
 
@@ -74,10 +53,6 @@ export class CallProgress {
     this.#text += `${line}\n`;
     this.#lines += 1;
     this.#timer = setTimeout(() => this.#tell(), Math.min(LINE_AT_MOST_MS, LINE_MS + LONGER_MS * this.#lines)).unref();
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    this.#questions.wake();
   }
 }

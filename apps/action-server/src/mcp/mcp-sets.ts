@@ -15,13 +15,12 @@ import { killMarked } from '../process/process-table.js';
 import { CallProgress } from './call-progress.js';
 import type { Connection } from './connection.js';
 import { failureWords, kindOfFailure } from './failure-words.js';
+import { LongQuestions } from './long-question.js';
 import { McpServer, type McpServerDeps } from './mcp-server.js';
 import { MARK, markOf, type ServerSpec, specOf } from './server-spec.js';
 import { cleanTools, nameTools } from './tool-list.js';
 import { observationOf } from './tool-result.js';
 
-/** How long a question for changes is kept open. Milliseconds. */
-const WAIT_MS = 25_000;
 /** Conversations with servers at once. */
 const MAX_SETS = 50;
 const MAX_DROPPED = 20;
@@ -33,7 +32,7 @@ const RAN = 'mcp-servers-ran';
 interface McpSet {
   readonly servers: readonly McpServer[];
   revision: number;
-  readonly waiting: Set<() => void>;
+  readonly questions: LongQuestions;
   /** Calls that are under way. */
   calls: number;
   /** Of calls that are under way, by the id that the caller gave. */
@@ -72,14 +71,14 @@ export class McpSets {
     const changed = (): void => {
       this.#revisions += 1;
       set.revision = this.#revisions;
-      for (const wake of set.waiting) wake();
+      set.questions.wake();
     };
     const deps = { ...this.#deps, directory: cwd, changed };
     this.#revisions += 1;
     const set: McpSet = {
       servers: wanted.map(([server, config]) => new McpServer(server, config, deps)),
       revision: this.#revisions,
-      waiting: new Set(),
+      questions: new LongQuestions(),
       calls: 0,
       progress: new Map(),
       heardAt: performance.now(),
@@ -94,7 +93,7 @@ export class McpSets {
     const set = this.#set(name);
     set.heardAt = performance.now();
     if (set.revision === after)
-      await newsOf(set, signal).finally(() => {
+      await set.questions.news(signal).finally(() => {
         set.heardAt = performance.now();
       });
     const { tools, left } = nameTools(set.servers);
@@ -175,7 +174,7 @@ export class McpSets {
     const set = this.#sets.get(name);
     this.#sets.delete(name);
     for (const server of set?.servers ?? []) server.close();
-    for (const wake of set?.waiting ?? []) wake();
+    set?.questions.wake();
   }
 
   /** At the end of this process: what a server started ends at once. */
@@ -200,7 +199,7 @@ export class McpSets {
 
   #endUnheard(): void {
     const now = performance.now();
-    for (const [name, { waiting, calls, heardAt }] of this.#sets) if (waiting.size === 0 && calls === 0 && now - heardAt > this.unheardMs) this.end(name);
+    for (const [name, { questions, calls, heardAt }] of this.#sets) if (!questions.areOpen && calls === 0 && now - heardAt > this.unheardMs) this.end(name);
   }
 
   #set(name: string): McpSet {
@@ -208,27 +207,6 @@ export class McpSets {
     if (set === undefined) throw new SlipwayError('resource.not-found', 'This conversation has no MCP servers here.');
     return set;
   }
-}
-
-function newsOf(set: McpSet, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const rest = (): void => {
-      clearTimeout(timer);
-      set.waiting.delete(done);
-      signal.removeEventListener('abort', abort);
-    };
-    const done = (): void => {
-      rest();
-      resolve();
-    };
-    const abort = (): void => {
-      rest();
-      reject(signal.reason);
-    };
-    const timer = setTimeout(done, WAIT_MS);
-    set.waiting.add(done);
-    signal.addEventListener('abort', abort, { once: true });
-  });
 }
 
 function orEnded<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -2,8 +2,10 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
 
-/** Longest time of one git command. Milliseconds. */
-const TIMEOUT_MS = 120_000;
+/** Longest time of one git command, of which somebody waits for the answer; 100,000 files take about one second. Milliseconds. */
+const TIMEOUT_MS = 20_000;
+/** Longest time of one that reads the content of every file whatever its size, or is read as slowly as its reader likes. Milliseconds. */
+export const CONTENT_TIMEOUT_MS = 120_000;
 /** Most output of a command that is read whole. Bytes. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { type Against, against, type GitReading } from './against.js';
-import { exitCodeOf, gitFailure, startGit } from './git.js';
+import { CONTENT_TIMEOUT_MS, exitCodeOf, gitFailure, startGit } from './git.js';
 import { openRepository, parentOf } from './repository.js';
 import { indexOfWorktree } from './worktree-index.js';
 
@@ -39,7 +39,7 @@ export async function streamPatch(reading: GitReading, { path, file, ...to }: Pa
       '--',
       ...only,
     ];
-    const child = startGit(args, { cwd: repository.root, signal, env: index?.env ?? repository.env });
+    const child = startGit(args, { cwd: repository.root, signal, env: index?.env ?? repository.env, timeoutMs: CONTENT_TIMEOUT_MS });
     child.stdin.end();
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { insideWorkspace } from '../files/workspace-path.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
+import { endlessSettings, refuseEndlessFiles } from './endless-files.js';
 import { type GitOptions, git, gitOutput } from './git.js';
 
 /** Longest time in which git says what and where a repository is. It reads a few small files, unless one of them is a pipe. Milliseconds. */
@@ -33,7 +34,8 @@ export async function openRepository({ directory, environment }: GitWorkspace, w
   const { exitCode, stdout, stderr } = await git(['rev-parse', '--path-format=absolute', '--show-toplevel', '--git-common-dir'], options);
   const [root, gitDirectory] = stdout.toString().split('\n');
   if (exitCode !== 0 || !root || !gitDirectory) throw new SlipwayError('repository.not-found', notOpened(wanted, stderr));
-  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await withoutPrograms(options) };
+  await refuseEndlessFiles(root, gitDirectory);
+  return { root: await insideWorkspace(directory, root), gitDirectory, signal, env: await harmless(options, root) };
 }
 
 /** In words for a person; git's own, where it found something that it cannot read. */
@@ -49,20 +51,26 @@ function notOpened(wanted: string, stderr: string): string {
 /**
  * The environment in which git starts nothing that the configuration defines by a name of its choice. Files are taken as they are: one that a filter would have changed
  * on its way in (Git LFS) counts as changed only when it was touched. Hooks that stand in the configuration (git 2.54) are switched off one by one, since
- * `core.hooksPath` is not about them and a switch for all of an event came later.
+ * `core.hooksPath` is not about them and a switch for all of an event came later. Files of attributes and of names to ignore that never end are none.
  */
-async function withoutPrograms(options: GitOptions): Promise<Record<string, string>> {
+async function harmless(options: GitOptions, root: string): Promise<Record<string, string>> {
   const { stdout } = await git(
-    ['config', '--null', '--name-only', '--get-regexp', '^(filter\\..*\\.(clean|smudge|process|required)|hook\\..*\\.[a-z]+)$'],
+    ['config', '--null', '--get-regexp', '^(filter\\..*\\.(clean|smudge|process|required)|hook\\..*\\.[a-z]+|core\\.(attributes|excludes)file)$'],
     options,
   );
-  const found = stdout.toString().split('\0').filter(Boolean);
-  const names = [...new Set(found.map((name) => (name.startsWith('hook.') ? `${name.slice(0, name.lastIndexOf('.'))}.enabled` : name)))];
+  const settings = stdout
+    .toString()
+    .split('\0')
+    .filter(Boolean)
+    .map((entry) => /^([^\n]*)\n?(.*)$/s.exec(entry)?.slice(1) as [string, string]);
+  const programs = settings.flatMap(([name]) => (name.startsWith('core.') ? [] : [name]));
+  const endless = await endlessSettings(settings, { root, env: options.env });
+  const names = [...new Set([...programs.map((name) => (name.startsWith('hook.') ? `${name.slice(0, name.lastIndexOf('.'))}.enabled` : name)), ...endless])];
   const before = Number(options.env['GIT_CONFIG_COUNT'] ?? 0);
   const env: Record<string, string> = { ...options.env, GIT_CONFIG_COUNT: String(before + names.length) };
   for (const [index, name] of names.entries()) {
     env[`GIT_CONFIG_KEY_${before + index}`] = name;
-    env[`GIT_CONFIG_VALUE_${before + index}`] = name.endsWith('.required') || name.startsWith('hook.') ? 'false' : '';
+    env[`GIT_CONFIG_VALUE_${before + index}`] = endless.includes(name) ? '/dev/null' : name.endsWith('.required') || name.startsWith('hook.') ? 'false' : '';
   }
   return env;
 }

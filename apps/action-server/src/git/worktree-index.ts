@@ -2,7 +2,7 @@ import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileError } from '../files/disk-space.js';
-import { gitOutput } from './git.js';
+import { CONTENT_TIMEOUT_MS, gitOutput } from './git.js';
 import { inSlices, statOf } from './own-count.js';
 import type { Repository } from './repository.js';
 
@@ -84,7 +84,13 @@ export async function indexOfWorktree(repository: Repository, options: WorktreeI
     const take = async (names: readonly string[]): Promise<void> => {
       if (names.length === 0) return;
       const input = Buffer.from(`${names.join('\0')}\0`, 'latin1');
-      await gitOutput([...INTO_ONE_PACK, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'], { cwd: root, signal, env, input });
+      await gitOutput([...INTO_ONE_PACK, 'update-index', '--add', '--remove', '--replace', '-z', '--stdin'], {
+        cwd: root,
+        signal,
+        env,
+        input,
+        ...(options.whole === true ? { timeoutMs: CONTENT_TIMEOUT_MS } : {}),
+      });
     };
     const unknown = untracked.filter((name) => !left.has(name));
     const apart = unknown.length >= (options.apartFrom ?? Number.POSITIVE_INFINITY) ? unknown : [];

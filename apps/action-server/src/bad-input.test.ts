@@ -276,6 +276,7 @@ describe('action-server, given bad input', () => {
     for (const query of ['base=a%00b', 'ref=%00', 'base=--output=/tmp/never', 'base=HEAD%0a--all', 'commit=--all', 'turn=..'])
       expect([query, (await answerTo('GET', `/git/changes?path=repository&${query}`)).status]).toEqual([query, 400]);
     expect((await answerTo('GET', '/git/patch?path=repository&file=a%00b')).status).toBe(400);
+    expect((await answerTo('GET', '/file/tar?path=.&exclude=a%00b')).status).toBe(400);
     expect(existsSync('/tmp/never')).toBe(false);
   });
 

@@ -52,7 +52,12 @@ const GitQuery = PathQuery.extend({
   commit: CommitName.optional(),
   file: z.string().min(1).max(4096).optional(),
 }).transform(({ path: place, file, base, ref, turn, commit }) => ({ path: place, file, to: { base: base ?? ref, turn, commit } }));
-const TarQuery = PathQuery.extend({ use_default_excludes: z.stringbool().default(true), exclude: z.array(z.string().min(1).max(500)).max(100) });
+const NameOfFiles = z
+  .string()
+  .min(1)
+  .max(500)
+  .refine((name) => !name.includes('\0'), 'it holds a NUL character');
+const TarQuery = PathQuery.extend({ use_default_excludes: z.stringbool().default(true), exclude: z.array(NameOfFiles).max(100) });
 const CommitsQuery = PathQuery.extend({
   base: z.string().min(1).max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),

@@ -9,6 +9,11 @@ const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (reposi
     sentence: (repository) => `There was no room in the sandbox for ${repository}.`,
   },
   {
+    pattern: /what answers there is no git server/,
+    code: 'repository.not-found',
+    sentence: (repository) => `There is no git repository at ${repository}.`,
+  },
+  {
     pattern: /Remote branch .* not found|couldn't find remote ref|Could not find remote branch/i,
     code: 'repository.branch-not-found',
     sentence: (repository, branch) => `${repository} has no branch "${branch ?? ''}".`,
@@ -19,8 +24,7 @@ const RULES: ReadonlyArray<{ pattern: RegExp; code: ErrorCode; sentence: (reposi
     sentence: (repository) => `${repository} asks for a password: it is private, or there is no such repository.`,
   },
   {
-    pattern:
-      /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:|is no git server/i,
+    pattern: /repository .* not found|error: 404\b|not found: did you run|is this a git repository|does not appear to be a git repository|not valid:/i,
     code: 'repository.not-found',
     sentence: (repository) => `There is no git repository at ${repository}.`,
   },

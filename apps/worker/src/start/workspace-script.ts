@@ -52,7 +52,7 @@ export function repositoryName(url: string): string {
  * so what stands at `directory` is whole. A mark in .git says that no agent has had it yet: such a one is made anew, since the repository may have been
  * corrected and a setup script that failed may have left anything behind. Exits with git's own status when git fails, with its words on stderr. git proves itself with what the sandbox was
  * handed (agent-server's `git-credentials.ts`), or not at all: no helper of the image is asked.
- * git takes any page of a web server for an empty repository: one without a commit must have spoken git's protocol.
+ * git takes any page of a web server for an empty repository: one without a commit, or without the branch, must have spoken git's protocol.
  */
 export function prepareScript({ directory, repository, branch }: WorkspacePlan): string {
   const make =
@@ -62,15 +62,18 @@ export function prepareScript({ directory, repository, branch }: WorkspacePlan):
   fetch() { git $helpers -c core.askPass= -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=60 "$@"; }
   status=$( { { fetch clone --progress --depth ${DEPTH}${branch === null ? '' : ` --branch ${quote(branch)}`} -- "$clone" "$tmp" 2>&1 >/dev/null 4>&-; echo "$?" >&4; } |
     tee -- "$tmp.log" | tr '\\r' '\\n' | tail -c 8000 >&2; } 4>&1 )
+  doubtful=
+  if [ "$status" = 0 ]; then git -C "$tmp" rev-parse --verify -q HEAD >/dev/null || doubtful=1
+  elif grep -q 'Remote branch .* not found' "$tmp.log"; then doubtful=1; fi
   rm -f -- "$tmp.log"
-  [ "$status" = 0 ] || exit "\${status:-1}"
-  case $clone in http:*|https:*)
-    if ! git -C "$tmp" rev-parse --verify -q HEAD >/dev/null && ! GIT_TRACE_PACKET=1 fetch ls-remote -- "$clone" 2>&1 | grep -q 'packet:'; then
+  case $doubtful$clone in 1http:*|1https:*)
+    if ! GIT_TRACE_PACKET=1 fetch ls-remote -- "$clone" 2>&1 | grep -q 'packet:'; then
       rm -rf -- "$tmp"
       echo 'fatal: what answers there is no git server' >&2
       exit 128
     fi
   esac
+  [ "$status" = 0 ] || exit "\${status:-1}"
   git -C "$tmp" config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*' || exit 1`;
   return `set -u
 export GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= LC_ALL=C

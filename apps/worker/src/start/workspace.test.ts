@@ -122,8 +122,10 @@ describe('workspace of a repository', () => {
     const pages = createHttpServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>login</html>'));
     await new Promise<void>((resolve) => pages.listen(0, '127.0.0.1', resolve));
     try {
-      const error = await failureOf(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/org/page.git`);
-      expect([error?.code, error?.detail]).toEqual(['repository.not-found', expect.stringContaining('what answers there is no git server')]);
+      for (const branch of [undefined, 'main']) {
+        const error = await failureOf(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/org/page.git`, branch);
+        expect([error?.code, error?.detail]).toEqual(['repository.not-found', expect.stringContaining('what answers there is no git server')]);
+      }
     } finally {
       pages.closeAllConnections();
       pages.close();

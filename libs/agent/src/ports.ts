@@ -39,6 +39,8 @@ export interface AgentPorts {
   readonly models: (usage: LlmUsage) => ModelPort;
   /** What the conversation used. One for everything that runs on it. */
   readonly stats: Pick<StatsBook, 'value' | 'add'>;
+  /** What the limit of its cost is compared with. Absent: `stats`. */
+  readonly spent?: Pick<StatsBook, 'value'>;
   readonly tools: ToolPort;
   /** Does the text hold a secret that no model may see? Absent: none is known. */
   readonly holdsSecret?: (text: string) => boolean;

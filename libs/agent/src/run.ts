@@ -177,7 +177,7 @@ async function fail(ports: AgentPorts, code: ErrorCode, detail: string, status: 
 function limitReached(ports: AgentPorts, settings: RunSettings, iteration: number): { code: ErrorCode; detail: string } | null {
   if (iteration > settings.maxIterations)
     return { code: 'agent.iteration-limit', detail: `The agent used its ${settings.maxIterations} steps. ${ERRORS['agent.iteration-limit'].nextStep}` };
-  const { accumulated_cost: cost } = ports.stats.value;
+  const { accumulated_cost: cost } = (ports.spent ?? ports.stats).value;
   if (settings.maxCostUsd !== null && cost >= settings.maxCostUsd)
     return {
       code: 'agent.budget-limit',

@@ -164,6 +164,10 @@ describe('sub-agents with names', () => {
     expect(cost).toBeGreaterThanOrEqual(1.05);
     expect(cost).toBeLessThan(1.05 + 0.1 * ids.length);
     expect(results()[1]?.observation['agents']).toMatchObject(ids.map((id) => ({ id, status: 'paused' })));
+    // The conversation's own figures, whoever of them says it.
+    const said = JSON.stringify(log.events).match(/This conversation cost \$1\.\d\d so far; its own limit is \$1\.05\./g) ?? [];
+    expect(said.length).toBeGreaterThan(ids.length);
+    expect(JSON.stringify(log.events).split('This conversation cost')).toHaveLength(said.length + 1);
   });
 
   it('are all stopped with their parent, and the log says how they can go on', async () => {

@@ -63,6 +63,8 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
     log,
     toolbox,
     stats: own,
+    // The limit is the conversation's, and so is what counts against it: others may work on it at the same time.
+    spent: ports.spent ?? ports.stats,
     tools: assignment.tools ?? ports.tools,
     // Tools are asked for whoever calls them; the rest is about the person and the whole conversation.
     hooks:
@@ -86,7 +88,7 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
     ...leftUnanswered(ports, log.events),
     stamp(ports, { kind: 'MessageEvent', source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: prompt }] } }),
   ]);
-  const outcome = await runWithoutPerson(child, childSettings(settings, kind, ports, own), signal);
+  const outcome = await runWithoutPerson(child, childSettings(settings, kind), signal);
   if (signal.aborted) throw signal.reason;
   return { outcome, said: finalResponse(log.events), why: outcome === 'finished' ? '' : reasonOf(outcome, log.events) };
 }
@@ -118,14 +120,13 @@ async function runWithoutPerson(ports: AgentPorts, settings: RunSettings, signal
   }
 }
 
-function childSettings(settings: RunSettings, kind: SubAgentKind, parent: AgentPorts, own: StatsBook): RunSettings {
+function childSettings(settings: RunSettings, kind: SubAgentKind): RunSettings {
   return {
     get maxIterations() {
       return Math.min(settings.maxIterations, kind.maxIterations);
     },
-    /** What is left of the conversation's limit, by the sub-agent's own count. */
     get maxCostUsd() {
-      return settings.maxCostUsd === null ? null : settings.maxCostUsd - parent.stats.value.accumulated_cost + own.value.accumulated_cost;
+      return settings.maxCostUsd;
     },
     get stuckDetection() {
       return settings.stuckDetection;

@@ -113,8 +113,9 @@ describe('bad input', { timeout: 600_000 }, () => {
       await until('nothing of it runs', () => processesNamed('sleep 8642').length === 0);
     });
 
-    it('a git server that does not answer is waited for in plain sight, and when it answers the start goes on by itself', async () => {
+    it('a git server that does not answer is waited for in plain sight, and when it answers the start goes on by itself', async (context) => {
       const silent = await listening(createServer(() => {}));
+      context.after(() => closed(silent));
       const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
       const talk = await begin([finish()], { repository: `${address}/sample.git` });
       const told = await until(
@@ -126,19 +127,16 @@ describe('bad input', { timeout: 600_000 }, () => {
       silent.on('request', (request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
       await talk.ended('finished');
       await talk.expectWholeLog();
-      silent.closeAllConnections();
-      silent.close();
     });
 
-    it('a git server where nobody listens is given up in the end, and once it is there a message starts the conversation', async () => {
+    it('a git server where nobody listens is given up in the end, and once it is there a message starts the conversation', async (context) => {
       const server = createServer((request, response) => void response.writeHead(301, { location: `${open.git.url}${request.url}` }).end());
       const port = await freePort();
       const talk = await begin([finish()], { repository: `http://127.0.0.1:${port}/sample.git` });
       await expectFailedStart(talk, 'PREPARING_REPOSITORY', 'repository.unreachable', /did not answer/);
       await listening(server, port);
+      context.after(() => closed(server));
       await sayHello(talk);
-      server.closeAllConnections();
-      server.close();
     });
   });
 
@@ -422,4 +420,10 @@ function processesNamed(words: string): string[] {
 async function listening(server: Server, port = 0): Promise<Server> {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   return server;
+}
+
+/** Also of a test that failed: what listens keeps the suite from its end. */
+function closed(server: Server): void {
+  server.closeAllConnections();
+  server.close();
 }

@@ -21,12 +21,17 @@ export async function withProgress<T>(made: Promise<T>, attempt: StartAttempt, a
   }
 }
 
+/** What git said last of how far the clone is, also of one that was ended; `null` when nothing of the repository has come. @throws SlipwayError `sandbox.unreachable`. */
+export async function progressNow(agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<string | null> {
+  const { stdout } = await agent.bash(progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
+  return progressOf(stdout ?? '');
+}
+
 async function look(attempt: StartAttempt, agent: AgentServerClient, plan: WorkspacePlan, signal: AbortSignal): Promise<void> {
   for (let pause = FIRST_MS; ; pause *= GROWTH) {
     try {
       await wait(pause, undefined, { signal });
-      const { stdout } = await agent.bash(progressScript(plan), { timeoutSeconds: LOOK_SECONDS }, signal);
-      const line = progressOf(stdout ?? '');
+      const line = await progressNow(agent, plan, signal);
       if (line !== null) await attempt.report(line);
     } catch {
       if (signal.aborted) return;

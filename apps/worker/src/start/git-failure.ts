@@ -53,8 +53,15 @@ export function gitFailure(plan: { repository: string | null; branch: string | n
   return new SlipwayError('repository.not-found', `${repository} could not be read.${said}`, { internal: stderr.slice(-2_000) });
 }
 
-/** Not tried again: each further try may take as long, and most likely ends as this one. */
-export function cloneTimeout(repository: string | null, seconds: number): SlipwayError {
+/**
+ * One that came too slowly is not tried again: each further try may take as long, and most likely ends as this one. A server that said nothing may be back soon.
+ * @param progress how far it was; `null`: nothing came.
+ */
+export function cloneTimeout(repository: string | null, seconds: number, progress: string | null): SlipwayError {
   if (repository === null) return new SlipwayError('sandbox.start-failed', `The workspace could not be made within ${seconds} s.`);
-  return new SlipwayError('repository.timeout', `${repository} was not there within ${seconds} s, and what had come of it was thrown away.`);
+  if (progress === null) return new SlipwayError('repository.unreachable', `${repository} was not there within ${seconds} s: its git server says nothing.`);
+  return new SlipwayError(
+    'repository.timeout',
+    `${repository} was not there within ${seconds} s, and what had come of it was thrown away. git says: ${progress}`,
+  );
 }

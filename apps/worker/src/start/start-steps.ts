@@ -12,7 +12,7 @@ import type { Delivery } from '../delivery/delivery.js';
 import { AgentServerClient } from '../peers/agent-server.client.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
-import { withProgress } from './clone-progress.js';
+import { progressNow, withProgress } from './clone-progress.js';
 import type { ConversationModels, ModelAccess } from './conversation-models.js';
 import { cloneTimeout, gitFailure } from './git-failure.js';
 import type { GrantedSecrets, GrantedVariable } from './granted-secrets.js';
@@ -166,7 +166,7 @@ export class StartSteps {
       const make = agent.bash(prepareScript(plan), { timeoutSeconds: limit }, ending);
       return { variables, made: await (plan.repository === null ? make : withProgress(make, attempt, agent, plan, ending)) };
     });
-    if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit);
+    if (made.exit_code === -1) throw cloneTimeout(plan.repository, limit, plan.repository === null ? null : await progressNow(agent, plan, signal));
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
     attempt.end('done');

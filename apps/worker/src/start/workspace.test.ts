@@ -2,7 +2,7 @@ import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, request as httpRequest } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -35,6 +35,8 @@ describe('workspace of a repository', () => {
     });
     await createSampleRepository(directory, 'bad-setup.git', { '.openhands/setup.sh': 'echo working; echo broken >&2; exit 7\n' });
     await createSampleRepository(directory, 'slow-setup.git', { '.openhands/setup.sh': 'echo begun; sleep 60\n' });
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}.txt`, randomBytes(40_000).toString('base64')]));
+    await createSampleRepository(directory, 'large.git', files);
     git = await startGitServer(directory, { privateNames: ['secret.git'] });
     scene = await openScene({ setupTimeoutSeconds: 1 });
   });
@@ -137,41 +139,17 @@ describe('workspace of a repository', () => {
   });
 
   it('that takes long says how far git is, in a few events', async () => {
-    const files = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}.txt`, randomBytes(40_000).toString('base64')]));
-    await createSampleRepository(directory, 'large.git', files);
-    // Hands on half of the pack, and the rest when it may.
-    let goOn = (): void => {};
-    const may = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    const slow = createHttpServer((request, response) => {
-      const onward = httpRequest(`${git.url}${request.url}`, { method: request.method, headers: request.headers }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        let bytes = 0;
-        answer.on('data', (part: Buffer) => {
-          response.write(part);
-          bytes += part.length;
-          if (bytes < 800_000) return;
-          answer.pause();
-          void may.then(() => answer.resume());
-        });
-        answer.on('end', () => response.end());
-      });
-      request.pipe(onward);
-    });
-    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    const slow = await slowServer();
     try {
-      const { id } = await scene.create({ repository: `http://127.0.0.1:${(slow.address() as AddressInfo).port}/large.git` });
+      const { id } = await scene.create({ repository: `${slow.url}/large.git` });
       const started = scene.start(id);
       const detail = async () => (await scene.row(id)).steps.find((step) => step.status === 'PREPARING_REPOSITORY')?.detail ?? '';
       await until('the step says how far it is', async () => /^Receiving objects: \d+% \(\d+\/\d+\)/.test(await detail()));
-      goOn();
+      slow.goOn();
       await started;
       const said = (await scene.log(id)).filter((event) => JSON.stringify(event).includes('PREPARING_REPOSITORY'));
       expect([(await scene.row(id)).startStatus, said.length < 20]).toEqual(['READY', true]);
     } finally {
-      goOn();
-      slow.closeAllConnections();
       slow.close();
     }
   });
@@ -182,20 +160,35 @@ describe('workspace of a repository', () => {
     expect(step?.detail).toContain('no-such-branch');
   });
 
-  it('whose server says nothing is repository.timeout when the time for a clone is over, and is not waited for again', async () => {
-    let connections = 0;
-    const silent = createServer(() => {
-      connections += 1;
-    });
+  it('that comes too slowly is repository.timeout when the time for a clone is over, and is not waited for again', async () => {
+    const slow = await slowServer();
+    const impatient = await openScene({ cloneTimeoutSeconds: 2 });
+    try {
+      const { id } = await impatient.create({ repository: `${slow.url}/large.git` });
+      for (let round = 0; round < 2; round += 1) await impatient.start(id);
+      const { attempt, steps } = await impatient.row(id);
+      expect({ attempt, last: steps.at(-1) }).toMatchObject({
+        attempt: 1,
+        last: { status: 'ERROR', code: 'repository.timeout', detail: expect.stringMatching(/within 2 s.* git says: Receiving objects: \d+%/) },
+      });
+    } finally {
+      await impatient.close();
+      slow.close();
+    }
+  });
+
+  it('whose server says nothing is repository.unreachable when the time for a clone is over, and is tried again', async () => {
+    const connections = new Set<Socket>();
+    const silent = createServer((socket) => connections.add(socket));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const impatient = await openScene({ cloneTimeoutSeconds: 1 });
     try {
       const { id } = await impatient.create({ repository: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/huge.git` });
-      for (let round = 0; round < 2; round += 1) await impatient.start(id);
-      const { attempt, steps } = await impatient.row(id);
-      expect({ attempt, last: steps.at(-1) }).toMatchObject({ attempt: 1, last: { status: 'ERROR', code: 'repository.timeout' } });
-      expect(connections).toBe(1);
+      await impatient.start(id);
+      const step = (await impatient.row(id)).steps.find(({ status }) => status === 'PREPARING_REPOSITORY');
+      expect(step).toMatchObject({ state: 'running', detail: expect.stringMatching(/within 1 s: its git server says nothing.*Trying again/) });
     } finally {
+      for (const socket of connections) socket.destroy();
       await impatient.close();
       silent.close();
     }
@@ -231,6 +224,36 @@ describe('workspace of a repository', () => {
     expect(step).toMatchObject({ code: 'setup.timeout' });
     expect(step?.detail).toContain('begun');
   });
+
+  /** Hands on half of the pack of `large.git`, and the rest when it may. */
+  async function slowServer(): Promise<{ readonly url: string; goOn(): void; close(): void }> {
+    let goOn = (): void => {};
+    const may = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const server = createHttpServer((request, response) => {
+      const onward = httpRequest(`${git.url}${request.url}`, { method: request.method, headers: request.headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        let bytes = 0;
+        answer.on('data', (part: Buffer) => {
+          response.write(part);
+          bytes += part.length;
+          if (bytes < 800_000) return;
+          answer.pause();
+          void may.then(() => answer.resume());
+        });
+        answer.on('end', () => response.end());
+      });
+      request.pipe(onward);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const close = (): void => {
+      goOn();
+      server.closeAllConnections();
+      server.close();
+    };
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, goOn: () => goOn(), close };
+  }
 
   it('has a harmless name, whatever the URL says', () => {
     expect(repositoryName('https://host/a/b.git')).toBe('b');

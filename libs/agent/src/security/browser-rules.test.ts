@@ -10,6 +10,12 @@ const types = (text: string) => risk({ kind: 'BrowserTypeAction', index: 0, text
 
 describe('what the rules say of an action of the browser', () => {
   it('call it MEDIUM to type a secret by name', () => {
+    const [before, spaces] = ['word '.repeat(10_000), '<secret> '.repeat(8_000)];
+    expect([types(`${before}<secret>PASSWORD</secret>`), types(`${spaces}<secret> PASSWORD </secret>`), types(spaces)]).toEqual([
+      'MEDIUM',
+      'MEDIUM',
+      'UNKNOWN',
+    ]);
     expect([types('<secret>PASSWORD</secret>\n'), types('<secret:PASSWORD>'), types('the secret of PASSWORD')]).toEqual(['MEDIUM', 'MEDIUM', 'UNKNOWN']);
   });
 

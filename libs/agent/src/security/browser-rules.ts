@@ -9,7 +9,7 @@ const MUCH = 500;
 const SECRET =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[\w-]{20,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+/;
 
-/** A secret that is typed by name: action-server puts the value there. */
+/** A secret that is typed by name: action-server puts the value there, wherever in the text it stands. */
 const NAMED_SECRET = /<secret>\s*[A-Za-z_]\w*\s*<\/secret>|<secret:[A-Za-z_]\w*>/;
 
 /** An address of a network that is not everybody's: another machine beside the sandbox. Loopback is the agent's own. */
@@ -31,7 +31,7 @@ export function browserRisksOf(action: AgentAction): BrowserRisks {
     case 'BrowserTypeAction':
       return {
         high: SECRET.test(action.text.slice(0, MAX_LENGTH)) ? ['It types what looks like a secret into a page.'] : [],
-        medium: NAMED_SECRET.test(action.text.slice(0, MAX_LENGTH)) ? ['It types a secret into a page, by name; only the site of that secret takes it.'] : [],
+        medium: NAMED_SECRET.test(action.text) ? ['It types a secret into a page, by name; only the site of that secret takes it.'] : [],
       };
     case 'BrowserGetStorageAction':
       return { ...NONE, medium: ['It reads the cookies of the browser, which are proofs of who is signed in.'] };

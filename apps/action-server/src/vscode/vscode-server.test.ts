@@ -78,9 +78,20 @@ describe('VS Code in the sandbox', () => {
     expect(server.status().running).toBe(false);
   });
 
+  it('is there also when nothing can be noted of it, and ends with us all the same', async () => {
+    const port = await freePort();
+    const note = path.join(folder, 'state/vscode-process.json.new');
+    mkdirSync(note, { recursive: true });
+    const server = at(image('unnoted', STAND_IN), port);
+    expect(await server.open('127.0.0.1')).toMatchObject({ open: true, port });
+    server.close();
+    await until('it has ended', async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null)) === null, 20_000);
+    rmSync(note, { recursive: true });
+  });
+
   it('that ends by itself is started again with another token', async () => {
     const port = await freePort();
-    const server = at(image('ending', `${STAND_IN}\nsetTimeout(() => process.exit(0), 1_000);`), port);
+    const server = at(image('ending', `${STAND_IN}\nsetTimeout(() => process.exit(0), 3_000);`), port);
     const first = await server.open('127.0.0.1');
     await until('it has ended', () => !server.status().running, 20_000);
     const second = await server.open('127.0.0.1');

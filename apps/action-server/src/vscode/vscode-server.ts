@@ -92,7 +92,6 @@ export class VscodeServer {
     still.push('--disable-workspace-trust', '--disable-getting-started-override');
     await settingsOnce(path.join(data, 'data', 'Machine'));
     const child = spawn(process.execPath, [this.program, ...told, ...still], { env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    if (child.pid !== undefined) await remember(known, child.pid);
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
@@ -109,6 +108,8 @@ export class VscodeServer {
       if (this.#running === running) this.#running = undefined;
     });
     this.#running = running;
+    // A full disk keeps it from no work: who comes after us does not find it then.
+    if (child.pid !== undefined) await remember(known, child.pid).catch(() => {});
     for (const until = performance.now() + START_MS; ended === null; await wait(LOOK_EVERY_MS)) {
       if (await answers(host, port, token)) return { open: true, port, token };
       if (performance.now() > until) {

@@ -98,8 +98,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     // Last: what is refused may be offered by a route above.
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];
-  const waits = async (id: string | undefined): Promise<boolean> => (await conversations.get(id)).confirmation.waits;
-  const router = new Router([...conversations.brake.guard(routes, waits), openapiRoute(routes)]);
+  const router = new Router([...conversations.brake.guard(routes), openapiRoute(routes)]);
   const authorize = (request: IncomingMessage): void => {
     activation.authorize(request);
     activity.used();

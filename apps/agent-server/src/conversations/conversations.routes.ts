@@ -86,7 +86,9 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       await conversations.remove(params['id']);
       return ok(SUCCESS);
     }),
-    on('POST', '/run', (conversation) => {
+    on('POST', '/run', (conversation, { request }) => {
+      // OpenHands' run accepts what waits. In one breath with the look at it: the agent may come to wait at any moment.
+      if (conversation.confirmation.waits) conversations.brake.assertMayAnswer(request);
       conversation.run();
       return SUCCESS;
     }),

@@ -41,15 +41,13 @@ export class Brake {
       );
   }
 
-  /** The same routes, refused to people where they would get around the organization. @param waits whether a conversation has something to confirm. */
-  guard(routes: readonly Route[], waits: (id: string | undefined) => Promise<boolean>): Route[] {
+  /** The same routes, refused to people where they would get around the organization. */
+  guard(routes: readonly Route[]): Route[] {
     return routes.map((route) => ({
       ...route,
-      handle: async (call) => {
+      handle: (call) => {
         if (isOutside(call.request)) this.assertAllowed(route);
         if (route.path === `${CONVERSATION}/events/respond_to_confirmation`) this.assertMayAnswer(call.request);
-        // OpenHands' run accepts what waits.
-        if (route.path === `${CONVERSATION}/run` && (await waits(call.params['id']))) this.assertMayAnswer(call.request);
         return route.handle(call);
       },
     }));

@@ -1,7 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -163,6 +165,29 @@ describe('a file that is written again', () => {
     ]);
     expect(existsSync(written)).toBe(true);
     expect(readFileSync(written).equals(Buffer.alloc(size, 'b'))).toBe(true);
+  });
+
+  it('of several names that runs as a program is not written, is not said to be, and leaves nothing open or beside it', async () => {
+    const folder = at('running');
+    mkdirSync(folder);
+    const program = path.join(folder, 'program');
+    copyFileSync(execFileSync('sh', ['-c', 'readlink -f "$(command -v sleep)"'], { encoding: 'utf8' }).trim(), program);
+    linkSync(program, path.join(folder, 'other-name'));
+    const before = readFileSync(program);
+    // By this name whatever it is a part of, such as all of coreutils, sleeps.
+    const running = spawn(program, ['600'], { argv0: 'sleep', stdio: 'ignore' });
+    try {
+      await once(running, 'spawn');
+      const open = (): number => readdirSync('/proc/self/fd').length;
+      const openBefore = open();
+      for (let time = 0; time < 5; time += 1)
+        await expect(writeTextFile(program, { text: 'two', encoding: 'utf8' })).rejects.toThrow(
+          expect.objectContaining({ message: expect.not.stringContaining('in part') }),
+        );
+      expect([readFileSync(program).equals(before), readdirSync(folder).sort(), open()]).toEqual([true, ['other-name', 'program'], openBefore]);
+    } finally {
+      running.kill('SIGKILL');
+    }
   });
 
   it('is refused before its first byte is touched when there is no room for it', { skip: root ? false : 'only root can make a small disk' }, async () => {

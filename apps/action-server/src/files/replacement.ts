@@ -66,16 +66,21 @@ function overBytes(written: string, target: string): Replacement {
       return begun;
     },
     step: () => {
-      begun = true;
-      copyOver(written, target);
+      copyOver(written, target, () => {
+        begun = true;
+      });
       begun = false;
     },
   };
 }
 
-function copyOver(written: string, target: string): void {
-  const [from, to] = [openSync(written, 'r'), openSync(target, 'r+')];
+/** @param begins called before the first byte of `target` changes. */
+function copyOver(written: string, target: string, begins: () => void): void {
+  const from = openSync(written, 'r');
+  let to: number | undefined;
   try {
+    to = openSync(target, 'r+');
+    begins();
     const block = Buffer.allocUnsafe(BLOCK_BYTES);
     let size = 0;
     for (let read = readSync(from, block); read > 0; read = readSync(from, block)) {
@@ -85,7 +90,7 @@ function copyOver(written: string, target: string): void {
     ftruncateSync(to, size);
   } finally {
     closeSync(from);
-    closeSync(to);
+    if (to !== undefined) closeSync(to);
   }
 }
 

@@ -105,6 +105,15 @@ describe('the brake of an organization', () => {
     expect(await policy()).toBe('NeverConfirm');
   });
 
+  it('or none: where the log of a conversation goes, and what the organization wants, nobody says who comes by the gateway', async () => {
+    const { id } = await waiting({ floor: 'never', fourEyes: false });
+    const elsewhere = { epoch: app.epoch + 1, ingestUrl: 'http://127.0.0.1:9/', ingestToken: 'token', head: 0, resumeRun: false };
+    const start = { agent: { llm: { model: 'openai/scripted', base_url: model.url } }, workspace: { working_dir: sandbox.workspace }, slipway: elsewhere };
+    for (const conversation_id of [id, randomUUID()]) expect(await outside('/api/conversations', { ...start, conversation_id })).toBe('403 permission.denied');
+    const { slipway: _, ...own } = start;
+    expect(await outside('/api/conversations', { ...own, conversation_id: randomUUID() })).toBe('201');
+  });
+
   it('holds while the agent works: what waits waits on, four eyes and the floor count from then on, also for a fork, and no older telling undoes them', async () => {
     const { id, at, status, policy, made } = await waiting({ floor: 'never', fourEyes: false });
     await sandbox.call('POST', `${at}/confirmation_policy`, { policy: { kind: 'NeverConfirm' } });

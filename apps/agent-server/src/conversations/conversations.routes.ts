@@ -21,7 +21,7 @@ import { countConversations, searchConversations } from './conversation-search.j
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { ModelProofs } from './model-proofs.js';
-import { isOutside, withoutName } from './org-brake.js';
+import { assertOfTheApp, isOutside, withoutName } from './org-brake.js';
 import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
@@ -51,7 +51,9 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
 
   return [
     session('POST', '', async ({ request }) => {
-      const wanted = models.withProof(parseOrThrow(StartConversationRequest, await readJson(request)));
+      const asked = parseOrThrow(StartConversationRequest, await readJson(request));
+      assertOfTheApp(request, asked);
+      const wanted = models.withProof(asked);
       const { conversation, created } = await conversations.start(wanted);
       models.remember(wanted);
       return ok(conversation.info(), created ? 201 : 200);

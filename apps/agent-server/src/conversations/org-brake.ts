@@ -1,11 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { type OrgBrake, type RespondToConfirmationRequest, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { type OrgBrake, type RespondToConfirmationRequest, type StartConversationRequest, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import type { Route } from '../http/router.js';
 
 /** True for a person or their program, who come by sandbox-gateway; false for Slipway's own services. */
 export function isOutside(request: IncomingMessage): boolean {
   return request.headers[THROUGH_GATEWAY_HEADER] !== undefined;
+}
+
+/** What a start says for the app (where the log goes, what the organization wants) is the app's alone to say. @throws SlipwayError `permission.denied`. */
+export function assertOfTheApp(request: IncomingMessage, { slipway }: StartConversationRequest): void {
+  if (slipway !== undefined && isOutside(request)) throw notYours();
+}
+
+function notYours(): SlipwayError {
+  return new SlipwayError('permission.denied', "Only Slipway's own services say this to a sandbox.");
 }
 
 /** Who answered is known to Slipway alone: from outside anybody could be named. */
@@ -54,7 +63,7 @@ export class Brake {
   }
 
   private assertAllowed({ method, path }: Route): void {
-    if (path.startsWith('/api/slipway/')) throw new SlipwayError('permission.denied', "Only Slipway's own services say this to a sandbox.");
+    if (path.startsWith('/api/slipway/')) throw notYours();
     if (method !== 'POST') return;
     if (CHANGES.has(path) && this.held.floor !== 'never')
       throw new SlipwayError('permission.denied', 'The organization says how often its agents ask. A conversation may ask more often: change that in Slipway.');

@@ -196,4 +196,13 @@ describe('the brake of an organization', () => {
     expect(made()).toBe(true);
     expect((await events()).filter((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')).toHaveLength(1);
   });
+
+  it('holds from the first moment of another life of the sandbox on, before the app has said anything', async () => {
+    await waiting({ floor: 'always', fourEyes: true });
+    await sandbox.kill('agentServer');
+    await sandbox.kill('actionServer');
+    sandbox = await TestSandbox.start(sandbox);
+    const start = { agent: { llm: { model: 'openai/scripted', base_url: model.url } }, workspace: { working_dir: sandbox.workspace } };
+    expect(await outside('/api/conversations', { ...start, conversation_id: randomUUID() })).toBe('403 permission.denied');
+  });
 });

@@ -15,12 +15,14 @@ export class Conversations {
   /** Starts of one conversation wait for each other. */
   private readonly starting = new Map<string, Promise<unknown>>();
   private found: Promise<void> | undefined;
-  readonly brake = new Brake();
+  readonly brake: Brake;
 
   constructor(
     readonly directory: string,
     private readonly deps: ConversationDeps,
-  ) {}
+  ) {
+    this.brake = new Brake(path.join(path.dirname(directory), 'brake.json'));
+  }
 
   /** @returns the conversation, and whether it is new here. */
   async start(request: StartConversationRequest): Promise<{ conversation: Conversation; created: boolean }> {

@@ -1,6 +1,10 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { type OrgBrake, type RespondToConfirmationRequest, type StartConversationRequest, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ConfirmationMode, type OrgBrake, type RespondToConfirmationRequest, type StartConversationRequest, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { z } from 'zod';
 import type { Route } from '../http/router.js';
 
 /** True for a person or their program, who come by sandbox-gateway; false for Slipway's own services. */
@@ -15,6 +19,16 @@ export function assertOfTheApp(request: IncomingMessage, { slipway }: StartConve
 
 function notYours(): SlipwayError {
   return new SlipwayError('permission.denied', "Only Slipway's own services say this to a sandbox.");
+}
+
+const Kept = z.object({ floor: ConfirmationMode, fourEyes: z.boolean() });
+
+function keptIn(file: string): OrgBrake | undefined {
+  try {
+    return Kept.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Who answered is known to Slipway alone: from outside anybody could be named. */
@@ -34,11 +48,22 @@ const AGENTS: ReadonlySet<string> = new Set(['/api/conversations', `${CONVERSATI
  * anything. Slipway's own services are not held up; they look at the organization's settings themselves.
  */
 export class Brake {
-  private held: OrgBrake = { floor: 'never', fourEyes: false };
+  private held: OrgBrake;
 
-  /** What the app said last, at a start or after a change. */
+  /** @param file where it is kept: another life of this process holds it too, before the app has said anything. */
+  constructor(private readonly file: string) {
+    this.held = keptIn(file) ?? { floor: 'never', fourEyes: false };
+  }
+
+  /** What the app said last, at a start or after a change. A full disk keeps it from no one in this life. */
   hold(brake: OrgBrake | undefined): void {
-    if (brake !== undefined) this.held = brake;
+    if (brake === undefined || isDeepStrictEqual(brake, this.held)) return;
+    this.held = brake;
+    try {
+      mkdirSync(path.dirname(this.file), { recursive: true });
+      writeFileSync(`${this.file}.new`, JSON.stringify(brake), { mode: 0o600 });
+      renameSync(`${this.file}.new`, this.file);
+    } catch {}
   }
 
   /** @throws SlipwayError `conversation.four-eyes`. A no needs nobody else; it is the app's to take, all the same, for it knows who says it. */

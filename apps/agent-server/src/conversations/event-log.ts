@@ -221,6 +221,7 @@ export class EventLog {
       this.wroteAt = performance.now();
       this.wary = this.wroteAt - began > QUICK_MS ? WARY : Math.max(0, this.wary - 1);
     } catch (error) {
+      this.wary = WARY;
       // Half a line may be in the file; the next append must not follow it.
       await this.handle.truncate(this.size).catch(() => {});
       throw diskError(error);

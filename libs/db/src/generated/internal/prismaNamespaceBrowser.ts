@@ -192,9 +192,11 @@ export const ConversationScalarFieldEnum = {
   branch: 'branch',
   environment: 'environment',
   confirmationMode: 'confirmationMode',
+  confirmationVersion: 'confirmationVersion',
   agentType: 'agentType',
   maxIterations: 'maxIterations',
   maxBudgetUsd: 'maxBudgetUsd',
+  termsVersion: 'termsVersion',
   model: 'model',
   status: 'status',
   executionStatus: 'executionStatus',
@@ -327,7 +329,8 @@ export const SandboxGrantScalarFieldEnum = {
   ticketExpiresAt: 'ticketExpiresAt',
   createdAt: 'createdAt',
   expiresAt: 'expiresAt',
-  revokedAt: 'revokedAt'
+  revokedAt: 'revokedAt',
+  usedAt: 'usedAt'
 } as const
 
 export type SandboxGrantScalarFieldEnum = (typeof SandboxGrantScalarFieldEnum)[keyof typeof SandboxGrantScalarFieldEnum]

@@ -27,8 +27,10 @@ export type AggregateConversation = {
 }
 
 export type ConversationAvgAggregateOutputType = {
+  confirmationVersion: number | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
+  termsVersion: number | null
   attempt: number | null
   epoch: number | null
   acked: number | null
@@ -40,8 +42,10 @@ export type ConversationAvgAggregateOutputType = {
 }
 
 export type ConversationSumAggregateOutputType = {
+  confirmationVersion: number | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
+  termsVersion: number | null
   attempt: number | null
   epoch: number | null
   acked: bigint | null
@@ -62,9 +66,11 @@ export type ConversationMinAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  confirmationVersion: number | null
   agentType: string | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
+  termsVersion: number | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -101,9 +107,11 @@ export type ConversationMaxAggregateOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string | null
+  confirmationVersion: number | null
   agentType: string | null
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
+  termsVersion: number | null
   model: string | null
   status: string | null
   executionStatus: string | null
@@ -140,9 +148,11 @@ export type ConversationCountAggregateOutputType = {
   branch: number
   environment: number
   confirmationMode: number
+  confirmationVersion: number
   agentType: number
   maxIterations: number
   maxBudgetUsd: number
+  termsVersion: number
   model: number
   status: number
   executionStatus: number
@@ -175,8 +185,10 @@ export type ConversationCountAggregateOutputType = {
 
 
 export type ConversationAvgAggregateInputType = {
+  confirmationVersion?: true
   maxIterations?: true
   maxBudgetUsd?: true
+  termsVersion?: true
   attempt?: true
   epoch?: true
   acked?: true
@@ -188,8 +200,10 @@ export type ConversationAvgAggregateInputType = {
 }
 
 export type ConversationSumAggregateInputType = {
+  confirmationVersion?: true
   maxIterations?: true
   maxBudgetUsd?: true
+  termsVersion?: true
   attempt?: true
   epoch?: true
   acked?: true
@@ -210,9 +224,11 @@ export type ConversationMinAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  confirmationVersion?: true
   agentType?: true
   maxIterations?: true
   maxBudgetUsd?: true
+  termsVersion?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -249,9 +265,11 @@ export type ConversationMaxAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  confirmationVersion?: true
   agentType?: true
   maxIterations?: true
   maxBudgetUsd?: true
+  termsVersion?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -288,9 +306,11 @@ export type ConversationCountAggregateInputType = {
   branch?: true
   environment?: true
   confirmationMode?: true
+  confirmationVersion?: true
   agentType?: true
   maxIterations?: true
   maxBudgetUsd?: true
+  termsVersion?: true
   model?: true
   status?: true
   executionStatus?: true
@@ -417,9 +437,11 @@ export type ConversationGroupByOutputType = {
   branch: string | null
   environment: string | null
   confirmationMode: string
+  confirmationVersion: number
   agentType: string
   maxIterations: number | null
   maxBudgetUsd: runtime.Decimal | null
+  termsVersion: number
   model: string
   status: string
   executionStatus: string
@@ -482,9 +504,11 @@ export type ConversationWhereInput = {
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  confirmationVersion?: Prisma.IntFilter<"Conversation"> | number
   agentType?: Prisma.StringFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
   maxBudgetUsd?: Prisma.DecimalNullableFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFilter<"Conversation"> | number
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -524,9 +548,11 @@ export type ConversationOrderByWithRelationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -569,9 +595,11 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   branch?: Prisma.StringNullableFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringFilter<"Conversation"> | string
+  confirmationVersion?: Prisma.IntFilter<"Conversation"> | number
   agentType?: Prisma.StringFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableFilter<"Conversation"> | number | null
   maxBudgetUsd?: Prisma.DecimalNullableFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFilter<"Conversation"> | number
   model?: Prisma.StringFilter<"Conversation"> | string
   status?: Prisma.StringFilter<"Conversation"> | string
   executionStatus?: Prisma.StringFilter<"Conversation"> | string
@@ -611,9 +639,11 @@ export type ConversationOrderByWithAggregationInput = {
   branch?: Prisma.SortOrderInput | Prisma.SortOrder
   environment?: Prisma.SortOrderInput | Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrderInput | Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrderInput | Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -661,9 +691,11 @@ export type ConversationScalarWhereWithAggregatesInput = {
   branch?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   environment?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
   confirmationMode?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
+  confirmationVersion?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
   agentType?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   maxIterations?: Prisma.IntNullableWithAggregatesFilter<"Conversation"> | number | null
   maxBudgetUsd?: Prisma.DecimalNullableWithAggregatesFilter<"Conversation"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntWithAggregatesFilter<"Conversation"> | number
   model?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   status?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
   executionStatus?: Prisma.StringWithAggregatesFilter<"Conversation"> | string
@@ -703,9 +735,11 @@ export type ConversationCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
   maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: number
   model: string
   status?: string
   executionStatus?: string
@@ -745,9 +779,11 @@ export type ConversationUncheckedCreateInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
   maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: number
   model: string
   status?: string
   executionStatus?: string
@@ -787,9 +823,11 @@ export type ConversationUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -829,9 +867,11 @@ export type ConversationUncheckedUpdateInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -871,9 +911,11 @@ export type ConversationCreateManyInput = {
   branch?: string | null
   environment?: string | null
   confirmationMode?: string
+  confirmationVersion?: number
   agentType?: string
   maxIterations?: number | null
   maxBudgetUsd?: runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: number
   model: string
   status?: string
   executionStatus?: string
@@ -913,9 +955,11 @@ export type ConversationUpdateManyMutationInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -955,9 +999,11 @@ export type ConversationUncheckedUpdateManyInput = {
   branch?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   environment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   confirmationMode?: Prisma.StringFieldUpdateOperationsInput | string
+  confirmationVersion?: Prisma.IntFieldUpdateOperationsInput | number
   agentType?: Prisma.StringFieldUpdateOperationsInput | string
   maxIterations?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   maxBudgetUsd?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null
+  termsVersion?: Prisma.IntFieldUpdateOperationsInput | number
   model?: Prisma.StringFieldUpdateOperationsInput | string
   status?: Prisma.StringFieldUpdateOperationsInput | string
   executionStatus?: Prisma.StringFieldUpdateOperationsInput | string
@@ -997,9 +1043,11 @@ export type ConversationCountOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1030,8 +1078,10 @@ export type ConversationCountOrderByAggregateInput = {
 }
 
 export type ConversationAvgOrderByAggregateInput = {
+  confirmationVersion?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
   acked?: Prisma.SortOrder
@@ -1052,9 +1102,11 @@ export type ConversationMaxOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1091,9 +1143,11 @@ export type ConversationMinOrderByAggregateInput = {
   branch?: Prisma.SortOrder
   environment?: Prisma.SortOrder
   confirmationMode?: Prisma.SortOrder
+  confirmationVersion?: Prisma.SortOrder
   agentType?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   model?: Prisma.SortOrder
   status?: Prisma.SortOrder
   executionStatus?: Prisma.SortOrder
@@ -1121,8 +1175,10 @@ export type ConversationMinOrderByAggregateInput = {
 }
 
 export type ConversationSumOrderByAggregateInput = {
+  confirmationVersion?: Prisma.SortOrder
   maxIterations?: Prisma.SortOrder
   maxBudgetUsd?: Prisma.SortOrder
+  termsVersion?: Prisma.SortOrder
   attempt?: Prisma.SortOrder
   epoch?: Prisma.SortOrder
   acked?: Prisma.SortOrder
@@ -1181,9 +1237,11 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
   maxBudgetUsd?: boolean
+  termsVersion?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1223,9 +1281,11 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
   maxBudgetUsd?: boolean
+  termsVersion?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1265,9 +1325,11 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
   maxBudgetUsd?: boolean
+  termsVersion?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1307,9 +1369,11 @@ export type ConversationSelectScalar = {
   branch?: boolean
   environment?: boolean
   confirmationMode?: boolean
+  confirmationVersion?: boolean
   agentType?: boolean
   maxIterations?: boolean
   maxBudgetUsd?: boolean
+  termsVersion?: boolean
   model?: boolean
   status?: boolean
   executionStatus?: boolean
@@ -1339,7 +1403,7 @@ export type ConversationSelectScalar = {
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "agentType" | "maxIterations" | "maxBudgetUsd" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "confirmationVersion" | "agentType" | "maxIterations" | "maxBudgetUsd" | "termsVersion" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1361,6 +1425,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     confirmationMode: string
     /**
+     * Counts its changes.
+     */
+    confirmationVersion: number
+    /**
      * `default` or `plan`.
      */
     agentType: string
@@ -1369,6 +1437,10 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      */
     maxIterations: number | null
     maxBudgetUsd: runtime.Decimal | null
+    /**
+     * Counts the changes of the three above.
+     */
+    termsVersion: number
     model: string
     /**
      * ConversationStatus, ExecutionStatus, SandboxStatus, StartStatus of libs/contracts.
@@ -1858,9 +1930,11 @@ export interface ConversationFieldRefs {
   readonly branch: Prisma.FieldRef<"Conversation", 'String'>
   readonly environment: Prisma.FieldRef<"Conversation", 'String'>
   readonly confirmationMode: Prisma.FieldRef<"Conversation", 'String'>
+  readonly confirmationVersion: Prisma.FieldRef<"Conversation", 'Int'>
   readonly agentType: Prisma.FieldRef<"Conversation", 'String'>
   readonly maxIterations: Prisma.FieldRef<"Conversation", 'Int'>
   readonly maxBudgetUsd: Prisma.FieldRef<"Conversation", 'Decimal'>
+  readonly termsVersion: Prisma.FieldRef<"Conversation", 'Int'>
   readonly model: Prisma.FieldRef<"Conversation", 'String'>
   readonly status: Prisma.FieldRef<"Conversation", 'String'>
   readonly executionStatus: Prisma.FieldRef<"Conversation", 'String'>

@@ -47,6 +47,7 @@ export type SandboxGrantMinAggregateOutputType = {
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
+  usedAt: Date | null
 }
 
 export type SandboxGrantMaxAggregateOutputType = {
@@ -62,6 +63,7 @@ export type SandboxGrantMaxAggregateOutputType = {
   createdAt: Date | null
   expiresAt: Date | null
   revokedAt: Date | null
+  usedAt: Date | null
 }
 
 export type SandboxGrantCountAggregateOutputType = {
@@ -77,6 +79,7 @@ export type SandboxGrantCountAggregateOutputType = {
   createdAt: number
   expiresAt: number
   revokedAt: number
+  usedAt: number
   _all: number
 }
 
@@ -102,6 +105,7 @@ export type SandboxGrantMinAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  usedAt?: true
 }
 
 export type SandboxGrantMaxAggregateInputType = {
@@ -117,6 +121,7 @@ export type SandboxGrantMaxAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  usedAt?: true
 }
 
 export type SandboxGrantCountAggregateInputType = {
@@ -132,6 +137,7 @@ export type SandboxGrantCountAggregateInputType = {
   createdAt?: true
   expiresAt?: true
   revokedAt?: true
+  usedAt?: true
   _all?: true
 }
 
@@ -234,6 +240,7 @@ export type SandboxGrantGroupByOutputType = {
   createdAt: Date
   expiresAt: Date
   revokedAt: Date | null
+  usedAt: Date | null
   _count: SandboxGrantCountAggregateOutputType | null
   _avg: SandboxGrantAvgAggregateOutputType | null
   _sum: SandboxGrantSumAggregateOutputType | null
@@ -272,6 +279,7 @@ export type SandboxGrantWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"SandboxGrant"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SandboxGrant"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"SandboxGrant"> | Date | string | null
+  usedAt?: Prisma.DateTimeNullableFilter<"SandboxGrant"> | Date | string | null
 }
 
 export type SandboxGrantOrderByWithRelationInput = {
@@ -287,6 +295,7 @@ export type SandboxGrantOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  usedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type SandboxGrantWhereUniqueInput = Prisma.AtLeast<{
@@ -305,6 +314,7 @@ export type SandboxGrantWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"SandboxGrant"> | Date | string
   expiresAt?: Prisma.DateTimeFilter<"SandboxGrant"> | Date | string
   revokedAt?: Prisma.DateTimeNullableFilter<"SandboxGrant"> | Date | string | null
+  usedAt?: Prisma.DateTimeNullableFilter<"SandboxGrant"> | Date | string | null
 }, "id" | "ticketHash">
 
 export type SandboxGrantOrderByWithAggregationInput = {
@@ -320,6 +330,7 @@ export type SandboxGrantOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  usedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SandboxGrantCountOrderByAggregateInput
   _avg?: Prisma.SandboxGrantAvgOrderByAggregateInput
   _max?: Prisma.SandboxGrantMaxOrderByAggregateInput
@@ -343,6 +354,7 @@ export type SandboxGrantScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"SandboxGrant"> | Date | string
   expiresAt?: Prisma.DateTimeWithAggregatesFilter<"SandboxGrant"> | Date | string
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SandboxGrant"> | Date | string | null
+  usedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"SandboxGrant"> | Date | string | null
 }
 
 export type SandboxGrantCreateInput = {
@@ -358,6 +370,7 @@ export type SandboxGrantCreateInput = {
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  usedAt?: Date | string | null
 }
 
 export type SandboxGrantUncheckedCreateInput = {
@@ -373,6 +386,7 @@ export type SandboxGrantUncheckedCreateInput = {
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  usedAt?: Date | string | null
 }
 
 export type SandboxGrantUpdateInput = {
@@ -388,6 +402,7 @@ export type SandboxGrantUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  usedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SandboxGrantUncheckedUpdateInput = {
@@ -403,6 +418,7 @@ export type SandboxGrantUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  usedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SandboxGrantCreateManyInput = {
@@ -418,6 +434,7 @@ export type SandboxGrantCreateManyInput = {
   createdAt?: Date | string
   expiresAt: Date | string
   revokedAt?: Date | string | null
+  usedAt?: Date | string | null
 }
 
 export type SandboxGrantUpdateManyMutationInput = {
@@ -433,6 +450,7 @@ export type SandboxGrantUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  usedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SandboxGrantUncheckedUpdateManyInput = {
@@ -448,6 +466,7 @@ export type SandboxGrantUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  usedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type SandboxGrantCountOrderByAggregateInput = {
@@ -463,6 +482,7 @@ export type SandboxGrantCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  usedAt?: Prisma.SortOrder
 }
 
 export type SandboxGrantAvgOrderByAggregateInput = {
@@ -482,6 +502,7 @@ export type SandboxGrantMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  usedAt?: Prisma.SortOrder
 }
 
 export type SandboxGrantMinOrderByAggregateInput = {
@@ -497,6 +518,7 @@ export type SandboxGrantMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
+  usedAt?: Prisma.SortOrder
 }
 
 export type SandboxGrantSumOrderByAggregateInput = {
@@ -518,6 +540,7 @@ export type SandboxGrantSelect<ExtArgs extends runtime.Types.Extensions.Internal
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  usedAt?: boolean
 }, ExtArgs["result"]["sandboxGrant"]>
 
 export type SandboxGrantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -533,6 +556,7 @@ export type SandboxGrantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  usedAt?: boolean
 }, ExtArgs["result"]["sandboxGrant"]>
 
 export type SandboxGrantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -548,6 +572,7 @@ export type SandboxGrantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  usedAt?: boolean
 }, ExtArgs["result"]["sandboxGrant"]>
 
 export type SandboxGrantSelectScalar = {
@@ -563,9 +588,10 @@ export type SandboxGrantSelectScalar = {
   createdAt?: boolean
   expiresAt?: boolean
   revokedAt?: boolean
+  usedAt?: boolean
 }
 
-export type SandboxGrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "sessionId" | "apiKeyId" | "conversationId" | "port" | "ticketHash" | "ticketExpiresAt" | "createdAt" | "expiresAt" | "revokedAt", ExtArgs["result"]["sandboxGrant"]>
+export type SandboxGrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "userId" | "sessionId" | "apiKeyId" | "conversationId" | "port" | "ticketHash" | "ticketExpiresAt" | "createdAt" | "expiresAt" | "revokedAt" | "usedAt", ExtArgs["result"]["sandboxGrant"]>
 
 export type $SandboxGrantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SandboxGrant"
@@ -592,6 +618,10 @@ export type $SandboxGrantPayload<ExtArgs extends runtime.Types.Extensions.Intern
     createdAt: Date
     expiresAt: Date
     revokedAt: Date | null
+    /**
+     * When somebody last worked through it, to a minute: sandbox-gateway writes it, the idle sweep reads it.
+     */
+    usedAt: Date | null
   }, ExtArgs["result"]["sandboxGrant"]>
   composites: {}
 }
@@ -1027,6 +1057,7 @@ export interface SandboxGrantFieldRefs {
   readonly createdAt: Prisma.FieldRef<"SandboxGrant", 'DateTime'>
   readonly expiresAt: Prisma.FieldRef<"SandboxGrant", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"SandboxGrant", 'DateTime'>
+  readonly usedAt: Prisma.FieldRef<"SandboxGrant", 'DateTime'>
 }
     
 

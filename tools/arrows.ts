@@ -16,6 +16,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   queue: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   llm: ['contracts', 'domain', 'errors', 'telemetry'],
   sandbox: ['contracts', 'domain', 'errors', 'telemetry'],
+  integrations: ['contracts', 'domain', 'errors', 'telemetry', 'db', 'auth'],
   agent: ['contracts', 'domain', 'errors', 'telemetry', 'llm'],
   'api-client': ['contracts'],
   ui: [],
@@ -23,7 +24,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 };
 const WEB = ['contracts', 'domain', 'ui', 'api-client'];
 /** What runs in a sandbox gets no database and no queue. */
-const NOT_IN_SANDBOX = ['db', 'queue', 'auth'];
+const NOT_IN_SANDBOX = ['db', 'queue', 'auth', 'integrations'];
 
 /** A package that only these folders may import. */
 const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly why: string }[] = [

@@ -1,4 +1,4 @@
-// `npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | import ARCHIVE [--name NAME] | status | down [NAME | --all]`: a Kubernetes of the tests to work with by hand.
+// `npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] [--chart] | import ARCHIVE [--name NAME] | status | down [NAME | --all]`: a Kubernetes of the tests to work with by hand.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,7 +6,8 @@ import { parseArgs } from 'node:util';
 /** A wrong call, said without a stack. */
 class UsageError extends Error {}
 
-const USAGE = 'usage: npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] | import ARCHIVE [--name NAME] | status | down [NAME | --all]';
+const USAGE =
+  'usage: npm run cluster -- build | up [--name NAME] [--kwok N] [--audit] [--fsync] [--chart] | import ARCHIVE [--name NAME] | status | down [NAME | --all]';
 
 const root = path.resolve(import.meta.dirname, '..');
 // Incremental: a second when nothing has changed. What it says on standard output would be taken for this tool's.
@@ -29,10 +30,18 @@ try {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { name: { type: 'string' }, kwok: { type: 'string' }, audit: { type: 'boolean' }, fsync: { type: 'boolean' }, all: { type: 'boolean' } },
+    options: {
+      name: { type: 'string' },
+      kwok: { type: 'string' },
+      audit: { type: 'boolean' },
+      fsync: { type: 'boolean' },
+      chart: { type: 'boolean' },
+      all: { type: 'boolean' },
+    },
   });
   const [command, target] = positionals;
   if (command === 'build') return build();
+  if (command === 'up' && values.chart === true) return upForChart(values.name ?? 'dev');
   if (command === 'up')
     return up({ name: values.name ?? 'dev', kwokNodes: Number(values.kwok ?? 0), audit: values.audit === true, fsync: values.fsync === true });
   if (command === 'import') return takeIn(target, values.name ?? null);
@@ -57,6 +66,26 @@ async function up(options: { name: string; kwokNodes: number; audit: boolean; fs
   if (cluster.auditLog !== null) say(`writes are noted in ${cluster.auditLog}`);
   say(`\`npm run cluster -- down ${cluster.name}\` ends it. This machine's kubectl may be too old: ${cluster.kubectlProgram} is the right one.`);
   console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
+}
+
+/** A cluster with everything that an operator has before Slipway; the chart itself is for whoever tries it to install. */
+async function upForChart(name: string): Promise<void> {
+  await removeLeftovers();
+  if ((await readRecords()).some((record) => record.name === name))
+    throw new UsageError(`A cluster called ${name} is up: take another --name, or \`npm run cluster -- down ${name}\`.`);
+  // Bundles are made of what is built.
+  const built = spawnSync(process.execPath, [path.join(root, 'node_modules/nx/dist/bin/nx.js'), 'run-many', '-t', 'build', '--outputStyle=static'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (built.status !== 0) throw new UsageError('The build failed: its words are above.');
+  const { lackForInstall } = await import('../deploy/cluster/open-install.ts');
+  const lack = await lackForInstall();
+  if (lack !== null) throw new UsageError(lack);
+  const { instructions, keepPlace } = await import('../deploy/cluster/try-it.ts');
+  const place = await keepPlace(name, say);
+  say(instructions(place, name));
+  console.log(`export KUBECONFIG=${place.kubeconfig}`);
 }
 
 async function takeIn(archive: string | undefined, name: string | null): Promise<void> {

@@ -16,6 +16,7 @@ const AT_ONCE = 2;
 /** What takes minutes to build once, and the suites that want it. */
 const CLUSTER_SUITES = ['tests/cluster', 'tests/install'];
 const HELM_SUITES = ['tests/helm', 'tests/install'];
+const GITEA_SUITES = ['tests/gitea', 'tests/integrations'];
 
 const root = path.resolve(import.meta.dirname, '..');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
@@ -60,6 +61,15 @@ if (suites.some(({ name }) => HELM_SUITES.includes(name))) {
   // Minutes too. What could be built and is not makes the suite fail.
   const lack = lackForHelm() ?? (await openHelm({ say: console.log, signal: stop.signal }).then(() => null, String));
   if (lack !== null) console.log(`${lack} The chart is not tested.`);
+}
+
+if (suites.some(({ name }) => GITEA_SUITES.includes(name))) {
+  const { lackForGitea, prepareGitea, prepareGiteaPages } = await import('@slipway/testing/gitea');
+  // As for the chart.
+  const lack = (await lackForGitea()) ?? (await prepareGitea(console.log, stop.signal).then(() => null, String));
+  if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+  const plain = lack ?? (await prepareGiteaPages(console.log, stop.signal).catch(String));
+  if (plain !== null && plain !== lack) console.log(plain);
 }
 
 const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-test-'));

@@ -10,8 +10,11 @@ export function tooLong(root: string): string[] {
     cwd: root,
     exclude: ['**/node_modules/**', '**/dist/**', '**/bundle/**', '**/.next/**', '**/generated/**', '**/generated.ts'],
   });
-  return files.flatMap((file) => {
-    const lines = readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
-    return lines > MAX_LINES ? [`${file} has ${lines} lines; the limit is ${MAX_LINES}: split it along what it is about`] : [];
-  });
+  // An index lists names, one a line: nobody reads it, and split it would say where a name is instead of that it is.
+  return files
+    .filter((file) => !/^libs\/[^/]+\/src\/index\.ts$/.test(file))
+    .flatMap((file) => {
+      const lines = readFileSync(path.join(root, file), 'utf8').split('\n').length - 1;
+      return lines > MAX_LINES ? [`${file} has ${lines} lines; the limit is ${MAX_LINES}: split it along what it is about`] : [];
+    });
 }

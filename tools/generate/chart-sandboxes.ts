@@ -37,6 +37,9 @@ const LINES: readonly (readonly [RegExp, (indent: string) => string])[] = [
 const ranges = (indent: string, family: string): string =>
   `${indent}{{- range .Values.sandboxes.network.clusterRanges.${family} }}\n${indent}- {{ . }}\n${indent}{{- end }}`;
 
+/** Kinds that `helm uninstall` leaves: the namespace and everything that confines its pods. Rights of runtime-api end with the release. */
+const KEPT = new Set(['Namespace', 'LimitRange', 'NetworkPolicy', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']);
+
 /** What a whole object depends on. */
 const CONDITIONS: Readonly<Record<string, string>> = { Namespace: '.Values.sandboxes.createNamespace', 'sandbox-dns': '.Values.sandboxes.network.dns.enabled' };
 
@@ -63,8 +66,8 @@ function template(file: string, manifest: Manifest): string {
     const { 'app.kubernetes.io/part-of': _, ...others } = metadata.labels;
     metadata.labels = { __LABELS__: null, ...others };
   }
-  // Its pods are people's work.
-  if (kind === 'Namespace') metadata.annotations = { 'helm.sh/resource-policy': 'keep' };
+  // The namespace outlives the release, since its pods are users' work: what confines them outlives it too.
+  if (KEPT.has(kind)) metadata.annotations = { 'helm.sh/resource-policy': 'keep' };
   nameThings(manifest);
   let text = stringify(manifest, { lineWidth: 0 });
   for (const [name, words] of Object.entries(VALUES)) text = text.replaceAll(name, words);

@@ -42,7 +42,7 @@ ${operationsOfOpenHands.length} operations: ${count('same')} the same, ${count('
 |---|---|---|
 ${operationsOfOpenHands.map(({ method, path, state, note }) => `| \`${method} ${path}\` | ${STATES[state]} | ${note} |`).join('\n')}
 
-Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\` and \`/api/slipway/conversations/{id}/terms\`, \`…/revoke_rule\` (the app's), \`/api/archive/…\` (the platform's), \`GET /metrics\`, \`GET /api/git/patch\`.
+Beside them: \`GET /openapi.json\` (every route of this server), \`POST /api/slipway/secrets\` and \`/api/slipway/conversations/{id}/terms\`, \`…/revoke_rule\` (the app's), \`/api/archive/…\` (the platform's), \`GET /api/git/patch\`.
 
 | socket | state | |
 |---|---|---|
@@ -63,12 +63,18 @@ ${runtimeOperations.map(({ method, path, state, note, callers }) => `| \`${metho
 
 | what | state | |
 |---|---|---|
-| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. That of somebody else only an admin may delete (403). \`sandbox_spec_id\` changes nothing; \`GET /search\` lists those that the caller started, without their keys |
+| \`/api/v1/sandboxes\` (\`OpenHandsCloudWorkspace\`): \`POST\`, \`GET ?id=\`, \`POST /{id}/pause\`, \`/resume\`, \`DELETE /{id}\` | same, with additions | A sandbox is that of a conversation without a task, and \`id\` is the conversation's. Its address is an origin of sandbox-gateway, which needs its wildcard name; the key is the caller's own and lasts twelve hours. \`DELETE\` gives the sandbox back; the conversation stays. That of somebody else only an admin may delete (403). \`sandbox_spec_id\` changes nothing; \`GET /search\` lists those that the caller started, without their keys. \`/workspace\` is the workspace on every backend, for files and commands alike, so its default \`working_dir\` works; it is there once something was put into it |
 | \`GET /api/v1/users/me\`, \`GET /api/v1/sandboxes/{id}/settings/secrets\` (its \`get_llm\`, \`get_secrets\`, \`get_mcp_config\`) | differs | The model's name and the names of secrets. The model's key and address, and the values, are in the sandbox: agent-server gives them to a conversation that names neither, and knows the references of \`get_secrets\` as its own. No value is ever read out, and tool servers come with the app's own conversations |
 | \`/api/organizations/{org}/switch\` | not here | Nothing remembers a current organization: it is in the address, in \`X-Org-Id\`, or the key's |
 | \`DELETE /api/organizations/{org}\` | not here | \`DELETE /api/v1/orgs/{org}\` asks for its name |
 | \`/api/organizations/{org}/members/financial\` | not here | What each has spent is in \`/api/v1/orgs/{org}/members\` and \`…/budgets\` |
+| names of images | differs | \`GET /api/warm-runtime-configs\` of runtime-api lists the templates (\`slipway-sandbox\` unless the installation has its own); a start with another name is a 422 that lists them |
 | webhooks of a sandbox (\`/api/v1/webhooks\`) | differs | \`/ingest/v1\`, acknowledged, fenced by epoch |
+
+Addresses of sandboxes on your own machine end in \`.localhost\`.
+Browsers resolve such names to the machine itself, as RFC 6761 says; Python and some systems' resolvers do not.
+There, set \`SANDBOX_GATEWAY_URL\` to a name with a wildcard record for 127.0.0.1, or give the client the address by path:
+\`http://localhost:3006/<conversation>/8000\` with the key in \`X-Session-API-Key\`.
 `;
   return { path: 'docs/compatibility.md', content };
 }

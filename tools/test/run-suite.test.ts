@@ -16,11 +16,11 @@ describe('running a suite', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   /** In a process of its own: the runner refuses to run inside of a test. */
-  const run = (files: Record<string, string>): FileResult[] => {
+  const run = (files: Record<string, string>, fileTimeoutMs = 60_000): FileResult[] => {
     for (const [name, source] of Object.entries(files)) writeFileSync(path.join(folder, name), source);
     const suite = { name: 'planted', cwd: folder, files: Object.keys(files), beside: 'any' as const };
     const script = path.join(folder, 'main.mjs');
-    const call = `runSuite(${JSON.stringify(suite)}, AbortSignal.timeout(60_000))`;
+    const call = `runSuite(${JSON.stringify(suite)}, AbortSignal.timeout(60_000), ${fileTimeoutMs})`;
     writeFileSync(script, `import { runSuite } from ${JSON.stringify(RUN_SUITE)};\nconsole.log(JSON.stringify(await ${call}));\nprocess.exit(0);\n`);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     return (JSON.parse(execFileSync(process.execPath, [script], { env, encoding: 'utf8' })) as SuiteResult).files;
@@ -54,5 +54,20 @@ describe('running a suite', () => {
       ['hook.test.mjs', true],
     ]);
     expect(JSON.stringify(files)).toContain('in the hook');
+  });
+
+  it('ends a file that does not end, and counts that as a failure beside its others', () => {
+    const files = run(
+      {
+        'open.test.mjs': "import { it } from 'node:test'; it('fails', () => { setInterval(() => {}, 1_000); throw new Error('no'); }); it('passes', () => {});",
+        'next.test.mjs': "import { it } from 'node:test'; it('passes', () => {});",
+      },
+      3_000,
+    );
+    expect(files.map(({ passed, failures }) => [passed, failures.length])).toEqual([
+      [1, 2],
+      [1, 0],
+    ]);
+    expect(files[0]?.failures[1]?.message).toContain('had not ended after 3 s');
   });
 });

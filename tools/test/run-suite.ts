@@ -36,11 +36,14 @@ interface Counts {
   readonly skipped: number;
 }
 
-/** Runs each file of a suite in a process of its own, one after another. Never throws: a file that cannot be loaded is a failure. */
-export async function runSuite(suite: Suite, signal: AbortSignal): Promise<SuiteResult> {
+/**
+ * Runs each file of a suite in a process of its own, one after another. Never throws: a file that cannot be loaded is a failure, and so is one
+ * that has not ended after `fileTimeoutMs`.
+ */
+export async function runSuite(suite: Suite, signal: AbortSignal, fileTimeoutMs: number = FILE_TIMEOUT_MS): Promise<SuiteResult> {
   const started = performance.now();
   const files: FileResult[] = [];
-  for (const file of suite.files) if (!signal.aborted) files.push(await runFile(suite.cwd, file, signal));
+  for (const file of suite.files) if (!signal.aborted) files.push(await runFile(suite.cwd, file, signal, fileTimeoutMs));
   return { suite, files, seconds: (performance.now() - started) / 1000 };
 }
 
@@ -53,15 +56,16 @@ export function countsOf(files: readonly FileResult[]): Counts {
 }
 
 /** One call of the runner a file: a test's own `file` is where its `it` stands, which may be another one. */
-async function runFile(cwd: string, file: string, signal: AbortSignal): Promise<FileResult> {
+async function runFile(cwd: string, file: string, signal: AbortSignal, timeoutMs: number): Promise<FileResult> {
   const result: FileResult = { file, passed: 0, failures: [], skips: [], output: '' };
+  // The runner's own `timeout` leaves a file alone whose tests have ended and whose process has not.
+  const late = AbortSignal.timeout(timeoutMs);
   const stream = run({
     files: [path.join(cwd, file)],
     cwd,
     concurrency: 1,
-    timeout: FILE_TIMEOUT_MS,
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    signal,
+    signal: AbortSignal.any([signal, late]),
   });
   const names: string[] = [];
   const keep = ({ message }: { message: string }): void => {
@@ -79,7 +83,7 @@ async function runFile(cwd: string, file: string, signal: AbortSignal): Promise<
   });
   stream.on('test:fail', ({ name, nesting, details }) => {
     // What was interrupted has not failed.
-    if (signal.aborted) return;
+    if (signal.aborted || late.aborted) return;
     names.splice(nesting, Number.POSITIVE_INFINITY, name);
     const { error } = details;
     // A suite fails with its tests, and they are counted; its own hooks are not.
@@ -91,6 +95,10 @@ async function runFile(cwd: string, file: string, signal: AbortSignal): Promise<
     stream.on('error', resolve);
     stream.resume();
   });
+  if (late.aborted) {
+    const message = `The file had not ended after ${timeoutMs / 1000} s and was ended: something that it started is still open.`;
+    result.failures.push({ name: names.join(' › ') || file, message });
+  }
   return result;
 }
 

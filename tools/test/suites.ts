@@ -15,7 +15,15 @@ export interface Suite {
 /** The cluster's own clocks are most of its time. */
 const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
 /** Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it is given, however fast the machine is. */
-const LIGHT: ReadonlySet<string> = new Set(['tests/api-schema', 'tests/helm', 'tests/litellm', 'tests/model-clients', 'tests/openhands-sdk']);
+const LIGHT: ReadonlySet<string> = new Set([
+  'tests/api-schema',
+  'tests/gitea',
+  'tests/helm',
+  'tests/integrations',
+  'tests/litellm',
+  'tests/model-clients',
+  'tests/openhands-sdk',
+]);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { GiteaPerson, type GiteaServer } from '@slipway/testing/gitea';
+import { DEMO_PROJECT, fillProject, LABEL } from './demo-project.ts';
+
+/** Who comments and pushes for Slipway: somebody else than the person, so that its own words are known from theirs. */
+const BOT = 'slipway-bot';
+const PERSON = 'demo';
+
+export interface DemoAccounts {
+  readonly person: { readonly login: string; readonly password: string };
+  readonly bot: { readonly id: number; readonly login: string; readonly token: string };
+  /** `owner/name`. */
+  readonly repository: string;
+}
+
+const accountsFile = (home: string): string => path.join(home, 'demo.json');
+
+/** Whether `demoAccounts` came to its end in this folder. */
+export const isFilled = (home: string): boolean => existsSync(accountsFile(home));
+
+/** Made at the first start of a folder, and kept in it, readable by its owner only. */
+export async function demoAccounts(server: GiteaServer): Promise<DemoAccounts> {
+  const file = accountsFile(server.home);
+  if (isFilled(server.home)) return JSON.parse(await readFile(file, 'utf8')) as DemoAccounts;
+  const password = randomBytes(9).toString('base64url');
+  await server.createAdmin(PERSON, password);
+  const person = await GiteaPerson.signIn(server.url, PERSON, password);
+  const shop = await person.createRepository(DEMO_PROJECT);
+  await fillProject(shop);
+  const bot = await person.createUser(BOT, randomBytes(24).toString('base64url'));
+  // An admin of this one repository: webhooks are made by nobody less.
+  await shop.addCollaborator(BOT, 'admin');
+  const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user', 'read:organization']);
+  const accounts: DemoAccounts = {
+    person: { login: PERSON, password },
+    bot: { id: (await bot.self()).id, login: BOT, token },
+    repository: `${shop.owner}/${shop.name}`,
+  };
+  await writeFile(file, JSON.stringify(accounts), { mode: 0o600 });
+  return accounts;
+}
+
+/** What a person needs to know, for the terminal. */
+export function instructions(url: string, { person, bot, repository }: DemoAccounts, home: string): string {
+  return `
+Gitea is ready.
+
+  Open      ${url}/${repository}
+  Sign in   ${person.login} / ${person.password}
+  Data      ${home}
+
+To connect it, open Integrations in an organization of Slipway and add Gitea:
+
+  Host      ${new URL(url).host}   (${url})
+  Account   ${bot.login}, whose id is ${bot.id}; it may write to ${repository} and make webhooks there
+  Token     ${bot.token}
+
+Where Slipway shows an address and a secret for a webhook, enter both at ${url}/${repository}/settings/hooks/gitea/new, for all events.
+Then put the label "${LABEL}" on issue 1, on its page or with
+
+  curl -u '${person.login}:${person.password}' -H 'content-type: application/json' -d '{"labels":["${LABEL}"]}' ${url}/api/v1/repos/${repository}/issues/1/labels
+
+Ctrl-C stops it; what it has is kept.
+`;
+}

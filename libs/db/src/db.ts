@@ -1,10 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.js';
-
-/** Longest wait for one answer. Milliseconds; the connection is then given up. */
-const QUERY_TIMEOUT_MS = 10_000;
-/** From the last word on an idle connection to the first question of TCP whether the other end is still there. Milliseconds. */
-const KEEP_ALIVE_MS = 10_000;
+import { createPool } from './sql/index.js';
 
 /** Prisma inside one transaction that sees one organization. */
 export type TenantTx = Parameters<Parameters<PrismaClient['$transaction']>[0]>[0];
@@ -18,18 +14,8 @@ export class Db {
 
   constructor(options: { url: string; max: number; applicationName: string }) {
     this.prisma = new PrismaClient({
-      adapter: new PrismaPg(
-        {
-          connectionString: options.url,
-          max: options.max,
-          application_name: options.applicationName,
-          connectionTimeoutMillis: 5_000,
-          query_timeout: QUERY_TIMEOUT_MS,
-          keepAlive: true,
-          keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-        },
-        { schema: 'app' },
-      ),
+      // Whoever uses a connection that breaks learns it from the query.
+      adapter: new PrismaPg(createPool({ ...options, onError: () => {} }), { schema: 'app', disposeExternalPool: true }),
       transactionOptions: { maxWait: 5_000, timeout: 15_000 },
     });
   }

@@ -95,6 +95,16 @@ describe('row-level security', () => {
     expect(rows.map(({ what }) => what)).toEqual([]);
   });
 
+  it('leaves the history of migrations to the owner: a service that was taken over decides nothing of the next upgrade', async () => {
+    const { rows } = await owner.query<{ held: string }>(
+      `SELECT r.rolname || ' ' || privilege || ' ' || n.nspname AS held
+       FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       CROSS JOIN pg_roles r CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) privilege
+       WHERE c.relname = '_prisma_migrations' AND r.rolname LIKE 'slipway_%' AND has_table_privilege(r.oid, c.oid, privilege)`,
+    );
+    expect(rows).toEqual([]);
+  });
+
   describe('with the service’s own filter removed', () => {
     let pool: SqlPool;
     const mine = { org: 'org_mine', conversation: randomUUID() };
@@ -162,13 +172,38 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(`INSERT INTO app.usage_day VALUES ($1, '2026-11-22', 'usr', '', 'm', 'u', 1, 0, 1, 0, 1, 1, 0)`, [org]);
+        await owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-11-22', 'usr', '', 'm', $2, 'u', 1, 0, 1, 0, 1, 1, 0)`, [org, conversation]);
         await owner.query('INSERT INTO app.budget (org_id) VALUES ($1)', [org]);
         await owner.query(`INSERT INTO app.budget_override (org_id, user_id, changed_by) VALUES ($1, 'usr', 'u')`, [org]);
         await owner.query(
           `INSERT INTO app.budget_notice (org_id, user_id, cycle_start, cycle_end, threshold, spent_usd, limit_usd) VALUES ($1, '', '2026-11-01', '2026-12-01', 50, 1, 2)`,
           [org],
         );
+        await owner.query(`INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label) VALUES ($1, $2, 'usr', 'u')`, [
+          conversation,
+          org,
+        ]);
+        await owner.query(`INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'usr', $2, now())`, [conversation, org]);
+        await owner.query('INSERT INTO app.org_storage (org_id) VALUES ($1)', [org]);
         await owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ($1, '', 1, now())`, [org]);
+        await owner.query(
+          `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
+           VALUES ($1, $1, 'p', 'k', 'n', 'h', 's', '{}', '{}', 'u', 'u')`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $1, $1, 'webhook', '\\x00', 1)`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.integration_delivery (id, org_id, connection_id, delivery_id, event, sealed, key_version, bytes) VALUES ($1, $1, $1, 'd', 'e', '\\x00', 1, 1)`,
+          [org],
+        );
+        await owner.query(`INSERT INTO app.integration_dedupe (org_id, provider, host, semantic_key, delivery_id) VALUES ($1, 'p', 'h', 'same', 'd')`, [org]);
+        await owner.query(
+          `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, place, title, confidential) VALUES ($1, 't', $1, '{}', 't', false)`,
+          [org],
+        );
       }
     });
     after(() => pool?.end());

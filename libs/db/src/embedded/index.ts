@@ -1,2 +1,2 @@
 export { freePort } from './free-port.js';
-export { type PostgresServer, startPostgresServer } from './postgres-server.js';
+export { type PostgresServer, type RunningPostgres, startPostgresServer } from './postgres-server.js';

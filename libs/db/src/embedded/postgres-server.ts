@@ -15,6 +15,13 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
+/** One that `startPostgresServer` started. */
+export interface RunningPostgres extends PostgresServer {
+  readonly pid: number;
+  /** Resolves when the server's first process has ended, for whatever reason, with its exit code or signal. */
+  readonly ended: Promise<string>;
+}
+
 const run = promisify(execFile);
 const SUPERUSER = 'slipway';
 /** Longest until the server takes connections. Milliseconds; recovery after a crash is the slow case. */
@@ -29,7 +36,7 @@ const STOP_TIMEOUT_MS = 10_000;
  * @param port 0 takes a free one.
  * @throws Error with the server's last lines when it does not start.
  */
-export async function startPostgresServer(directory: string, port = 0, flags: readonly string[] = []): Promise<PostgresServer> {
+export async function startPostgresServer(directory: string, port = 0, flags: readonly string[] = []): Promise<RunningPostgres> {
   const binaries = await findBinaries();
   const listenPort = port === 0 ? await freePort() : port;
   const owner = await serverOwner();
@@ -46,7 +53,9 @@ export async function startPostgresServer(directory: string, port = 0, flags: re
     stdio: ['ignore', log, log],
     ...owner,
   });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()));
+  const ended = new Promise<string>((resolve) =>
+    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`)).once('error', (error) => resolve(error.message)),
+  );
   const url = `postgresql://${SUPERUSER}:${SUPERUSER}@127.0.0.1:${listenPort}/postgres`;
   const end = performance.now() + START_TIMEOUT_MS;
   while (!(await answers(url))) {
@@ -58,6 +67,8 @@ export async function startPostgresServer(directory: string, port = 0, flags: re
   }
   return {
     url,
+    pid: child.pid ?? 0,
+    ended,
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGINT');

@@ -87,6 +87,16 @@ export type Blob = Prisma.BlobModel
  */
 export type ConversationBlob = Prisma.ConversationBlobModel
 /**
+ * Model SandboxSteering
+ * Who steers an agent by the files and programs of its sandbox, as sandbox-gateway sees it.
+ */
+export type SandboxSteering = Prisma.SandboxSteeringModel
+/**
+ * Model ConversationSpender
+ * Whose budget a conversation's model calls count for now; without a row it is who made it.
+ */
+export type ConversationSpender = Prisma.ConversationSpenderModel
+/**
  * Model InboxMessage
  * A message from being accepted until it is in the log. `id` becomes the event's id; it is unique in its organization.
  */
@@ -167,10 +177,30 @@ export type McpServer = Prisma.McpServerModel
  */
 export type UsageDay = Prisma.UsageDayModel
 /**
+ * Model UsageConversation
+ * The same with the conversation; nil: counted before there was this table.
+ */
+export type UsageConversation = Prisma.UsageConversationModel
+/**
  * Model UsageCursor
  * How far a ledger is rolled up.
  */
 export type UsageCursor = Prisma.UsageCursorModel
+/**
+ * Model OrgStorage
+ * How much an organization keeps in this database, and may.
+ */
+export type OrgStorage = Prisma.OrgStorageModel
+/**
+ * Model StorageDefault
+ * The limit of organizations without one of their own, as worker was configured last.
+ */
+export type StorageDefault = Prisma.StorageDefaultModel
+/**
+ * Model SweepRun
+ * 
+ */
+export type SweepRun = Prisma.SweepRunModel
 /**
  * Model Budget
  * 
@@ -206,3 +236,33 @@ export type ApiKey = Prisma.ApiKeyModel
  * 
  */
 export type DeviceAuthorization = Prisma.DeviceAuthorizationModel
+/**
+ * Model IntegrationConnection
+ * An organization's connection to a provider.
+ */
+export type IntegrationConnection = Prisma.IntegrationConnectionModel
+/**
+ * Model IntegrationSecret
+ * 
+ */
+export type IntegrationSecret = Prisma.IntegrationSecretModel
+/**
+ * Model IntegrationDelivery
+ * 
+ */
+export type IntegrationDelivery = Prisma.IntegrationDeliveryModel
+/**
+ * Model IntegrationDedupe
+ * 
+ */
+export type IntegrationDedupe = Prisma.IntegrationDedupeModel
+/**
+ * Model IntegrationThread
+ * 
+ */
+export type IntegrationThread = Prisma.IntegrationThreadModel
+/**
+ * Model ExternalIdentity
+ * Who a user is at a provider.
+ */
+export type ExternalIdentity = Prisma.ExternalIdentityModel

@@ -43,6 +43,7 @@ export async function migrate(options: MigrateOptions): Promise<{ applied: strin
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(HISTORY_TABLE(schema));
       applied.push(...(await migrateSchema(client, schema, path.join(options.directory, schema, 'migrations'), options.log)));
+      await client.query(HISTORY_IS_THE_OWNERS(schema));
     }
   } finally {
     await client.end();
@@ -107,6 +108,10 @@ async function ensureRole(client: pg.Client, name: string, password: string | nu
     await client.query(`CREATE ROLE ${name} ${password === null ? 'NOLOGIN' : 'LOGIN'} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`);
   if (password !== null) await client.query(`ALTER ROLE ${name} PASSWORD ${client.escapeLiteral(password)}`);
 }
+
+/** Whoever may write the history decides what the next upgrade runs. Each time anew: a migration may grant rights on all tables of its schema. */
+const HISTORY_IS_THE_OWNERS = (schema: Schema): string =>
+  `REVOKE ALL ON ${schema}._prisma_migrations FROM PUBLIC, slipway_sandbox, slipway_${schema}, slipway_${schema}_system`;
 
 const HISTORY_TABLE = (schema: Schema): string => `CREATE TABLE IF NOT EXISTS ${schema}._prisma_migrations (
   id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz, migration_name varchar(255) NOT NULL,

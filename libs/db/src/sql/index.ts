@@ -1,1 +1,4 @@
-export { asSystem, createPool, inOrg, type PoolClient, type SqlPool } from './tenancy.js';
+export { AdvisoryLocks, type HeldLock, type LockName } from './advisory-locks.js';
+export { listen } from './listen.js';
+export { PostgresSession, type SessionConnection } from './postgres-session.js';
+export { asSystem, createPool, endSilent, inOrg, type PoolClient, type SqlPool, sessionOf } from './tenancy.js';

@@ -6,32 +6,34 @@ export type PoolClient = pg.PoolClient;
 /** Longest wait for a free connection. Milliseconds; then the caller gets an error instead of an endless queue. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Longest wait for one answer when nothing else is said. Milliseconds; the connection is then given up. */
-const QUERY_TIMEOUT_MS = 30_000;
-
-/** A connection on which nothing is heard is asked by TCP after this, and is gone after ten more seconds without an answer: one that only listens would wait for ever. Milliseconds. */
+const QUERY_TIMEOUT_MS = 10_000;
+/** An idle connection is asked by TCP after this, and is gone after ten more seconds without an answer. Milliseconds. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**
  * A pool that connects as a service's own role: not the owner of the tables, and under row-level security.
  * `bigint` columns arrive as numbers; every one of ours stays far below 2^53.
+ *
+ * A network that swallows everything costs whoever waits `queryTimeoutMs` once: with the first connection that did not answer go all that were idle for as long.
  */
 export function createPool(options: {
   url: string;
   max: number;
   applicationName: string;
-  /** Longest wait for one answer [30 000]; for a service whose callers wait, less. Milliseconds. */
+  /** Longest wait for one answer [10 000]; for a service whose callers wait, less. Milliseconds; a query may have its own, as `query_timeout`. */
   queryTimeoutMs?: number;
   /** Told once of each connection that breaks; whoever uses it learns it from its query. */
   onError: (error: Error) => void;
 }): SqlPool {
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.INT8, Number);
+  const queryTimeoutMs = options.queryTimeoutMs ?? QUERY_TIMEOUT_MS;
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.max,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: options.queryTimeoutMs ?? QUERY_TIMEOUT_MS,
+    query_timeout: queryTimeoutMs,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -40,7 +42,49 @@ export function createPool(options: {
   // A connection that breaks says so as an event, idle or in the middle of a transaction, and more than once; without a listener that would end the process.
   pool.on('connect', (client) => client.once('error', options.onError).on('error', () => {}));
   pool.on('error', () => {});
+  endSilent(pool, queryTimeoutMs);
   return pool;
+}
+
+/** The database of a pool, for a connection of its own: `PostgresSession`, `listen`. @param purpose one word, seen in `application_name`. */
+export function sessionOf(pool: SqlPool, purpose: string): { readonly url: string; readonly applicationName: string } {
+  const { connectionString = '', application_name: name = '' } = pool.options;
+  // Postgres cuts a name after 63 bytes.
+  return { url: connectionString, applicationName: `${name.slice(0, 62 - purpose.length)}-${purpose}` };
+}
+
+/**
+ * Ends a connection whose answer did not come: what is asked next over it would wait as long. With it go those that are idle and were heard last before the question:
+ * nothing has shown that the network still takes anybody there.
+ */
+export function endSilent(pool: pg.Pool, queryTimeoutMs: number): void {
+  const idleSince = new Map<PoolClient, number>();
+  const silent = (client: PoolClient): void => {
+    client.connection.stream.destroy();
+    const asked = performance.now() - queryTimeoutMs;
+    for (const [idle, since] of [...idleSince]) {
+      if (since >= asked) continue;
+      idleSince.delete(idle);
+      // The way in which a pool hears of the end of an idle connection; it gives it to nobody from here on.
+      idle.emit('error', new Error('the connection was idle while another one fell silent'));
+      idle.connection.stream.destroy();
+    }
+  };
+  pool.on('connect', (client) => {
+    client.query = ((...args: unknown[]): unknown => {
+      // Looked up at each call: tests take filters out of every statement there.
+      const answer: unknown = Reflect.apply(pg.Client.prototype.query, client, args);
+      if (answer instanceof Promise) answer.catch((error: unknown) => isSilent(error) && silent(client));
+      return answer;
+    }) as typeof client.query;
+  });
+  pool.on('acquire', (client) => void idleSince.delete(client));
+  pool.on('remove', (client) => void idleSince.delete(client));
+  pool.on('release', (error: unknown, client) => {
+    // A query of the pool itself has no promise; it is released with its error.
+    if (isSilent(error)) silent(client);
+    else if (!error) idleSince.set(client, performance.now());
+  });
 }
 
 /** Runs `work` in one transaction that sees and writes the rows of one organization only. Rolls back when `work` rejects. */
@@ -76,19 +120,17 @@ async function inTransaction<T>(pool: SqlPool, work: (client: PoolClient) => Pro
     client.release();
     return result;
   } catch (error) {
-    // A connection that does not answer would not answer this either, and whoever waits would wait twice. One whose rollback fails is not given to anybody else.
-    const broken =
-      isSilent(error) ||
-      (await client.query('ROLLBACK').then(
-        () => false,
-        () => true,
-      ));
+    // One whose rollback fails is not given to anybody else.
+    const broken = await client.query('ROLLBACK').then(
+      () => false,
+      () => true,
+    );
     client.release(broken);
     throw error;
   }
 }
 
 /** What the client says when an answer did not come in time. */
-function isSilent(error: unknown): boolean {
+function isSilent(error: unknown): error is Error {
   return error instanceof Error && error.message === 'Query read timeout';
 }

@@ -406,6 +406,8 @@ export const ModelName = {
   Event: 'Event',
   Blob: 'Blob',
   ConversationBlob: 'ConversationBlob',
+  SandboxSteering: 'SandboxSteering',
+  ConversationSpender: 'ConversationSpender',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -422,14 +424,24 @@ export const ModelName = {
   LlmProfile: 'LlmProfile',
   McpServer: 'McpServer',
   UsageDay: 'UsageDay',
+  UsageConversation: 'UsageConversation',
   UsageCursor: 'UsageCursor',
+  OrgStorage: 'OrgStorage',
+  StorageDefault: 'StorageDefault',
+  SweepRun: 'SweepRun',
   Budget: 'Budget',
   BudgetOverride: 'BudgetOverride',
   BudgetNotice: 'BudgetNotice',
   BudgetStop: 'BudgetStop',
   ServiceAccount: 'ServiceAccount',
   ApiKey: 'ApiKey',
-  DeviceAuthorization: 'DeviceAuthorization'
+  DeviceAuthorization: 'DeviceAuthorization',
+  IntegrationConnection: 'IntegrationConnection',
+  IntegrationSecret: 'IntegrationSecret',
+  IntegrationDelivery: 'IntegrationDelivery',
+  IntegrationDedupe: 'IntegrationDedupe',
+  IntegrationThread: 'IntegrationThread',
+  ExternalIdentity: 'ExternalIdentity'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -445,7 +457,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageCursor" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "externalIdentity"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1112,6 +1124,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ConversationBlobCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ConversationBlobCountAggregateOutputType> | number
+        }
+      }
+    }
+    SandboxSteering: {
+      payload: Prisma.$SandboxSteeringPayload<ExtArgs>
+      fields: Prisma.SandboxSteeringFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxSteeringFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxSteeringFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxSteeringFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxSteeringFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxSteeringFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxSteeringCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxSteeringCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxSteeringCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxSteeringDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        update: {
+          args: Prisma.SandboxSteeringUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxSteeringDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxSteeringUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxSteeringUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxSteeringUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxSteeringPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxSteeringAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandboxSteering>
+        }
+        groupBy: {
+          args: Prisma.SandboxSteeringGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxSteeringGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxSteeringCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxSteeringCountAggregateOutputType> | number
+        }
+      }
+    }
+    ConversationSpender: {
+      payload: Prisma.$ConversationSpenderPayload<ExtArgs>
+      fields: Prisma.ConversationSpenderFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ConversationSpenderFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ConversationSpenderFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        findFirst: {
+          args: Prisma.ConversationSpenderFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ConversationSpenderFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        findMany: {
+          args: Prisma.ConversationSpenderFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>[]
+        }
+        create: {
+          args: Prisma.ConversationSpenderCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        createMany: {
+          args: Prisma.ConversationSpenderCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ConversationSpenderCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>[]
+        }
+        delete: {
+          args: Prisma.ConversationSpenderDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        update: {
+          args: Prisma.ConversationSpenderUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        deleteMany: {
+          args: Prisma.ConversationSpenderDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ConversationSpenderUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ConversationSpenderUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>[]
+        }
+        upsert: {
+          args: Prisma.ConversationSpenderUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ConversationSpenderPayload>
+        }
+        aggregate: {
+          args: Prisma.ConversationSpenderAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateConversationSpender>
+        }
+        groupBy: {
+          args: Prisma.ConversationSpenderGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationSpenderGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ConversationSpenderCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ConversationSpenderCountAggregateOutputType> | number
         }
       }
     }
@@ -2299,6 +2459,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UsageConversation: {
+      payload: Prisma.$UsageConversationPayload<ExtArgs>
+      fields: Prisma.UsageConversationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UsageConversationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UsageConversationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        findFirst: {
+          args: Prisma.UsageConversationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UsageConversationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        findMany: {
+          args: Prisma.UsageConversationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>[]
+        }
+        create: {
+          args: Prisma.UsageConversationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        createMany: {
+          args: Prisma.UsageConversationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UsageConversationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>[]
+        }
+        delete: {
+          args: Prisma.UsageConversationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        update: {
+          args: Prisma.UsageConversationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        deleteMany: {
+          args: Prisma.UsageConversationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UsageConversationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UsageConversationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>[]
+        }
+        upsert: {
+          args: Prisma.UsageConversationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UsageConversationPayload>
+        }
+        aggregate: {
+          args: Prisma.UsageConversationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUsageConversation>
+        }
+        groupBy: {
+          args: Prisma.UsageConversationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageConversationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UsageConversationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UsageConversationCountAggregateOutputType> | number
+        }
+      }
+    }
     UsageCursor: {
       payload: Prisma.$UsageCursorPayload<ExtArgs>
       fields: Prisma.UsageCursorFieldRefs
@@ -2370,6 +2604,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.UsageCursorCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.UsageCursorCountAggregateOutputType> | number
+        }
+      }
+    }
+    OrgStorage: {
+      payload: Prisma.$OrgStoragePayload<ExtArgs>
+      fields: Prisma.OrgStorageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OrgStorageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OrgStorageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        findFirst: {
+          args: Prisma.OrgStorageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OrgStorageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        findMany: {
+          args: Prisma.OrgStorageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>[]
+        }
+        create: {
+          args: Prisma.OrgStorageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        createMany: {
+          args: Prisma.OrgStorageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OrgStorageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>[]
+        }
+        delete: {
+          args: Prisma.OrgStorageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        update: {
+          args: Prisma.OrgStorageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        deleteMany: {
+          args: Prisma.OrgStorageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OrgStorageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OrgStorageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>[]
+        }
+        upsert: {
+          args: Prisma.OrgStorageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OrgStoragePayload>
+        }
+        aggregate: {
+          args: Prisma.OrgStorageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOrgStorage>
+        }
+        groupBy: {
+          args: Prisma.OrgStorageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgStorageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OrgStorageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OrgStorageCountAggregateOutputType> | number
+        }
+      }
+    }
+    StorageDefault: {
+      payload: Prisma.$StorageDefaultPayload<ExtArgs>
+      fields: Prisma.StorageDefaultFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StorageDefaultFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StorageDefaultFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        findFirst: {
+          args: Prisma.StorageDefaultFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StorageDefaultFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        findMany: {
+          args: Prisma.StorageDefaultFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>[]
+        }
+        create: {
+          args: Prisma.StorageDefaultCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        createMany: {
+          args: Prisma.StorageDefaultCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StorageDefaultCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>[]
+        }
+        delete: {
+          args: Prisma.StorageDefaultDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        update: {
+          args: Prisma.StorageDefaultUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        deleteMany: {
+          args: Prisma.StorageDefaultDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StorageDefaultUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StorageDefaultUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>[]
+        }
+        upsert: {
+          args: Prisma.StorageDefaultUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StorageDefaultPayload>
+        }
+        aggregate: {
+          args: Prisma.StorageDefaultAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStorageDefault>
+        }
+        groupBy: {
+          args: Prisma.StorageDefaultGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StorageDefaultGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StorageDefaultCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StorageDefaultCountAggregateOutputType> | number
+        }
+      }
+    }
+    SweepRun: {
+      payload: Prisma.$SweepRunPayload<ExtArgs>
+      fields: Prisma.SweepRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SweepRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SweepRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        findFirst: {
+          args: Prisma.SweepRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SweepRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        findMany: {
+          args: Prisma.SweepRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>[]
+        }
+        create: {
+          args: Prisma.SweepRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        createMany: {
+          args: Prisma.SweepRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SweepRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>[]
+        }
+        delete: {
+          args: Prisma.SweepRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        update: {
+          args: Prisma.SweepRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.SweepRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SweepRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SweepRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.SweepRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SweepRunPayload>
+        }
+        aggregate: {
+          args: Prisma.SweepRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSweepRun>
+        }
+        groupBy: {
+          args: Prisma.SweepRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SweepRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SweepRunCountAggregateOutputType> | number
         }
       }
     }
@@ -2891,6 +3347,450 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    IntegrationConnection: {
+      payload: Prisma.$IntegrationConnectionPayload<ExtArgs>
+      fields: Prisma.IntegrationConnectionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationConnectionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationConnectionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationConnectionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationConnectionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationConnectionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationConnectionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationConnectionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationConnectionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationConnectionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        update: {
+          args: Prisma.IntegrationConnectionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationConnectionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationConnectionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationConnectionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationConnectionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationConnectionPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationConnectionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationConnection>
+        }
+        groupBy: {
+          args: Prisma.IntegrationConnectionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationConnectionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationConnectionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationConnectionCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationSecret: {
+      payload: Prisma.$IntegrationSecretPayload<ExtArgs>
+      fields: Prisma.IntegrationSecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationSecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationSecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationSecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationSecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationSecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationSecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationSecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationSecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationSecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        update: {
+          args: Prisma.IntegrationSecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationSecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationSecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationSecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationSecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationSecretPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationSecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationSecret>
+        }
+        groupBy: {
+          args: Prisma.IntegrationSecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationSecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationSecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationSecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationDelivery: {
+      payload: Prisma.$IntegrationDeliveryPayload<ExtArgs>
+      fields: Prisma.IntegrationDeliveryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationDeliveryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationDeliveryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationDeliveryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationDeliveryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationDeliveryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationDeliveryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationDeliveryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationDeliveryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationDeliveryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        update: {
+          args: Prisma.IntegrationDeliveryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationDeliveryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationDeliveryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationDeliveryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationDeliveryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDeliveryPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationDeliveryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationDelivery>
+        }
+        groupBy: {
+          args: Prisma.IntegrationDeliveryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationDeliveryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationDeliveryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationDeliveryCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationDedupe: {
+      payload: Prisma.$IntegrationDedupePayload<ExtArgs>
+      fields: Prisma.IntegrationDedupeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationDedupeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationDedupeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationDedupeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationDedupeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationDedupeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationDedupeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationDedupeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationDedupeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationDedupeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        update: {
+          args: Prisma.IntegrationDedupeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationDedupeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationDedupeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationDedupeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationDedupeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationDedupePayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationDedupeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationDedupe>
+        }
+        groupBy: {
+          args: Prisma.IntegrationDedupeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationDedupeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationDedupeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationDedupeCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationThread: {
+      payload: Prisma.$IntegrationThreadPayload<ExtArgs>
+      fields: Prisma.IntegrationThreadFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationThreadFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationThreadFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationThreadFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationThreadFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationThreadFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationThreadCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationThreadCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationThreadCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationThreadDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        update: {
+          args: Prisma.IntegrationThreadUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationThreadDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationThreadUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationThreadUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationThreadUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationThreadPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationThreadAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationThread>
+        }
+        groupBy: {
+          args: Prisma.IntegrationThreadGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationThreadGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationThreadCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationThreadCountAggregateOutputType> | number
+        }
+      }
+    }
+    ExternalIdentity: {
+      payload: Prisma.$ExternalIdentityPayload<ExtArgs>
+      fields: Prisma.ExternalIdentityFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ExternalIdentityFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ExternalIdentityFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        findFirst: {
+          args: Prisma.ExternalIdentityFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ExternalIdentityFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        findMany: {
+          args: Prisma.ExternalIdentityFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>[]
+        }
+        create: {
+          args: Prisma.ExternalIdentityCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        createMany: {
+          args: Prisma.ExternalIdentityCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ExternalIdentityCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>[]
+        }
+        delete: {
+          args: Prisma.ExternalIdentityDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        update: {
+          args: Prisma.ExternalIdentityUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        deleteMany: {
+          args: Prisma.ExternalIdentityDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ExternalIdentityUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ExternalIdentityUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>[]
+        }
+        upsert: {
+          args: Prisma.ExternalIdentityUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ExternalIdentityPayload>
+        }
+        aggregate: {
+          args: Prisma.ExternalIdentityAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateExternalIdentity>
+        }
+        groupBy: {
+          args: Prisma.ExternalIdentityGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExternalIdentityGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ExternalIdentityCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ExternalIdentityCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3050,6 +3950,11 @@ export const ConversationScalarFieldEnum = {
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',
+  logBytes: 'logBytes',
+  blobBytes: 'blobBytes',
+  snapshotBytes: 'snapshotBytes',
+  grantedBytes: 'grantedBytes',
+  reserveBytes: 'reserveBytes',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -3090,6 +3995,27 @@ export const ConversationBlobScalarFieldEnum = {
 } as const
 
 export type ConversationBlobScalarFieldEnum = (typeof ConversationBlobScalarFieldEnum)[keyof typeof ConversationBlobScalarFieldEnum]
+
+
+export const SandboxSteeringScalarFieldEnum = {
+  conversationId: 'conversationId',
+  userId: 'userId',
+  orgId: 'orgId',
+  until: 'until'
+} as const
+
+export type SandboxSteeringScalarFieldEnum = (typeof SandboxSteeringScalarFieldEnum)[keyof typeof SandboxSteeringScalarFieldEnum]
+
+
+export const ConversationSpenderScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  applied: 'applied'
+} as const
+
+export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
 
 
 export const InboxMessageScalarFieldEnum = {
@@ -3217,7 +4143,9 @@ export const OrgDomainScalarFieldEnum = {
   autoJoinRole: 'autoJoinRole',
   createdAt: 'createdAt',
   verifiedAt: 'verifiedAt',
-  checkedAt: 'checkedAt'
+  checkedAt: 'checkedAt',
+  confirmedAt: 'confirmedAt',
+  missingSince: 'missingSince'
 } as const
 
 export type OrgDomainScalarFieldEnum = (typeof OrgDomainScalarFieldEnum)[keyof typeof OrgDomainScalarFieldEnum]
@@ -3345,6 +4273,26 @@ export const UsageDayScalarFieldEnum = {
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
 
 
+export const UsageConversationScalarFieldEnum = {
+  orgId: 'orgId',
+  day: 'day',
+  userId: 'userId',
+  repository: 'repository',
+  model: 'model',
+  conversationId: 'conversationId',
+  userLabel: 'userLabel',
+  requests: 'requests',
+  failed: 'failed',
+  promptTokens: 'promptTokens',
+  cachedTokens: 'cachedTokens',
+  completionTokens: 'completionTokens',
+  costUsd: 'costUsd',
+  unpriced: 'unpriced'
+} as const
+
+export type UsageConversationScalarFieldEnum = (typeof UsageConversationScalarFieldEnum)[keyof typeof UsageConversationScalarFieldEnum]
+
+
 export const UsageCursorScalarFieldEnum = {
   source: 'source',
   position: 'position',
@@ -3352,6 +4300,35 @@ export const UsageCursorScalarFieldEnum = {
 } as const
 
 export type UsageCursorScalarFieldEnum = (typeof UsageCursorScalarFieldEnum)[keyof typeof UsageCursorScalarFieldEnum]
+
+
+export const OrgStorageScalarFieldEnum = {
+  orgId: 'orgId',
+  usedBytes: 'usedBytes',
+  limitBytes: 'limitBytes',
+  warnedPercent: 'warnedPercent',
+  countedAt: 'countedAt',
+  driftBytes: 'driftBytes'
+} as const
+
+export type OrgStorageScalarFieldEnum = (typeof OrgStorageScalarFieldEnum)[keyof typeof OrgStorageScalarFieldEnum]
+
+
+export const StorageDefaultScalarFieldEnum = {
+  id: 'id',
+  limitBytes: 'limitBytes',
+  changedAt: 'changedAt'
+} as const
+
+export type StorageDefaultScalarFieldEnum = (typeof StorageDefaultScalarFieldEnum)[keyof typeof StorageDefaultScalarFieldEnum]
+
+
+export const SweepRunScalarFieldEnum = {
+  name: 'name',
+  completedAt: 'completedAt'
+} as const
+
+export type SweepRunScalarFieldEnum = (typeof SweepRunScalarFieldEnum)[keyof typeof SweepRunScalarFieldEnum]
 
 
 export const BudgetScalarFieldEnum = {
@@ -3364,7 +4341,8 @@ export const BudgetScalarFieldEnum = {
   stopsVersion: 'stopsVersion',
   toldVersion: 'toldVersion',
   limitsVersion: 'limitsVersion',
-  toldLimitsVersion: 'toldLimitsVersion'
+  toldLimitsVersion: 'toldLimitsVersion',
+  allowUnpriced: 'allowUnpriced'
 } as const
 
 export type BudgetScalarFieldEnum = (typeof BudgetScalarFieldEnum)[keyof typeof BudgetScalarFieldEnum]
@@ -3440,7 +4418,8 @@ export const ApiKeyScalarFieldEnum = {
   lastUsedAddress: 'lastUsedAddress',
   lastUsedRoute: 'lastUsedRoute',
   revokedAt: 'revokedAt',
-  replacedBy: 'replacedBy'
+  replacedBy: 'replacedBy',
+  madeByKey: 'madeByKey'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -3465,6 +4444,107 @@ export const DeviceAuthorizationScalarFieldEnum = {
 } as const
 
 export type DeviceAuthorizationScalarFieldEnum = (typeof DeviceAuthorizationScalarFieldEnum)[keyof typeof DeviceAuthorizationScalarFieldEnum]
+
+
+export const IntegrationConnectionScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  kind: 'kind',
+  name: 'name',
+  host: 'host',
+  account: 'account',
+  platform: 'platform',
+  signature: 'signature',
+  own: 'own',
+  settings: 'settings',
+  state: 'state',
+  stateReason: 'stateReason',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  verifiedAt: 'verifiedAt',
+  lastDeliveryAt: 'lastDeliveryAt'
+} as const
+
+export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
+
+
+export const IntegrationSecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  createdAt: 'createdAt',
+  validUntil: 'validUntil'
+} as const
+
+export type IntegrationSecretScalarFieldEnum = (typeof IntegrationSecretScalarFieldEnum)[keyof typeof IntegrationSecretScalarFieldEnum]
+
+
+export const IntegrationDeliveryScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  deliveryId: 'deliveryId',
+  event: 'event',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  bytes: 'bytes',
+  receivedAt: 'receivedAt',
+  state: 'state',
+  reason: 'reason',
+  detail: 'detail',
+  semanticKey: 'semanticKey',
+  conversationId: 'conversationId',
+  attempts: 'attempts',
+  decidedAt: 'decidedAt'
+} as const
+
+export type IntegrationDeliveryScalarFieldEnum = (typeof IntegrationDeliveryScalarFieldEnum)[keyof typeof IntegrationDeliveryScalarFieldEnum]
+
+
+export const IntegrationDedupeScalarFieldEnum = {
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  semanticKey: 'semanticKey',
+  deliveryId: 'deliveryId',
+  createdAt: 'createdAt'
+} as const
+
+export type IntegrationDedupeScalarFieldEnum = (typeof IntegrationDedupeScalarFieldEnum)[keyof typeof IntegrationDedupeScalarFieldEnum]
+
+
+export const IntegrationThreadScalarFieldEnum = {
+  connectionId: 'connectionId',
+  threadKey: 'threadKey',
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  place: 'place',
+  url: 'url',
+  title: 'title',
+  confidential: 'confidential',
+  mutedAt: 'mutedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
+
+
+export const ExternalIdentityScalarFieldEnum = {
+  provider: 'provider',
+  host: 'host',
+  externalUserId: 'externalUserId',
+  userId: 'userId',
+  login: 'login',
+  linkedAt: 'linkedAt'
+} as const
+
+export type ExternalIdentityScalarFieldEnum = (typeof ExternalIdentityScalarFieldEnum)[keyof typeof ExternalIdentityScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -3799,6 +4879,8 @@ export type GlobalOmitConfig = {
   event?: Prisma.EventOmit
   blob?: Prisma.BlobOmit
   conversationBlob?: Prisma.ConversationBlobOmit
+  sandboxSteering?: Prisma.SandboxSteeringOmit
+  conversationSpender?: Prisma.ConversationSpenderOmit
   inboxMessage?: Prisma.InboxMessageOmit
   outbox?: Prisma.OutboxOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
@@ -3815,7 +4897,11 @@ export type GlobalOmitConfig = {
   llmProfile?: Prisma.LlmProfileOmit
   mcpServer?: Prisma.McpServerOmit
   usageDay?: Prisma.UsageDayOmit
+  usageConversation?: Prisma.UsageConversationOmit
   usageCursor?: Prisma.UsageCursorOmit
+  orgStorage?: Prisma.OrgStorageOmit
+  storageDefault?: Prisma.StorageDefaultOmit
+  sweepRun?: Prisma.SweepRunOmit
   budget?: Prisma.BudgetOmit
   budgetOverride?: Prisma.BudgetOverrideOmit
   budgetNotice?: Prisma.BudgetNoticeOmit
@@ -3823,6 +4909,12 @@ export type GlobalOmitConfig = {
   serviceAccount?: Prisma.ServiceAccountOmit
   apiKey?: Prisma.ApiKeyOmit
   deviceAuthorization?: Prisma.DeviceAuthorizationOmit
+  integrationConnection?: Prisma.IntegrationConnectionOmit
+  integrationSecret?: Prisma.IntegrationSecretOmit
+  integrationDelivery?: Prisma.IntegrationDeliveryOmit
+  integrationDedupe?: Prisma.IntegrationDedupeOmit
+  integrationThread?: Prisma.IntegrationThreadOmit
+  externalIdentity?: Prisma.ExternalIdentityOmit
 }
 
 /* Types for Logging */

@@ -60,6 +60,8 @@ export const ModelName = {
   Event: 'Event',
   Blob: 'Blob',
   ConversationBlob: 'ConversationBlob',
+  SandboxSteering: 'SandboxSteering',
+  ConversationSpender: 'ConversationSpender',
   InboxMessage: 'InboxMessage',
   Outbox: 'Outbox',
   IdempotencyKey: 'IdempotencyKey',
@@ -76,14 +78,24 @@ export const ModelName = {
   LlmProfile: 'LlmProfile',
   McpServer: 'McpServer',
   UsageDay: 'UsageDay',
+  UsageConversation: 'UsageConversation',
   UsageCursor: 'UsageCursor',
+  OrgStorage: 'OrgStorage',
+  StorageDefault: 'StorageDefault',
+  SweepRun: 'SweepRun',
   Budget: 'Budget',
   BudgetOverride: 'BudgetOverride',
   BudgetNotice: 'BudgetNotice',
   BudgetStop: 'BudgetStop',
   ServiceAccount: 'ServiceAccount',
   ApiKey: 'ApiKey',
-  DeviceAuthorization: 'DeviceAuthorization'
+  DeviceAuthorization: 'DeviceAuthorization',
+  IntegrationConnection: 'IntegrationConnection',
+  IntegrationSecret: 'IntegrationSecret',
+  IntegrationDelivery: 'IntegrationDelivery',
+  IntegrationDedupe: 'IntegrationDedupe',
+  IntegrationThread: 'IntegrationThread',
+  ExternalIdentity: 'ExternalIdentity'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -222,6 +234,11 @@ export const ConversationScalarFieldEnum = {
   promptTokens: 'promptTokens',
   completionTokens: 'completionTokens',
   traceparent: 'traceparent',
+  logBytes: 'logBytes',
+  blobBytes: 'blobBytes',
+  snapshotBytes: 'snapshotBytes',
+  grantedBytes: 'grantedBytes',
+  reserveBytes: 'reserveBytes',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -262,6 +279,27 @@ export const ConversationBlobScalarFieldEnum = {
 } as const
 
 export type ConversationBlobScalarFieldEnum = (typeof ConversationBlobScalarFieldEnum)[keyof typeof ConversationBlobScalarFieldEnum]
+
+
+export const SandboxSteeringScalarFieldEnum = {
+  conversationId: 'conversationId',
+  userId: 'userId',
+  orgId: 'orgId',
+  until: 'until'
+} as const
+
+export type SandboxSteeringScalarFieldEnum = (typeof SandboxSteeringScalarFieldEnum)[keyof typeof SandboxSteeringScalarFieldEnum]
+
+
+export const ConversationSpenderScalarFieldEnum = {
+  conversationId: 'conversationId',
+  orgId: 'orgId',
+  userId: 'userId',
+  userLabel: 'userLabel',
+  applied: 'applied'
+} as const
+
+export type ConversationSpenderScalarFieldEnum = (typeof ConversationSpenderScalarFieldEnum)[keyof typeof ConversationSpenderScalarFieldEnum]
 
 
 export const InboxMessageScalarFieldEnum = {
@@ -389,7 +427,9 @@ export const OrgDomainScalarFieldEnum = {
   autoJoinRole: 'autoJoinRole',
   createdAt: 'createdAt',
   verifiedAt: 'verifiedAt',
-  checkedAt: 'checkedAt'
+  checkedAt: 'checkedAt',
+  confirmedAt: 'confirmedAt',
+  missingSince: 'missingSince'
 } as const
 
 export type OrgDomainScalarFieldEnum = (typeof OrgDomainScalarFieldEnum)[keyof typeof OrgDomainScalarFieldEnum]
@@ -517,6 +557,26 @@ export const UsageDayScalarFieldEnum = {
 export type UsageDayScalarFieldEnum = (typeof UsageDayScalarFieldEnum)[keyof typeof UsageDayScalarFieldEnum]
 
 
+export const UsageConversationScalarFieldEnum = {
+  orgId: 'orgId',
+  day: 'day',
+  userId: 'userId',
+  repository: 'repository',
+  model: 'model',
+  conversationId: 'conversationId',
+  userLabel: 'userLabel',
+  requests: 'requests',
+  failed: 'failed',
+  promptTokens: 'promptTokens',
+  cachedTokens: 'cachedTokens',
+  completionTokens: 'completionTokens',
+  costUsd: 'costUsd',
+  unpriced: 'unpriced'
+} as const
+
+export type UsageConversationScalarFieldEnum = (typeof UsageConversationScalarFieldEnum)[keyof typeof UsageConversationScalarFieldEnum]
+
+
 export const UsageCursorScalarFieldEnum = {
   source: 'source',
   position: 'position',
@@ -524,6 +584,35 @@ export const UsageCursorScalarFieldEnum = {
 } as const
 
 export type UsageCursorScalarFieldEnum = (typeof UsageCursorScalarFieldEnum)[keyof typeof UsageCursorScalarFieldEnum]
+
+
+export const OrgStorageScalarFieldEnum = {
+  orgId: 'orgId',
+  usedBytes: 'usedBytes',
+  limitBytes: 'limitBytes',
+  warnedPercent: 'warnedPercent',
+  countedAt: 'countedAt',
+  driftBytes: 'driftBytes'
+} as const
+
+export type OrgStorageScalarFieldEnum = (typeof OrgStorageScalarFieldEnum)[keyof typeof OrgStorageScalarFieldEnum]
+
+
+export const StorageDefaultScalarFieldEnum = {
+  id: 'id',
+  limitBytes: 'limitBytes',
+  changedAt: 'changedAt'
+} as const
+
+export type StorageDefaultScalarFieldEnum = (typeof StorageDefaultScalarFieldEnum)[keyof typeof StorageDefaultScalarFieldEnum]
+
+
+export const SweepRunScalarFieldEnum = {
+  name: 'name',
+  completedAt: 'completedAt'
+} as const
+
+export type SweepRunScalarFieldEnum = (typeof SweepRunScalarFieldEnum)[keyof typeof SweepRunScalarFieldEnum]
 
 
 export const BudgetScalarFieldEnum = {
@@ -536,7 +625,8 @@ export const BudgetScalarFieldEnum = {
   stopsVersion: 'stopsVersion',
   toldVersion: 'toldVersion',
   limitsVersion: 'limitsVersion',
-  toldLimitsVersion: 'toldLimitsVersion'
+  toldLimitsVersion: 'toldLimitsVersion',
+  allowUnpriced: 'allowUnpriced'
 } as const
 
 export type BudgetScalarFieldEnum = (typeof BudgetScalarFieldEnum)[keyof typeof BudgetScalarFieldEnum]
@@ -612,7 +702,8 @@ export const ApiKeyScalarFieldEnum = {
   lastUsedAddress: 'lastUsedAddress',
   lastUsedRoute: 'lastUsedRoute',
   revokedAt: 'revokedAt',
-  replacedBy: 'replacedBy'
+  replacedBy: 'replacedBy',
+  madeByKey: 'madeByKey'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
@@ -637,6 +728,107 @@ export const DeviceAuthorizationScalarFieldEnum = {
 } as const
 
 export type DeviceAuthorizationScalarFieldEnum = (typeof DeviceAuthorizationScalarFieldEnum)[keyof typeof DeviceAuthorizationScalarFieldEnum]
+
+
+export const IntegrationConnectionScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  kind: 'kind',
+  name: 'name',
+  host: 'host',
+  account: 'account',
+  platform: 'platform',
+  signature: 'signature',
+  own: 'own',
+  settings: 'settings',
+  state: 'state',
+  stateReason: 'stateReason',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  verifiedAt: 'verifiedAt',
+  lastDeliveryAt: 'lastDeliveryAt'
+} as const
+
+export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
+
+
+export const IntegrationSecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  createdAt: 'createdAt',
+  validUntil: 'validUntil'
+} as const
+
+export type IntegrationSecretScalarFieldEnum = (typeof IntegrationSecretScalarFieldEnum)[keyof typeof IntegrationSecretScalarFieldEnum]
+
+
+export const IntegrationDeliveryScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  deliveryId: 'deliveryId',
+  event: 'event',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  bytes: 'bytes',
+  receivedAt: 'receivedAt',
+  state: 'state',
+  reason: 'reason',
+  detail: 'detail',
+  semanticKey: 'semanticKey',
+  conversationId: 'conversationId',
+  attempts: 'attempts',
+  decidedAt: 'decidedAt'
+} as const
+
+export type IntegrationDeliveryScalarFieldEnum = (typeof IntegrationDeliveryScalarFieldEnum)[keyof typeof IntegrationDeliveryScalarFieldEnum]
+
+
+export const IntegrationDedupeScalarFieldEnum = {
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  semanticKey: 'semanticKey',
+  deliveryId: 'deliveryId',
+  createdAt: 'createdAt'
+} as const
+
+export type IntegrationDedupeScalarFieldEnum = (typeof IntegrationDedupeScalarFieldEnum)[keyof typeof IntegrationDedupeScalarFieldEnum]
+
+
+export const IntegrationThreadScalarFieldEnum = {
+  connectionId: 'connectionId',
+  threadKey: 'threadKey',
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  place: 'place',
+  url: 'url',
+  title: 'title',
+  confidential: 'confidential',
+  mutedAt: 'mutedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
+
+
+export const ExternalIdentityScalarFieldEnum = {
+  provider: 'provider',
+  host: 'host',
+  externalUserId: 'externalUserId',
+  userId: 'userId',
+  login: 'login',
+  linkedAt: 'linkedAt'
+} as const
+
+export type ExternalIdentityScalarFieldEnum = (typeof ExternalIdentityScalarFieldEnum)[keyof typeof ExternalIdentityScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -43,6 +43,7 @@ export type ApiKeyMinAggregateOutputType = {
   lastUsedRoute: string | null
   revokedAt: Date | null
   replacedBy: string | null
+  madeByKey: string | null
 }
 
 export type ApiKeyMaxAggregateOutputType = {
@@ -64,6 +65,7 @@ export type ApiKeyMaxAggregateOutputType = {
   lastUsedRoute: string | null
   revokedAt: Date | null
   replacedBy: string | null
+  madeByKey: string | null
 }
 
 export type ApiKeyCountAggregateOutputType = {
@@ -86,6 +88,7 @@ export type ApiKeyCountAggregateOutputType = {
   lastUsedRoute: number
   revokedAt: number
   replacedBy: number
+  madeByKey: number
   _all: number
 }
 
@@ -109,6 +112,7 @@ export type ApiKeyMinAggregateInputType = {
   lastUsedRoute?: true
   revokedAt?: true
   replacedBy?: true
+  madeByKey?: true
 }
 
 export type ApiKeyMaxAggregateInputType = {
@@ -130,6 +134,7 @@ export type ApiKeyMaxAggregateInputType = {
   lastUsedRoute?: true
   revokedAt?: true
   replacedBy?: true
+  madeByKey?: true
 }
 
 export type ApiKeyCountAggregateInputType = {
@@ -152,6 +157,7 @@ export type ApiKeyCountAggregateInputType = {
   lastUsedRoute?: true
   revokedAt?: true
   replacedBy?: true
+  madeByKey?: true
   _all?: true
 }
 
@@ -247,6 +253,7 @@ export type ApiKeyGroupByOutputType = {
   lastUsedRoute: string | null
   revokedAt: Date | null
   replacedBy: string | null
+  madeByKey: string | null
   _count: ApiKeyCountAggregateOutputType | null
   _min: ApiKeyMinAggregateOutputType | null
   _max: ApiKeyMaxAggregateOutputType | null
@@ -290,6 +297,7 @@ export type ApiKeyWhereInput = {
   lastUsedRoute?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   replacedBy?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  madeByKey?: Prisma.StringNullableFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyOrderByWithRelationInput = {
@@ -312,6 +320,7 @@ export type ApiKeyOrderByWithRelationInput = {
   lastUsedRoute?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replacedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  madeByKey?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -337,6 +346,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   lastUsedRoute?: Prisma.StringNullableFilter<"ApiKey"> | string | null
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null
   replacedBy?: Prisma.StringNullableFilter<"ApiKey"> | string | null
+  madeByKey?: Prisma.StringNullableFilter<"ApiKey"> | string | null
 }, "id">
 
 export type ApiKeyOrderByWithAggregationInput = {
@@ -359,6 +369,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   lastUsedRoute?: Prisma.SortOrderInput | Prisma.SortOrder
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replacedBy?: Prisma.SortOrderInput | Prisma.SortOrder
+  madeByKey?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ApiKeyCountOrderByAggregateInput
   _max?: Prisma.ApiKeyMaxOrderByAggregateInput
   _min?: Prisma.ApiKeyMinOrderByAggregateInput
@@ -387,6 +398,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   lastUsedRoute?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null
   replacedBy?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
+  madeByKey?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null
 }
 
 export type ApiKeyCreateInput = {
@@ -409,6 +421,7 @@ export type ApiKeyCreateInput = {
   lastUsedRoute?: string | null
   revokedAt?: Date | string | null
   replacedBy?: string | null
+  madeByKey?: string | null
 }
 
 export type ApiKeyUncheckedCreateInput = {
@@ -431,6 +444,7 @@ export type ApiKeyUncheckedCreateInput = {
   lastUsedRoute?: string | null
   revokedAt?: Date | string | null
   replacedBy?: string | null
+  madeByKey?: string | null
 }
 
 export type ApiKeyUpdateInput = {
@@ -453,6 +467,7 @@ export type ApiKeyUpdateInput = {
   lastUsedRoute?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replacedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  madeByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUncheckedUpdateInput = {
@@ -475,6 +490,7 @@ export type ApiKeyUncheckedUpdateInput = {
   lastUsedRoute?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replacedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  madeByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyCreateManyInput = {
@@ -497,6 +513,7 @@ export type ApiKeyCreateManyInput = {
   lastUsedRoute?: string | null
   revokedAt?: Date | string | null
   replacedBy?: string | null
+  madeByKey?: string | null
 }
 
 export type ApiKeyUpdateManyMutationInput = {
@@ -519,6 +536,7 @@ export type ApiKeyUpdateManyMutationInput = {
   lastUsedRoute?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replacedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  madeByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyUncheckedUpdateManyInput = {
@@ -541,6 +559,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   lastUsedRoute?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   replacedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  madeByKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ApiKeyCountOrderByAggregateInput = {
@@ -563,6 +582,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   lastUsedRoute?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   replacedBy?: Prisma.SortOrder
+  madeByKey?: Prisma.SortOrder
 }
 
 export type ApiKeyMaxOrderByAggregateInput = {
@@ -584,6 +604,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   lastUsedRoute?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   replacedBy?: Prisma.SortOrder
+  madeByKey?: Prisma.SortOrder
 }
 
 export type ApiKeyMinOrderByAggregateInput = {
@@ -605,6 +626,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   lastUsedRoute?: Prisma.SortOrder
   revokedAt?: Prisma.SortOrder
   replacedBy?: Prisma.SortOrder
+  madeByKey?: Prisma.SortOrder
 }
 
 export type ApiKeyCreatescopesInput = {
@@ -638,6 +660,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   lastUsedRoute?: boolean
   revokedAt?: boolean
   replacedBy?: boolean
+  madeByKey?: boolean
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -660,6 +683,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastUsedRoute?: boolean
   revokedAt?: boolean
   replacedBy?: boolean
+  madeByKey?: boolean
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -682,6 +706,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastUsedRoute?: boolean
   revokedAt?: boolean
   replacedBy?: boolean
+  madeByKey?: boolean
 }, ExtArgs["result"]["apiKey"]>
 
 export type ApiKeySelectScalar = {
@@ -704,9 +729,10 @@ export type ApiKeySelectScalar = {
   lastUsedRoute?: boolean
   revokedAt?: boolean
   replacedBy?: boolean
+  madeByKey?: boolean
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "name" | "ownerKind" | "ownerId" | "scopes" | "hash" | "prefix" | "last4" | "notBefore" | "expiresAt" | "createdBy" | "createdByLabel" | "createdAt" | "lastUsedAt" | "lastUsedAddress" | "lastUsedRoute" | "revokedAt" | "replacedBy", ExtArgs["result"]["apiKey"]>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "name" | "ownerKind" | "ownerId" | "scopes" | "hash" | "prefix" | "last4" | "notBefore" | "expiresAt" | "createdBy" | "createdByLabel" | "createdAt" | "lastUsedAt" | "lastUsedAddress" | "lastUsedRoute" | "revokedAt" | "replacedBy" | "madeByKey", ExtArgs["result"]["apiKey"]>
 
 export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ApiKey"
@@ -737,6 +763,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     lastUsedRoute: string | null
     revokedAt: Date | null
     replacedBy: string | null
+    /**
+     * The key that this one was made with; it ends with that one.
+     */
+    madeByKey: string | null
   }, ExtArgs["result"]["apiKey"]>
   composites: {}
 }
@@ -1179,6 +1209,7 @@ export interface ApiKeyFieldRefs {
   readonly lastUsedRoute: Prisma.FieldRef<"ApiKey", 'String'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly replacedBy: Prisma.FieldRef<"ApiKey", 'String'>
+  readonly madeByKey: Prisma.FieldRef<"ApiKey", 'String'>
 }
     
 

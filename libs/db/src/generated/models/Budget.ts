@@ -59,6 +59,7 @@ export type BudgetMinAggregateOutputType = {
   toldVersion: bigint | null
   limitsVersion: bigint | null
   toldLimitsVersion: bigint | null
+  allowUnpriced: boolean | null
 }
 
 export type BudgetMaxAggregateOutputType = {
@@ -72,6 +73,7 @@ export type BudgetMaxAggregateOutputType = {
   toldVersion: bigint | null
   limitsVersion: bigint | null
   toldLimitsVersion: bigint | null
+  allowUnpriced: boolean | null
 }
 
 export type BudgetCountAggregateOutputType = {
@@ -85,6 +87,7 @@ export type BudgetCountAggregateOutputType = {
   toldVersion: number
   limitsVersion: number
   toldLimitsVersion: number
+  allowUnpriced: number
   _all: number
 }
 
@@ -122,6 +125,7 @@ export type BudgetMinAggregateInputType = {
   toldVersion?: true
   limitsVersion?: true
   toldLimitsVersion?: true
+  allowUnpriced?: true
 }
 
 export type BudgetMaxAggregateInputType = {
@@ -135,6 +139,7 @@ export type BudgetMaxAggregateInputType = {
   toldVersion?: true
   limitsVersion?: true
   toldLimitsVersion?: true
+  allowUnpriced?: true
 }
 
 export type BudgetCountAggregateInputType = {
@@ -148,6 +153,7 @@ export type BudgetCountAggregateInputType = {
   toldVersion?: true
   limitsVersion?: true
   toldLimitsVersion?: true
+  allowUnpriced?: true
   _all?: true
 }
 
@@ -248,6 +254,7 @@ export type BudgetGroupByOutputType = {
   toldVersion: bigint
   limitsVersion: bigint
   toldLimitsVersion: bigint
+  allowUnpriced: boolean
   _count: BudgetCountAggregateOutputType | null
   _avg: BudgetAvgAggregateOutputType | null
   _sum: BudgetSumAggregateOutputType | null
@@ -284,6 +291,7 @@ export type BudgetWhereInput = {
   toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  allowUnpriced?: Prisma.BoolFilter<"Budget"> | boolean
 }
 
 export type BudgetOrderByWithRelationInput = {
@@ -297,6 +305,7 @@ export type BudgetOrderByWithRelationInput = {
   toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
   toldLimitsVersion?: Prisma.SortOrder
+  allowUnpriced?: Prisma.SortOrder
 }
 
 export type BudgetWhereUniqueInput = Prisma.AtLeast<{
@@ -313,6 +322,7 @@ export type BudgetWhereUniqueInput = Prisma.AtLeast<{
   toldVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
   toldLimitsVersion?: Prisma.BigIntFilter<"Budget"> | bigint | number
+  allowUnpriced?: Prisma.BoolFilter<"Budget"> | boolean
 }, "orgId">
 
 export type BudgetOrderByWithAggregationInput = {
@@ -326,6 +336,7 @@ export type BudgetOrderByWithAggregationInput = {
   toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
   toldLimitsVersion?: Prisma.SortOrder
+  allowUnpriced?: Prisma.SortOrder
   _count?: Prisma.BudgetCountOrderByAggregateInput
   _avg?: Prisma.BudgetAvgOrderByAggregateInput
   _max?: Prisma.BudgetMaxOrderByAggregateInput
@@ -347,6 +358,7 @@ export type BudgetScalarWhereWithAggregatesInput = {
   toldVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
   limitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
   toldLimitsVersion?: Prisma.BigIntWithAggregatesFilter<"Budget"> | bigint | number
+  allowUnpriced?: Prisma.BoolWithAggregatesFilter<"Budget"> | boolean
 }
 
 export type BudgetCreateInput = {
@@ -360,6 +372,7 @@ export type BudgetCreateInput = {
   toldVersion?: bigint | number
   limitsVersion?: bigint | number
   toldLimitsVersion?: bigint | number
+  allowUnpriced?: boolean
 }
 
 export type BudgetUncheckedCreateInput = {
@@ -373,6 +386,7 @@ export type BudgetUncheckedCreateInput = {
   toldVersion?: bigint | number
   limitsVersion?: bigint | number
   toldLimitsVersion?: bigint | number
+  allowUnpriced?: boolean
 }
 
 export type BudgetUpdateInput = {
@@ -386,6 +400,7 @@ export type BudgetUpdateInput = {
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type BudgetUncheckedUpdateInput = {
@@ -399,6 +414,7 @@ export type BudgetUncheckedUpdateInput = {
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type BudgetCreateManyInput = {
@@ -412,6 +428,7 @@ export type BudgetCreateManyInput = {
   toldVersion?: bigint | number
   limitsVersion?: bigint | number
   toldLimitsVersion?: bigint | number
+  allowUnpriced?: boolean
 }
 
 export type BudgetUpdateManyMutationInput = {
@@ -425,6 +442,7 @@ export type BudgetUpdateManyMutationInput = {
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type BudgetUncheckedUpdateManyInput = {
@@ -438,6 +456,7 @@ export type BudgetUncheckedUpdateManyInput = {
   toldVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   limitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   toldLimitsVersion?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  allowUnpriced?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type BudgetCountOrderByAggregateInput = {
@@ -451,6 +470,7 @@ export type BudgetCountOrderByAggregateInput = {
   toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
   toldLimitsVersion?: Prisma.SortOrder
+  allowUnpriced?: Prisma.SortOrder
 }
 
 export type BudgetAvgOrderByAggregateInput = {
@@ -475,6 +495,7 @@ export type BudgetMaxOrderByAggregateInput = {
   toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
   toldLimitsVersion?: Prisma.SortOrder
+  allowUnpriced?: Prisma.SortOrder
 }
 
 export type BudgetMinOrderByAggregateInput = {
@@ -488,6 +509,7 @@ export type BudgetMinOrderByAggregateInput = {
   toldVersion?: Prisma.SortOrder
   limitsVersion?: Prisma.SortOrder
   toldLimitsVersion?: Prisma.SortOrder
+  allowUnpriced?: Prisma.SortOrder
 }
 
 export type BudgetSumOrderByAggregateInput = {
@@ -514,6 +536,7 @@ export type BudgetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   toldVersion?: boolean
   limitsVersion?: boolean
   toldLimitsVersion?: boolean
+  allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -527,6 +550,7 @@ export type BudgetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   toldVersion?: boolean
   limitsVersion?: boolean
   toldLimitsVersion?: boolean
+  allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -540,6 +564,7 @@ export type BudgetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   toldVersion?: boolean
   limitsVersion?: boolean
   toldLimitsVersion?: boolean
+  allowUnpriced?: boolean
 }, ExtArgs["result"]["budget"]>
 
 export type BudgetSelectScalar = {
@@ -553,9 +578,10 @@ export type BudgetSelectScalar = {
   toldVersion?: boolean
   limitsVersion?: boolean
   toldLimitsVersion?: boolean
+  allowUnpriced?: boolean
 }
 
-export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "toldVersion" | "limitsVersion" | "toldLimitsVersion", ExtArgs["result"]["budget"]>
+export type BudgetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "enabled" | "resetDay" | "orgLimitUsd" | "memberLimitUsd" | "version" | "stopsVersion" | "toldVersion" | "limitsVersion" | "toldLimitsVersion" | "allowUnpriced", ExtArgs["result"]["budget"]>
 
 export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Budget"
@@ -571,6 +597,10 @@ export type $BudgetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     toldVersion: bigint
     limitsVersion: bigint
     toldLimitsVersion: bigint
+    /**
+     * Models without a price may be called although a budget holds.
+     */
+    allowUnpriced: boolean
   }, ExtArgs["result"]["budget"]>
   composites: {}
 }
@@ -1004,6 +1034,7 @@ export interface BudgetFieldRefs {
   readonly toldVersion: Prisma.FieldRef<"Budget", 'BigInt'>
   readonly limitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
   readonly toldLimitsVersion: Prisma.FieldRef<"Budget", 'BigInt'>
+  readonly allowUnpriced: Prisma.FieldRef<"Budget", 'Boolean'>
 }
     
 

@@ -39,6 +39,11 @@ export type ConversationAvgAggregateOutputType = {
   costMicros: number | null
   promptTokens: number | null
   completionTokens: number | null
+  logBytes: number | null
+  blobBytes: number | null
+  snapshotBytes: number | null
+  grantedBytes: number | null
+  reserveBytes: number | null
 }
 
 export type ConversationSumAggregateOutputType = {
@@ -54,6 +59,11 @@ export type ConversationSumAggregateOutputType = {
   costMicros: bigint | null
   promptTokens: bigint | null
   completionTokens: bigint | null
+  logBytes: bigint | null
+  blobBytes: bigint | null
+  snapshotBytes: bigint | null
+  grantedBytes: bigint | null
+  reserveBytes: bigint | null
 }
 
 export type ConversationMinAggregateOutputType = {
@@ -93,6 +103,11 @@ export type ConversationMinAggregateOutputType = {
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
+  logBytes: bigint | null
+  blobBytes: bigint | null
+  snapshotBytes: bigint | null
+  grantedBytes: bigint | null
+  reserveBytes: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -134,6 +149,11 @@ export type ConversationMaxAggregateOutputType = {
   promptTokens: bigint | null
   completionTokens: bigint | null
   traceparent: string | null
+  logBytes: bigint | null
+  blobBytes: bigint | null
+  snapshotBytes: bigint | null
+  grantedBytes: bigint | null
+  reserveBytes: bigint | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -178,6 +198,11 @@ export type ConversationCountAggregateOutputType = {
   promptTokens: number
   completionTokens: number
   traceparent: number
+  logBytes: number
+  blobBytes: number
+  snapshotBytes: number
+  grantedBytes: number
+  reserveBytes: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -197,6 +222,11 @@ export type ConversationAvgAggregateInputType = {
   costMicros?: true
   promptTokens?: true
   completionTokens?: true
+  logBytes?: true
+  blobBytes?: true
+  snapshotBytes?: true
+  grantedBytes?: true
+  reserveBytes?: true
 }
 
 export type ConversationSumAggregateInputType = {
@@ -212,6 +242,11 @@ export type ConversationSumAggregateInputType = {
   costMicros?: true
   promptTokens?: true
   completionTokens?: true
+  logBytes?: true
+  blobBytes?: true
+  snapshotBytes?: true
+  grantedBytes?: true
+  reserveBytes?: true
 }
 
 export type ConversationMinAggregateInputType = {
@@ -251,6 +286,11 @@ export type ConversationMinAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
+  logBytes?: true
+  blobBytes?: true
+  snapshotBytes?: true
+  grantedBytes?: true
+  reserveBytes?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -292,6 +332,11 @@ export type ConversationMaxAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
+  logBytes?: true
+  blobBytes?: true
+  snapshotBytes?: true
+  grantedBytes?: true
+  reserveBytes?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -336,6 +381,11 @@ export type ConversationCountAggregateInputType = {
   promptTokens?: true
   completionTokens?: true
   traceparent?: true
+  logBytes?: true
+  blobBytes?: true
+  snapshotBytes?: true
+  grantedBytes?: true
+  reserveBytes?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -467,6 +517,11 @@ export type ConversationGroupByOutputType = {
   promptTokens: bigint
   completionTokens: bigint
   traceparent: string | null
+  logBytes: bigint
+  blobBytes: bigint
+  snapshotBytes: bigint
+  grantedBytes: bigint
+  reserveBytes: bigint
   createdAt: Date
   updatedAt: Date
   _count: ConversationCountAggregateOutputType | null
@@ -534,6 +589,11 @@ export type ConversationWhereInput = {
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  logBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  blobBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  snapshotBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  grantedBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  reserveBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   createdAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
 }
@@ -578,6 +638,11 @@ export type ConversationOrderByWithRelationInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -625,6 +690,11 @@ export type ConversationWhereUniqueInput = Prisma.AtLeast<{
   promptTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableFilter<"Conversation"> | string | null
+  logBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  blobBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  snapshotBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  grantedBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
+  reserveBytes?: Prisma.BigIntFilter<"Conversation"> | bigint | number
   createdAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Conversation"> | Date | string
 }, "id">
@@ -669,6 +739,11 @@ export type ConversationOrderByWithAggregationInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ConversationCountOrderByAggregateInput
@@ -721,6 +796,11 @@ export type ConversationScalarWhereWithAggregatesInput = {
   promptTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   completionTokens?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   traceparent?: Prisma.StringNullableWithAggregatesFilter<"Conversation"> | string | null
+  logBytes?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
+  blobBytes?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
+  snapshotBytes?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
+  grantedBytes?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
+  reserveBytes?: Prisma.BigIntWithAggregatesFilter<"Conversation"> | bigint | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Conversation"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Conversation"> | Date | string
 }
@@ -765,6 +845,11 @@ export type ConversationCreateInput = {
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
+  logBytes?: bigint | number
+  blobBytes?: bigint | number
+  snapshotBytes?: bigint | number
+  grantedBytes?: bigint | number
+  reserveBytes?: bigint | number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -809,6 +894,11 @@ export type ConversationUncheckedCreateInput = {
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
+  logBytes?: bigint | number
+  blobBytes?: bigint | number
+  snapshotBytes?: bigint | number
+  grantedBytes?: bigint | number
+  reserveBytes?: bigint | number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -853,6 +943,11 @@ export type ConversationUpdateInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  blobBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  snapshotBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  grantedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  reserveBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -897,6 +992,11 @@ export type ConversationUncheckedUpdateInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  blobBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  snapshotBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  grantedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  reserveBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -941,6 +1041,11 @@ export type ConversationCreateManyInput = {
   promptTokens?: bigint | number
   completionTokens?: bigint | number
   traceparent?: string | null
+  logBytes?: bigint | number
+  blobBytes?: bigint | number
+  snapshotBytes?: bigint | number
+  grantedBytes?: bigint | number
+  reserveBytes?: bigint | number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -985,6 +1090,11 @@ export type ConversationUpdateManyMutationInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  blobBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  snapshotBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  grantedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  reserveBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1029,6 +1139,11 @@ export type ConversationUncheckedUpdateManyInput = {
   promptTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   completionTokens?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  logBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  blobBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  snapshotBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  grantedBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
+  reserveBytes?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1073,6 +1188,11 @@ export type ConversationCountOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1090,6 +1210,11 @@ export type ConversationAvgOrderByAggregateInput = {
   costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
 }
 
 export type ConversationMaxOrderByAggregateInput = {
@@ -1129,6 +1254,11 @@ export type ConversationMaxOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1170,6 +1300,11 @@ export type ConversationMinOrderByAggregateInput = {
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
   traceparent?: Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -1187,6 +1322,11 @@ export type ConversationSumOrderByAggregateInput = {
   costMicros?: Prisma.SortOrder
   promptTokens?: Prisma.SortOrder
   completionTokens?: Prisma.SortOrder
+  logBytes?: Prisma.SortOrder
+  blobBytes?: Prisma.SortOrder
+  snapshotBytes?: Prisma.SortOrder
+  grantedBytes?: Prisma.SortOrder
+  reserveBytes?: Prisma.SortOrder
 }
 
 export type NullableDecimalFieldUpdateOperationsInput = {
@@ -1267,6 +1407,11 @@ export type ConversationSelect<ExtArgs extends runtime.Types.Extensions.Internal
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
+  logBytes?: boolean
+  blobBytes?: boolean
+  snapshotBytes?: boolean
+  grantedBytes?: boolean
+  reserveBytes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["conversation"]>
@@ -1311,6 +1456,11 @@ export type ConversationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
+  logBytes?: boolean
+  blobBytes?: boolean
+  snapshotBytes?: boolean
+  grantedBytes?: boolean
+  reserveBytes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["conversation"]>
@@ -1355,6 +1505,11 @@ export type ConversationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
+  logBytes?: boolean
+  blobBytes?: boolean
+  snapshotBytes?: boolean
+  grantedBytes?: boolean
+  reserveBytes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["conversation"]>
@@ -1399,11 +1554,16 @@ export type ConversationSelectScalar = {
   promptTokens?: boolean
   completionTokens?: boolean
   traceparent?: boolean
+  logBytes?: boolean
+  blobBytes?: boolean
+  snapshotBytes?: boolean
+  grantedBytes?: boolean
+  reserveBytes?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "confirmationVersion" | "agentType" | "maxIterations" | "maxBudgetUsd" | "termsVersion" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
+export type ConversationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "createdBy" | "createdByLabel" | "title" | "repository" | "branch" | "environment" | "confirmationMode" | "confirmationVersion" | "agentType" | "maxIterations" | "maxBudgetUsd" | "termsVersion" | "model" | "status" | "executionStatus" | "sandboxStatus" | "startStatus" | "statusState" | "desired" | "attempt" | "epoch" | "acked" | "leaseUntil" | "head" | "steps" | "checkpoint" | "runtimeId" | "sandboxUrl" | "sandboxKey" | "workingDir" | "baseCommit" | "costUsd" | "costMicros" | "titleFolded" | "promptTokens" | "completionTokens" | "traceparent" | "logBytes" | "blobBytes" | "snapshotBytes" | "grantedBytes" | "reserveBytes" | "createdAt" | "updatedAt", ExtArgs["result"]["conversation"]>
 
 export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Conversation"
@@ -1496,6 +1656,17 @@ export type $ConversationPayload<ExtArgs extends runtime.Types.Extensions.Intern
     promptTokens: bigint
     completionTokens: bigint
     traceparent: string | null
+    /**
+     * Bytes of its events and messages, of the payloads that they refer to, and of its workspace as last seen.
+     */
+    logBytes: bigint
+    blobBytes: bigint
+    snapshotBytes: bigint
+    /**
+     * Blocks of storage that it has taken of its organization, and how much of that beyond the limit. Bytes.
+     */
+    grantedBytes: bigint
+    reserveBytes: bigint
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["conversation"]>
@@ -1960,6 +2131,11 @@ export interface ConversationFieldRefs {
   readonly promptTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly completionTokens: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly traceparent: Prisma.FieldRef<"Conversation", 'String'>
+  readonly logBytes: Prisma.FieldRef<"Conversation", 'BigInt'>
+  readonly blobBytes: Prisma.FieldRef<"Conversation", 'BigInt'>
+  readonly snapshotBytes: Prisma.FieldRef<"Conversation", 'BigInt'>
+  readonly grantedBytes: Prisma.FieldRef<"Conversation", 'BigInt'>
+  readonly reserveBytes: Prisma.FieldRef<"Conversation", 'BigInt'>
   readonly createdAt: Prisma.FieldRef<"Conversation", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Conversation", 'DateTime'>
 }

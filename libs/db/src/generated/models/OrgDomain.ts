@@ -32,6 +32,8 @@ export type OrgDomainMinAggregateOutputType = {
   createdAt: Date | null
   verifiedAt: Date | null
   checkedAt: Date | null
+  confirmedAt: Date | null
+  missingSince: Date | null
 }
 
 export type OrgDomainMaxAggregateOutputType = {
@@ -42,6 +44,8 @@ export type OrgDomainMaxAggregateOutputType = {
   createdAt: Date | null
   verifiedAt: Date | null
   checkedAt: Date | null
+  confirmedAt: Date | null
+  missingSince: Date | null
 }
 
 export type OrgDomainCountAggregateOutputType = {
@@ -52,6 +56,8 @@ export type OrgDomainCountAggregateOutputType = {
   createdAt: number
   verifiedAt: number
   checkedAt: number
+  confirmedAt: number
+  missingSince: number
   _all: number
 }
 
@@ -64,6 +70,8 @@ export type OrgDomainMinAggregateInputType = {
   createdAt?: true
   verifiedAt?: true
   checkedAt?: true
+  confirmedAt?: true
+  missingSince?: true
 }
 
 export type OrgDomainMaxAggregateInputType = {
@@ -74,6 +82,8 @@ export type OrgDomainMaxAggregateInputType = {
   createdAt?: true
   verifiedAt?: true
   checkedAt?: true
+  confirmedAt?: true
+  missingSince?: true
 }
 
 export type OrgDomainCountAggregateInputType = {
@@ -84,6 +94,8 @@ export type OrgDomainCountAggregateInputType = {
   createdAt?: true
   verifiedAt?: true
   checkedAt?: true
+  confirmedAt?: true
+  missingSince?: true
   _all?: true
 }
 
@@ -167,6 +179,8 @@ export type OrgDomainGroupByOutputType = {
   createdAt: Date
   verifiedAt: Date | null
   checkedAt: Date | null
+  confirmedAt: Date | null
+  missingSince: Date | null
   _count: OrgDomainCountAggregateOutputType | null
   _min: OrgDomainMinAggregateOutputType | null
   _max: OrgDomainMaxAggregateOutputType | null
@@ -198,6 +212,8 @@ export type OrgDomainWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"OrgDomain"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
   checkedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
+  confirmedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
+  missingSince?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
 }
 
 export type OrgDomainOrderByWithRelationInput = {
@@ -208,6 +224,8 @@ export type OrgDomainOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  missingSince?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type OrgDomainWhereUniqueInput = Prisma.AtLeast<{
@@ -222,6 +240,8 @@ export type OrgDomainWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"OrgDomain"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
   checkedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
+  confirmedAt?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
+  missingSince?: Prisma.DateTimeNullableFilter<"OrgDomain"> | Date | string | null
 }, "orgId_domain">
 
 export type OrgDomainOrderByWithAggregationInput = {
@@ -232,6 +252,8 @@ export type OrgDomainOrderByWithAggregationInput = {
   createdAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  confirmedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  missingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.OrgDomainCountOrderByAggregateInput
   _max?: Prisma.OrgDomainMaxOrderByAggregateInput
   _min?: Prisma.OrgDomainMinOrderByAggregateInput
@@ -248,6 +270,8 @@ export type OrgDomainScalarWhereWithAggregatesInput = {
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"OrgDomain"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OrgDomain"> | Date | string | null
   checkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OrgDomain"> | Date | string | null
+  confirmedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OrgDomain"> | Date | string | null
+  missingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"OrgDomain"> | Date | string | null
 }
 
 export type OrgDomainCreateInput = {
@@ -258,6 +282,8 @@ export type OrgDomainCreateInput = {
   createdAt?: Date | string
   verifiedAt?: Date | string | null
   checkedAt?: Date | string | null
+  confirmedAt?: Date | string | null
+  missingSince?: Date | string | null
 }
 
 export type OrgDomainUncheckedCreateInput = {
@@ -268,6 +294,8 @@ export type OrgDomainUncheckedCreateInput = {
   createdAt?: Date | string
   verifiedAt?: Date | string | null
   checkedAt?: Date | string | null
+  confirmedAt?: Date | string | null
+  missingSince?: Date | string | null
 }
 
 export type OrgDomainUpdateInput = {
@@ -278,6 +306,8 @@ export type OrgDomainUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgDomainUncheckedUpdateInput = {
@@ -288,6 +318,8 @@ export type OrgDomainUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgDomainCreateManyInput = {
@@ -298,6 +330,8 @@ export type OrgDomainCreateManyInput = {
   createdAt?: Date | string
   verifiedAt?: Date | string | null
   checkedAt?: Date | string | null
+  confirmedAt?: Date | string | null
+  missingSince?: Date | string | null
 }
 
 export type OrgDomainUpdateManyMutationInput = {
@@ -308,6 +342,8 @@ export type OrgDomainUpdateManyMutationInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgDomainUncheckedUpdateManyInput = {
@@ -318,6 +354,8 @@ export type OrgDomainUncheckedUpdateManyInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  confirmedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  missingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type OrgDomainOrgIdDomainCompoundUniqueInput = {
@@ -333,6 +371,8 @@ export type OrgDomainCountOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   checkedAt?: Prisma.SortOrder
+  confirmedAt?: Prisma.SortOrder
+  missingSince?: Prisma.SortOrder
 }
 
 export type OrgDomainMaxOrderByAggregateInput = {
@@ -343,6 +383,8 @@ export type OrgDomainMaxOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   checkedAt?: Prisma.SortOrder
+  confirmedAt?: Prisma.SortOrder
+  missingSince?: Prisma.SortOrder
 }
 
 export type OrgDomainMinOrderByAggregateInput = {
@@ -353,6 +395,8 @@ export type OrgDomainMinOrderByAggregateInput = {
   createdAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   checkedAt?: Prisma.SortOrder
+  confirmedAt?: Prisma.SortOrder
+  missingSince?: Prisma.SortOrder
 }
 
 
@@ -365,6 +409,8 @@ export type OrgDomainSelect<ExtArgs extends runtime.Types.Extensions.InternalArg
   createdAt?: boolean
   verifiedAt?: boolean
   checkedAt?: boolean
+  confirmedAt?: boolean
+  missingSince?: boolean
 }, ExtArgs["result"]["orgDomain"]>
 
 export type OrgDomainSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -375,6 +421,8 @@ export type OrgDomainSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdAt?: boolean
   verifiedAt?: boolean
   checkedAt?: boolean
+  confirmedAt?: boolean
+  missingSince?: boolean
 }, ExtArgs["result"]["orgDomain"]>
 
 export type OrgDomainSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -385,6 +433,8 @@ export type OrgDomainSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ext
   createdAt?: boolean
   verifiedAt?: boolean
   checkedAt?: boolean
+  confirmedAt?: boolean
+  missingSince?: boolean
 }, ExtArgs["result"]["orgDomain"]>
 
 export type OrgDomainSelectScalar = {
@@ -395,9 +445,11 @@ export type OrgDomainSelectScalar = {
   createdAt?: boolean
   verifiedAt?: boolean
   checkedAt?: boolean
+  confirmedAt?: boolean
+  missingSince?: boolean
 }
 
-export type OrgDomainOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "domain" | "challenge" | "autoJoinRole" | "createdAt" | "verifiedAt" | "checkedAt", ExtArgs["result"]["orgDomain"]>
+export type OrgDomainOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"orgId" | "domain" | "challenge" | "autoJoinRole" | "createdAt" | "verifiedAt" | "checkedAt" | "confirmedAt" | "missingSince", ExtArgs["result"]["orgDomain"]>
 
 export type $OrgDomainPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OrgDomain"
@@ -413,6 +465,8 @@ export type $OrgDomainPayload<ExtArgs extends runtime.Types.Extensions.InternalA
     createdAt: Date
     verifiedAt: Date | null
     checkedAt: Date | null
+    confirmedAt: Date | null
+    missingSince: Date | null
   }, ExtArgs["result"]["orgDomain"]>
   composites: {}
 }
@@ -843,6 +897,8 @@ export interface OrgDomainFieldRefs {
   readonly createdAt: Prisma.FieldRef<"OrgDomain", 'DateTime'>
   readonly verifiedAt: Prisma.FieldRef<"OrgDomain", 'DateTime'>
   readonly checkedAt: Prisma.FieldRef<"OrgDomain", 'DateTime'>
+  readonly confirmedAt: Prisma.FieldRef<"OrgDomain", 'DateTime'>
+  readonly missingSince: Prisma.FieldRef<"OrgDomain", 'DateTime'>
 }
     
 

@@ -1,0 +1,1 @@
+export { insertConversation, type NewConversation } from './new-conversation.js';

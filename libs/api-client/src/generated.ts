@@ -16,13 +16,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Conversations, newest first. */
     listConversations: (request: { org: string; query?: OperationQuery<'listConversations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversations'>>,
-    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted` besides the common codes. */
+    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
     createConversation: (request: { org: string; body: OperationBody<'createConversation'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'createConversation'>>,
     /** One conversation with its start steps and queue. */
     getConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'getConversation'>>,
-    /** Queue a message; it is taken in once, in order. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `conversation.queue-full`, `budget.exhausted` besides the common codes. */
+    /** Queue a message; it is taken in once, in order. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
     sendMessage: (request: { org: string; conversation: string; body: OperationBody<'sendMessage'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/messages', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'sendMessage'>>,
     /** Take back a message that is still queued. Fails with `request.cross-site`, `conversation.busy` besides the common codes. */
@@ -34,7 +34,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Halt, keep the workspace and give the sandbox back. Fails with `request.cross-site` besides the common codes. */
     pauseConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/pause', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'pauseConversation'>>,
-    /** Go on: a sandbox with the same workspace, and the run. Fails with `request.cross-site` besides the common codes. */
+    /** Go on: a sandbox with the same workspace, and the run. Fails with `request.cross-site`, `storage.exhausted` besides the common codes. */
     resumeConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/resume', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'resumeConversation'>>,
     /** Every access to the sandbox of the conversation that holds, newest first, whoever has it. Fails with `sandbox.no-gateway` besides the common codes. */
@@ -160,9 +160,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** What would go with a member. */
     previewMemberRemoval: (request: { org: string; user: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}/removal-preview', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'previewMemberRemoval'>>,
-    /** Remove a member: sessions, keys and tokens for this organization end at once, sandboxes within ten seconds. Fails with `request.cross-site`, `org.last-owner`, `org.personal`, `org.being-deleted` besides the common codes. */
-    removeMember: (request: { org: string; user: string } & CallOptions) =>
-      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'removeMember'>>,
+    /** Remove a member: sessions, keys, invitations and tokens for this organization end at once, sandboxes within ten seconds. Fails with `request.cross-site`, `org.last-owner`, `org.personal`, `org.being-deleted` besides the common codes. */
+    removeMember: (request: { org: string; user: string; query?: OperationQuery<'removeMember'> } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/members/{user}', { org: request.org, user: request.user }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'removeMember'>>,
     /** As OpenHands: the organizations of the caller, the personal one first; with an API key its one. */
     listOrganizations: (request: CallOptions = {}) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/organizations', {}, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOrganizations'>>,
@@ -211,7 +211,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: revoke a key. Fails with `request.cross-site`, `org.being-deleted` besides the common codes. */
     revokeProgramKey: (request: { key: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/keys/{key}', { key: request.key }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'revokeProgramKey'>>,
-    /** As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation that nobody has written to. Fails with `request.cross-site`, `model.unknown`, `budget.exhausted` besides the common codes. */
+    /** As OpenHands: a sandbox without a task, for a client that brings its own agent; a conversation that nobody has written to. Fails with `request.cross-site`, `model.unknown`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
     startSandbox: (request: { query?: OperationQuery<'startSandbox'> } & CallOptions = {}) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/sandboxes', {}, request.query), keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'startSandbox'>>,
     /** As OpenHands: the sandboxes of conversations by their ids, `null` for each that there is not. */
@@ -235,13 +235,46 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** As OpenHands: the names of the secrets that commands of a sandbox have, for who holds its key (`X-Session-API-Key`); never a value. */
     listSandboxSecrets: (request: { sandbox: string; query?: OperationQuery<'listSandboxSecrets'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/sandboxes/{sandbox}/settings/secrets', { sandbox: request.sandbox }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listSandboxSecrets'>>,
+    /** What can be connected, and by which kinds of connection. */
+    listIntegrationProviders: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/providers', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listIntegrationProviders'>>,
+    /** Connections of the organization by name, with their state and last delivery. */
+    listIntegrationConnections: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections', { org: request.org }, undefined), keyed: false, answer: 'json', absent: [[["data","*","own","ids"],[]],[["data","*","own","mention"],"slipway"],[["data","*","settings","labels"],["slipway"]],[["data","*","settings","bots"],[]],[["data","*","settings","confidential"],false],[["data","*","settings","defaultRepository"],null],[["data","*","settings","baseUrl"],null]], options: request }) as Promise<OperationResponse<'listIntegrationConnections'>>,
+    /** Connect a provider; the answer has the address to enter there, and once the secret. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `integration.too-many`, `settings.url-refused` besides the common codes. */
+    createIntegrationConnection: (request: { org: string; body: OperationBody<'createIntegrationConnection'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["connection","own","ids"],[]],[["connection","own","mention"],"slipway"],[["connection","settings","labels"],["slipway"]],[["connection","settings","bots"],[]],[["connection","settings","confidential"],false],[["connection","settings","defaultRepository"],null],[["connection","settings","baseUrl"],null]], options: request }) as Promise<OperationResponse<'createIntegrationConnection'>>,
+    /** One connection. */
+    getIntegrationConnection: (request: { org: string; connection: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}', { org: request.org, connection: request.connection }, undefined), keyed: false, answer: 'json', absent: [[["own","ids"],[]],[["own","mention"],"slipway"],[["settings","labels"],["slipway"]],[["settings","bots"],[]],[["settings","confidential"],false],[["settings","defaultRepository"],null],[["settings","baseUrl"],null]], options: request }) as Promise<OperationResponse<'getIntegrationConnection'>>,
+    /** Change name, triggers, identity or access token of a connection, or disable it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.url-refused` besides the common codes. */
+    updateIntegrationConnection: (request: { org: string; connection: string; body: OperationBody<'updateIntegrationConnection'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}', { org: request.org, connection: request.connection }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["own","ids"],[]],[["own","mention"],"slipway"],[["settings","labels"],["slipway"]],[["settings","bots"],[]],[["settings","confidential"],false],[["settings","defaultRepository"],null],[["settings","baseUrl"],null]], options: request }) as Promise<OperationResponse<'updateIntegrationConnection'>>,
+    /** Delete a connection with its secrets and deliveries; its address is unknown from then on. Fails with `request.cross-site` besides the common codes. */
+    deleteIntegrationConnection: (request: { org: string; connection: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}', { org: request.org, connection: request.connection }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Replace the webhook secret; the one before is taken for another 24 hours. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `integration.no-secret` besides the common codes. */
+    rotateWebhookSecret: (request: { org: string; connection: string; body: OperationBody<'rotateWebhookSecret'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/rotate-secret', { org: request.org, connection: request.connection }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["connection","own","ids"],[]],[["connection","own","mention"],"slipway"],[["connection","settings","labels"],["slipway"]],[["connection","settings","bots"],[]],[["connection","settings","confidential"],false],[["connection","settings","defaultRepository"],null],[["connection","settings","baseUrl"],null]], options: request }) as Promise<OperationResponse<'rotateWebhookSecret'>>,
+    /** What the provider delivered in the last 14 days and what came of it, the newest first. */
+    listIntegrationDeliveries: (request: { org: string; connection: string; query?: OperationQuery<'listIntegrationDeliveries'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/deliveries', { org: request.org, connection: request.connection }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listIntegrationDeliveries'>>,
+    /** One delivery with its headers and body. */
+    getIntegrationDelivery: (request: { org: string; connection: string; delivery: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/deliveries/{delivery}', { org: request.org, connection: request.connection, delivery: request.delivery }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getIntegrationDelivery'>>,
+    /** Decide about a delivery once more; a deed that was acted on is not repeated. Fails with `request.cross-site` besides the common codes. */
+    redeliverIntegrationDelivery: (request: { org: string; connection: string; delivery: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/deliveries/{delivery}/redeliver', { org: request.org, connection: request.connection, delivery: request.delivery }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'redeliverIntegrationDelivery'>>,
+    /** What the delivery would come to now, without acting. Fails with `request.cross-site` besides the common codes. */
+    dryRunIntegrationDelivery: (request: { org: string; connection: string; delivery: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/deliveries/{delivery}/dry-run', { org: request.org, connection: request.connection, delivery: request.delivery }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'dryRunIntegrationDelivery'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,
-    /** Invite up to 100 addresses; each gets an outcome of its own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `invitation.too-many` besides the common codes. */
+    /** Invite up to 100 addresses; each gets an outcome of its own. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `org.personal`, `org.being-deleted`, `invitation.too-many`, `invitation.mail-limit` besides the common codes. */
     createInvitations: (request: { org: string; body: OperationBody<'createInvitations'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createInvitations'>>,
-    /** A new link that holds for seven days; the one before ends. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used`, `invitation.revoked` besides the common codes. */
+    /** A new link that holds for seven days; the one before ends. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used`, `invitation.revoked`, `invitation.mail-limit` besides the common codes. */
     resendInvitation: (request: { org: string; invitation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations/{invitation}/resend', { org: request.org, invitation: request.invitation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resendInvitation'>>,
     /** Take an invitation back. Fails with `request.cross-site`, `org.being-deleted`, `invitation.used` besides the common codes. */
@@ -274,7 +307,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Say how often the agent of a conversation asks before it acts, from its next step on. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `sandbox.unreachable` besides the common codes. */
     setConfirmationMode: (request: { org: string; conversation: string; body: OperationBody<'setConfirmationMode'> } & CallOptions) =>
       call({ method: 'PUT', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/confirmation-mode', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'setConfirmationMode'>>,
-    /** Files that the agent changed: since the work began, since the last message, or with one commit. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown` besides the common codes. */
+    /** Files that the agent changed: since the work began, since the last message, or with one commit. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown`, `file.too-large` besides the common codes. */
     getChanges: (request: { org: string; conversation: string; query?: OperationQuery<'getChanges'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/changes', { org: request.org, conversation: request.conversation }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getChanges'>>,
     /** The same changes as a patch for `git apply`; `?path=` for one file. Fails with `conversation.no-workspace`, `sandbox.unreachable`, `changes.not-kept`, `repository.not-found`, `changes.turn-unknown`, `changes.commit-unknown`, `file.too-large` besides the common codes. */
@@ -292,13 +325,13 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Change how far the agent of a conversation goes by itself, and whether it plans or works. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `sandbox.unreachable` besides the common codes. */
     updateConversationTerms: (request: { org: string; conversation: string; body: OperationBody<'updateConversationTerms'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/terms', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'updateConversationTerms'>>,
-    /** Let an agent that has planned carry its plan out. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `conversation.queue-full`, `budget.exhausted`, `sandbox.unreachable` besides the common codes. */
+    /** Let an agent that has planned carry its plan out. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.busy`, `conversation.queue-full`, `budget.exhausted`, `storage.exhausted`, `sandbox.unreachable` besides the common codes. */
     carryOutPlan: (request: { org: string; conversation: string; body: OperationBody<'carryOutPlan'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/carry-out-plan', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'carryOutPlan'>>,
-    /** Summarize earlier steps for the agent now: at rest when this answers, at work before its next step. Fails with `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `sandbox.unreachable` besides the common codes. */
+    /** Summarize earlier steps for the agent now: at rest when this answers, at work before its next step. Fails with `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `agent.budget-limit`, `sandbox.unreachable` besides the common codes. */
     condenseConversation: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/condense', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'condenseConversation'>>,
-    /** Ask the agent something beside its task: answered from what it knows, and not in the log. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `model.unavailable`, `sandbox.unreachable` besides the common codes. */
+    /** Ask the agent something beside its task: answered from what it knows, and not in the log. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `conversation.not-running`, `budget.exhausted`, `agent.budget-limit`, `model.unavailable`, `sandbox.unreachable` besides the common codes. */
     askConversation: (request: { org: string; conversation: string; body: OperationBody<'askConversation'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/ask', { org: request.org, conversation: request.conversation }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'askConversation'>>,
     /** What is not asked again in a conversation, the oldest first. */
@@ -411,7 +444,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/mcp-servers/{server}/test', { org: request.org, server: request.server }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testMcpServer'>>,
     /** Calls, tokens and cost by day, person, repository and model; with Accept: text/csv as a table for spreadsheets. */
     getUsage: (request: { org: string; query?: OperationQuery<'getUsage'> } & CallOptions) =>
-      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/usage', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getUsage'>>,
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/usage', { org: request.org }, request.query), keyed: false, answer: 'json', absent: [[["data","*","conversation"],null]], options: request }) as Promise<OperationResponse<'getUsage'>>,
     /** Limits of the organization and of its people, and what of them is spent in this cycle. */
     getBudgets: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/budgets', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getBudgets'>>,
@@ -439,6 +472,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Take the sandbox from its conversation: it is paused and told so, its workspace is kept. Fails with `request.cross-site`, `conversation.not-running` besides the common codes. */
     stopSandbox: (request: { org: string; sandbox: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/sandboxes/{sandbox}/stop', { org: request.org, sandbox: request.sandbox }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Storage that is used, by kind, its limit, and the largest conversations. */
+    getStorage: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/storage', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getStorage'>>,
+    /** Delete a conversation with its log and workspace, for good; of somebody else with conversation:delete. Fails with `request.cross-site` besides the common codes. */
+    deleteConversation: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
   };
 }
 

@@ -72,7 +72,14 @@ export const AgentAction = z.discriminatedUnion('kind', [
 ]);
 export type AgentAction = z.infer<typeof AgentAction>;
 
-export const ExecuteActionRequest = z.object({ action: SandboxAction });
+/** `call`: whoever knows it may ask for what a command prints meanwhile. */
+export const ExecuteActionRequest = z.object({ action: SandboxAction, call: z.string().min(1).max(100).optional() });
+/**
+ * `GET /action/output?call=&after=&now=`: what a command printed beyond the first `after` code units, when there is more, when it is over, or after some seconds; with
+ * `now` at once. `end` is the next `after`: more than that and the text together where a part is no longer kept.
+ */
+export const CallOutputResponse = z.object({ text: z.string(), end: z.int().min(0), over: z.boolean() });
+export type CallOutputResponse = z.infer<typeof CallOutputResponse>;
 
 export const TerminalObservation = baseObservation.extend({
   kind: z.literal('TerminalObservation'),

@@ -12,6 +12,9 @@ export const ActivationClaims = z.object({
   org: z.string(),
   /** SHA-256 of the request body, base64url: what is activated is what was signed. */
   body_sha256: z.string(),
+  /** SHA-256, base64url, of the keys that the app and sandbox-gateway show beside the session key. Absent from an earlier release of the caller. */
+  app_key_sha256: z.string().optional(),
+  gateway_key_sha256: z.string().optional(),
 });
 export type ActivationClaims = z.infer<typeof ActivationClaims>;
 

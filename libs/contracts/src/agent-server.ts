@@ -121,7 +121,9 @@ export const SendEventRequest = z.looseObject({
   run: z.boolean().default(false),
   /** Slipway's: the id that the MessageEvent gets. The same id again is the same message, answered with success. */
   event_id: z.uuid().optional(),
+  /** Believed from the app alone. */
   sender: z.string().optional(),
+  sender_id: z.string().max(200).optional(),
 });
 export type SendEventRequest = z.infer<typeof SendEventRequest>;
 

@@ -41,7 +41,12 @@ export const ApiKey = z.object({
   notBefore: z.iso.datetime().nullable(),
   expiresAt: z.iso.datetime(),
   createdAt: z.iso.datetime(),
-  createdBy: z.object({ id: z.string(), label: z.string() }),
+  /** `active` is false once the maker is no longer a member, deactivated or deleted: they may still know the token. */
+  createdBy: z.object({ id: z.string(), label: z.string(), active: z.boolean() }),
+  /** The key that this one was made with. It ends no later than that one, and is revoked with it. */
+  madeByKey: z.string().nullable(),
+  /** Live keys that were made with this one, directly or through others, its successor too if it rotated itself. Revoking it ends them, also when it has ended itself. */
+  descendants: z.int().nonnegative(),
   /** The last request, at most some seconds late. `null` before the first one. */
   lastUsed: z.object({ at: z.iso.datetime(), address: z.string().nullable(), route: z.string() }).nullable(),
   revokedAt: z.iso.datetime().nullable(),
@@ -65,7 +70,7 @@ export const CreateApiKey = z.strictObject({
   serviceAccountId: z.string().max(64).optional(),
   /** It is refused until then. */
   notBefore: z.iso.datetime().optional(),
-  /** In 90 days unless given; at most 366 days from now. */
+  /** In 90 days unless given; at most 366 days from now. With a key: the key's own end at the latest. */
   expiresAt: z.iso.datetime().optional(),
 });
 export type CreateApiKey = z.infer<typeof CreateApiKey>;

@@ -16,7 +16,14 @@ export const Money = z
 const ResetDay = z.int().min(1).max(28);
 
 /** `null`: no limit. */
-const Limits = z.object({ enabled: z.boolean(), resetDay: ResetDay, orgLimitUsd: Money.nullable(), memberLimitUsd: Money.nullable() });
+const Limits = z.object({
+  enabled: z.boolean(),
+  resetDay: ResetDay,
+  orgLimitUsd: Money.nullable(),
+  memberLimitUsd: Money.nullable(),
+  /** Models without a price may be called where a budget limits the call, which does not see them then; else such calls are refused. */
+  allowUnpriced: z.boolean(),
+});
 
 /** Which part of a limit is spent; `blocked` as soon as `spentUsd` reaches `limitUsd`. */
 const Spending = z.object({ limitUsd: z.string().nullable(), spentUsd: z.string(), blocked: z.boolean() });
@@ -57,6 +64,7 @@ export const ChangeBudgets = z.strictObject({
   resetDay: ResetDay.optional(),
   orgLimitUsd: Money.nullable().optional(),
   memberLimitUsd: Money.nullable().optional(),
+  allowUnpriced: z.boolean().optional(),
 });
 export type ChangeBudgets = z.infer<typeof ChangeBudgets>;
 

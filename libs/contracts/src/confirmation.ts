@@ -55,9 +55,14 @@ export const SetConfirmationPolicyRequest = z.looseObject({ policy: Confirmation
 /** `POST /api/conversations/{id}/security_analyzer`. `null`: nobody says it, and every risk is UNKNOWN. */
 export const SetSecurityAnalyzerRequest = z.looseObject({ security_analyzer: SecurityAnalyzer.nullable() });
 
+/** Actions that are not carried out although the answer to the others is a yes, and those with a reason of their own. Each must be one of those that wait. */
+export const ActionRejections = z.array(z.object({ id: z.uuid(), reason: z.string().trim().max(2_000).optional() })).max(100);
+export type ActionRejections = z.infer<typeof ActionRejections>;
+
 /**
  * `POST /api/conversations/{id}/events/respond_to_confirmation`: an answer to everything that waits. `slipway` is ours: who answered, for which actions
- * (others than those that wait are refused: somebody else was first), whether the agent goes on after a rejection, and a rule for the rest of the conversation.
+ * (others than those that wait are refused: somebody else was first), which of those that wait are rejected beside a yes to the others (an agent-server that does not know
+ * this field finds actions missing, and refuses), whether the agent goes on after a rejection, and a rule for the rest of the conversation.
  */
 export const RespondToConfirmationRequest = z.looseObject({
   accept: z.boolean(),
@@ -65,7 +70,13 @@ export const RespondToConfirmationRequest = z.looseObject({
   slipway: z
     .object({
       by: z.string().max(200).optional(),
+      /** Of `by`. Believed from the app; sandbox-gateway's own is put in its place for what comes by it. */
+      by_id: z.string().max(200).optional(),
+      by_kind: z.enum(['user', 'service-account', 'integration', 'system']).optional(),
+      /** Sealed by app-server, for the audit entry; handed back in the answer's event. */
+      receipt: z.string().max(4_000).optional(),
       action_ids: z.array(z.uuid()).optional(),
+      rejections: ActionRejections.optional(),
       run: z.boolean().default(false),
       rule: ConfirmationRule.optional(),
     })
@@ -81,6 +92,13 @@ export const ConfirmationAnswer = z.looseObject({
   accepted: z.boolean(),
   action_ids: z.array(z.string()),
   by: z.string().optional(),
+  by_id: z.string().optional(),
+  by_kind: z.enum(['user', 'service-account', 'integration', 'system']).optional(),
+  receipt: z.string().max(4_000).optional(),
+  /** Where it was given. app-server writes the audit entry as it stores the event. */
+  through: z.enum(['app', 'sandbox-gateway']).optional(),
+  /** What is not asked again from now on. */
+  always: ConfirmationRule.optional(),
   reason: z.string().optional(),
 });
 export type ConfirmationAnswer = z.infer<typeof ConfirmationAnswer>;
@@ -109,6 +127,8 @@ export const AnswerConfirmation = z.strictObject({
   actionIds: z.array(z.uuid()).min(1).max(100),
   /** Told to the agent, when it is a no. */
   reason: z.string().trim().max(2_000).optional(),
+  /** With a yes: actions of `actionIds` that are not carried out. With a no: reasons of their own. */
+  rejections: ActionRejections.optional(),
   /** With a yes: what is not asked again in this conversation. */
   always: ConfirmationRule.omit({ by: true }).optional(),
 });

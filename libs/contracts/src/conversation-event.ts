@@ -49,6 +49,8 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** Joins the durable message to the deltas that announced it. */
     llm_response_id: z.string().optional(),
     sender: z.string().optional(),
+    /** User or service account behind `sender`, as the app or sandbox-gateway named it; never what a client claims. */
+    sender_id: z.string().optional(),
     /** Skills whose trigger was in the message; what the model is told of them is `extended_content`. */
     activated_skills: z.array(z.string()).optional(),
     extended_content: z.array(TextContent).optional(),
@@ -101,7 +103,7 @@ export const ConversationEvent = z.discriminatedUnion('kind', [
     /** OpenHands' RuntimeStatus (`RUNTIME_STATUS_NAMES`) of the failure; absent where the run only paused. */
     runtime_status: z.string().optional(),
   }),
-  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value: `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer), `llm_retry` (value: `LlmRetry`) or `last_user_message_id` (value: the message up to which the agent has taken in). */
+  /** `key` is `execution_status`, `stats`, `full_state`, `start_task` (value: `StartStep`), `title`, `sandbox_status`, `workspace` (value: `WorkspaceState`), `sub_agent` (value: `SubAgentEvent`), `mcp_servers` (value: `McpServersUpdate`), `confirmation_settings`, `confirmation` (an answer), `llm_retry` (value: `LlmRetry`) or `last_user_message_id` (value: the message up to which the agent has taken in). */
   base.extend({ kind: z.literal('ConversationStateUpdateEvent'), key: z.string(), value: z.unknown() }),
   /** A command that was asked at a certain moment, and what it said. */
   base.extend({

@@ -89,7 +89,7 @@ export type DeviceRequest = z.infer<typeof DeviceRequest>;
 export const ApproveDevice = z.strictObject({
   /** Id or slug of the organization that the key will be for. */
   org: z.string().min(1).max(100),
-  /** Unless given: what the program asked for or, when it asked for none, everything that the person may do there. Cut to what the person may. */
+  /** Needed when the program asked for none; otherwise what the program asked for. Cut to what the user may do there. */
   scopes: z.array(z.enum(PERMISSIONS)).min(1).max(PERMISSIONS.length).optional(),
   /** 90 unless given. */
   expiresInDays: z.int().min(1).max(MAX_API_KEY_DAYS).optional(),

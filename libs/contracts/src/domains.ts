@@ -14,7 +14,7 @@ export const AUTO_JOIN_ROLES = ['viewer', 'member'] as const;
 
 export const OrgDomain = z.object({
   domain: z.string(),
-  /** `verified` stays until the claim is taken back; the record may then be removed. */
+  /** `verified` needs the record to stay: it is looked up once a day. */
   state: z.enum(['pending', 'verified']),
   /** What to put into the domain's DNS. */
   record: z.object({ type: z.literal('TXT'), name: z.string(), value: z.string() }),
@@ -23,6 +23,8 @@ export const OrgDomain = z.object({
   createdAt: z.iso.datetime(),
   verifiedAt: z.iso.datetime().nullable(),
   checkedAt: z.iso.datetime().nullable(),
+  /** Since then the record of a verified domain has been missing: nobody joins by it, and after seven days it is `pending` again. */
+  recordMissingSince: z.iso.datetime().nullable(),
 });
 export type OrgDomain = z.infer<typeof OrgDomain>;
 

@@ -14,6 +14,8 @@ export interface ErrorRow {
 export const ERRORS = {
   'request.invalid': { status: 400, title: 'The request is not valid', retry: 'never', nextStep: 'Correct the fields that are listed and send it again.' },
   'request.not-json': { status: 400, title: 'The body is not JSON', retry: 'never', nextStep: 'Send a JSON body with content-type application/json.' },
+  'request.headers-too-many': { status: 431, title: 'The request has too many headers', retry: 'never', nextStep: 'Send fewer headers.' },
+  'request.too-slow': { status: 408, title: 'The body came too slowly', retry: 'later', nextStep: 'Send it again, over a connection that is faster.' },
   'request.too-large': { status: 413, title: 'The body is too large', retry: 'never', nextStep: 'Send less; put large content into a file of the repository.' },
   'request.cross-site': {
     status: 403,
@@ -84,6 +86,12 @@ export const ERRORS = {
     nextStep: 'Wait for it; the same key then answers with its result.',
   },
   'rate.limited': { status: 429, title: 'Too many requests', retry: 'later', nextStep: 'Wait for the time in Retry-After.' },
+  'stream.limit': {
+    status: 429,
+    title: 'Too many open streams',
+    retry: 'later',
+    nextStep: 'Close tabs, terminals or clients that are not needed; it is tried again by itself.',
+  },
   'api-key.scope-too-wide': {
     status: 422,
     title: 'The key would be able to do more than you',
@@ -130,7 +138,8 @@ export const ERRORS = {
     status: 403,
     title: 'Somebody else has to say yes',
     retry: 'never',
-    nextStep: 'Ask another member of the organization: its rules let nobody approve for their own conversation or message.',
+    nextStep:
+      'Ask another member of the organization: its rules let only users approve, one action at a time, and nobody for what they or their service account asked.',
   },
   'conversation.busy': { status: 409, title: 'The conversation is running', retry: 'later', nextStep: 'Stop it first, or wait until it has finished.' },
   'conversation.not-running': { status: 409, title: 'The conversation is not running', retry: 'never', nextStep: 'Send a message to start it again.' },
@@ -171,6 +180,18 @@ export const ERRORS = {
     nextStep: 'Send a message to try again, or choose another model.',
   },
   'model.unknown': { status: 404, title: 'There is no such model', retry: 'never', nextStep: 'Choose a model from GET /v1/models.' },
+  'model.not-offered': {
+    status: 400,
+    title: 'The request asks the model for something that is not offered here',
+    retry: 'never',
+    nextStep: 'Leave out the field that the detail names, or ask who runs the installation to price or allow it (docs/operate/models.md).',
+  },
+  'model.media-by-url': {
+    status: 400,
+    title: 'A picture or file is given by its address',
+    retry: 'never',
+    nextStep: 'Send it inline as base64 (a data: URL), or ask who runs the installation to allow addresses for this model (docs/operate/models.md).',
+  },
   'model.profile-missing': {
     status: 409,
     title: 'The model profile of the conversation is gone',
@@ -196,7 +217,7 @@ export const ERRORS = {
     nextStep: 'Resume it, or send a message, to let it go on for as many steps again.',
   },
   'agent.budget-limit': {
-    status: 409,
+    status: 402,
     title: 'The conversation used its own budget',
     retry: 'never',
     nextStep: 'Raise the limit of the conversation, then resume it.',
@@ -272,6 +293,12 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Take back those that nobody will answer.',
   },
+  'invitation.mail-limit': {
+    status: 429,
+    title: 'Too many invitation mails',
+    retry: 'later',
+    nextStep: 'Wait for the time in Retry-After. A new organization may send more after a week, or once it has verified a domain.',
+  },
   'domain.public': {
     status: 422,
     title: 'Everybody can have an address of this domain',
@@ -328,6 +355,36 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Delete secrets that it does not need, or give them to fewer conversations.',
   },
+  'integration.too-many': {
+    status: 409,
+    title: 'The organization has as many connections as it can have',
+    retry: 'never',
+    nextStep: 'Delete a connection that is not needed any more.',
+  },
+  'integration.no-secret': {
+    status: 409,
+    title: 'Deliveries of this connection are signed for the platform as a whole',
+    retry: 'never',
+    nextStep: 'An operator replaces the secret of the platform’s app (INTEGRATION_APP_SECRETS).',
+  },
+  'delivery.refused': {
+    status: 401,
+    title: 'The delivery is not believed',
+    retry: 'never',
+    nextStep: 'Compare address and webhook secret at the provider with those of the connection.',
+  },
+  'delivery.wrong-type': {
+    status: 415,
+    title: 'The delivery has another content type',
+    retry: 'never',
+    nextStep: 'Have the provider send application/json, without a content encoding.',
+  },
+  'delivery.too-slow': {
+    status: 408,
+    title: 'The delivery did not come in time',
+    retry: 'later',
+    nextStep: 'Have the provider deliver it again.',
+  },
   'settings.name-taken': {
     status: 409,
     title: 'There is one with this name',
@@ -352,6 +409,18 @@ export const ERRORS = {
     title: 'The budget is used up',
     retry: 'never',
     nextStep: 'Wait until the budget begins again, or ask an admin to raise it; the detail says whose it is and when that is.',
+  },
+  'budget.unpriced': {
+    status: 402,
+    title: 'The model has no price, and a budget in USD limits the call',
+    retry: 'never',
+    nextStep: 'Choose a model that has a price, or ask an admin to allow models without one on the Budgets page.',
+  },
+  'storage.exhausted': {
+    status: 402,
+    title: 'The storage of the organization is used up',
+    retry: 'never',
+    nextStep: 'Delete conversations that are not needed any more, or ask whoever operates Slipway for a higher limit.',
   },
   'config.invalid': { status: 500, title: 'The configuration is not valid', retry: 'never', nextStep: 'Correct the variables that are listed.' },
   'service.unavailable': { status: 503, title: 'A part of the system does not answer', retry: 'later', nextStep: 'Wait a moment and try again.' },

@@ -19,6 +19,7 @@ export {
 } from './account.js';
 export {
   AgentAction,
+  CallOutputResponse,
   ConfigureRequest,
   ExecuteActionRequest,
   ExecuteActionResponse,
@@ -58,6 +59,7 @@ export {
   UpdateConversationRequest,
 } from './agent-server.js';
 export { AGENT_TYPES, AgentTerms, AgentType } from './agent-terms.js';
+export { type AgentWork, agentWorkOf, isMessageFrame, steersBySocket, steersSandbox, takesMessages } from './agent-work.js';
 export {
   API_KEY_OWNERS,
   API_KEY_STATES,
@@ -108,6 +110,15 @@ export {
   PutBudgetOverride,
 } from './budgets.js';
 export {
+  APP_KEY_SHA256_HEADER,
+  CALLER_KEY_HEADER,
+  CALLER_USER_HEADER,
+  CallerUser,
+  callerUserHeader,
+  callerUserOf,
+  WANTS_GATEWAY_KEY_HEADER,
+} from './callers.js';
+export {
   Changes,
   ChangesAgainst,
   ChangesQuery,
@@ -120,6 +131,7 @@ export {
   WorkspaceRepository,
 } from './changes.js';
 export {
+  ActionRejections,
   AnswerConfirmation,
   CONFIRMATION_MODES,
   ConfirmationAnswer,
@@ -213,7 +225,34 @@ export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied,
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { GIT_OPERATIONS, GIT_REPOSITORY_KINDS, GitCommit, GitCommitsPage, GitRepositories, GitRepository, MarkTurnRequest } from './git.js';
 export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
-export { HEARTBEAT_MS, IngestAck, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export { HEARTBEAT_MS, IngestAck, IngestApprovals, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export {
+  CONNECTION_STATES,
+  ConnectionSettings,
+  ConnectionState,
+  ConnectionWithSecret,
+  CreateIntegrationConnection,
+  DELIVERY_DAYS,
+  DELIVERY_REASONS,
+  DELIVERY_STATES,
+  DeliveryDryRun,
+  DeliveryReason,
+  DeliveryState,
+  IntegrationConnection,
+  IntegrationConnectionList,
+  IntegrationDelivery,
+  IntegrationDeliveryContent,
+  IntegrationDeliveryPage,
+  IntegrationProvider,
+  IntegrationProviderList,
+  ListDeliveriesQuery,
+  MAX_CONNECTIONS,
+  MAX_SHOWN_BODY,
+  OLD_SECRET_HOURS,
+  OwnIdentity,
+  RotateWebhookSecret,
+  UpdateIntegrationConnection,
+} from './integrations.js';
 export {
   CreateInvitations,
   INVITATION_STATES,
@@ -232,6 +271,7 @@ export {
 export * from './live/index.js';
 export {
   BudgetStops,
+  ConversationSpending,
   DeleteKeys,
   DeleteTeams,
   DeleteUsers,
@@ -288,7 +328,17 @@ export {
   McpValue,
   UpdateMcpServer,
 } from './mcp-servers.js';
-export { ListMembersQuery, MEMBER_SOURCES, Member, MemberPage, MemberRemoval, UpdateMember } from './members.js';
+export {
+  KnownCredential,
+  ListMembersQuery,
+  MAX_KNOWN_CREDENTIALS,
+  MEMBER_SOURCES,
+  Member,
+  MemberPage,
+  MemberRemoval,
+  RemoveMemberQuery,
+  UpdateMember,
+} from './members.js';
 export { ModelDeployment, ModelDeploymentList, ModelDeploymentTest } from './model-health.js';
 export {
   AcceptOrganizationInvitation,
@@ -341,6 +391,7 @@ export {
 } from './operations.js';
 export { DEFAULT_ORG_SETTINGS, OrgSettings, OrgSettingValues, UpdateOrgSettings } from './org-settings.js';
 export { CreateOrg, DeleteOrg, Me, ModelInfo, ModelList, Org, OrgList, OrgName, OrgSlug, RESERVED_SLUGS, TransferOrg, UpdateOrg } from './orgs.js';
+export { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER, PreviewRow } from './page-preview.js';
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { LoggedPrompt, MAX_PROMPT_LOG_DAYS, PromptLogMode, PromptLogQuery, PromptPage, PromptPolicies } from './prompt-log.js';
@@ -355,6 +406,7 @@ export {
   ResumeFrame,
   SOCKET_MAX_BYTES,
   SOCKET_MAX_FRAMES,
+  SOCKET_PING_MS,
   Subscribe,
   SubscribeAnswer,
   Unsubscribe,
@@ -438,7 +490,8 @@ export {
   SERVICE_ACCOUNT_ROLES,
   ServiceAccount,
 } from './service-accounts.js';
-export { START_STATUSES, StartStatus, StartStep } from './start-task.js';
+export { START_STATUSES, StartStatus, StartStep, WorkspaceState } from './start-task.js';
+export { LARGEST_CONVERSATIONS, STORAGE_STATES, Storage, StoredConversation } from './storage.js';
 export { ToldBrake } from './told-brake.js';
 export { MAX_USAGE_DAYS, MAX_USAGE_ROWS, USAGE_DIMENSIONS, Usage, type UsageDimension, UsageQuery, UsageRow } from './usage.js';
 export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';

@@ -25,6 +25,10 @@ export type IngestBatch = z.infer<typeof IngestBatch>;
 export const IngestAck = z.object({ ackedProducerSeq: z.int().nonnegative(), head: z.int().nonnegative() });
 export type IngestAck = z.infer<typeof IngestAck>;
 
+/** `GET …/approvals`: actions of the latest approvals that users gave in the app under four eyes. A log cannot say so: whoever has an ingest token writes it. */
+export const IngestApprovals = z.object({ action_ids: z.array(z.string()) });
+export type IngestApprovals = z.infer<typeof IngestApprovals>;
+
 /** `POST …/deltas`. Best effort, unordered against events, never stored: answers 204. */
 export const IngestDeltas = z.object({ epoch: z.int().positive(), deltas: z.array(StreamingDelta).max(200) });
 export type IngestDeltas = z.infer<typeof IngestDeltas>;

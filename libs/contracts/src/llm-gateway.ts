@@ -189,15 +189,24 @@ const LimitUsd = z
   .nullable();
 /**
  * `PUT /internal/limits/{org}`, with the master key: what an organization and its people may spend in a month that begins on `resetDay` at 00:00 UTC.
- * `memberLimitUsd` is of each who has no override; `null` is no limit. Limits of keys and conversations are left as they are.
+ * `memberLimitUsd` is of each who has no override; `null` is no limit. Limits of keys and conversations are left as they are. Models without a price are refused where any of
+ * them limits a call, unless `allowUnpriced` says otherwise.
  */
 export const OrgLimits = z.object({
   resetDay: z.int().min(1).max(28),
   orgLimitUsd: LimitUsd,
   memberLimitUsd: LimitUsd,
   overrides: z.array(z.object({ user: z.string().min(1).max(200), limitUsd: LimitUsd })).max(50_000),
+  allowUnpriced: z.boolean().default(false),
 });
 export type OrgLimits = z.infer<typeof OrgLimits>;
+
+/**
+ * `PUT /internal/spending/{conversation}`, with the master key: whose calls the keys of a conversation make from now on, and what the conversation may spend in all.
+ * `limitUsd: null` is no limit of its own. Repeatable.
+ */
+export const ConversationSpending = z.object({ org: Name, user: Name, userLabel: z.string().max(200), limitUsd: LimitUsd });
+export type ConversationSpending = z.infer<typeof ConversationSpending>;
 
 /** `GET /internal/deployments`, with the master key: a place that answers to a model, as one replica of the gateway sees it since it started. */
 export const GatewayDeployment = z.object({

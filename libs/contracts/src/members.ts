@@ -45,6 +45,26 @@ export const UpdateMember = z.strictObject({
 });
 export type UpdateMember = z.infer<typeof UpdateMember>;
 
+/** Credentials that a removal lists by name; it counts the others. */
+export const MAX_KNOWN_CREDENTIALS = 100;
+
+/** A credential of the organization whose value a member may still know after they have left. */
+export const KnownCredential = z.object({
+  kind: z.enum(['service-account-key', 'secret', 'model-key']),
+  id: z.string(),
+  name: z.string(),
+  /** They made or set it, or a sandbox of a conversation of theirs received it. */
+  how: z.enum(['made', 'set', 'received']),
+  lastUsedAt: z.iso.datetime().nullable(),
+});
+export type KnownCredential = z.infer<typeof KnownCredential>;
+
+export const RemoveMemberQuery = z.strictObject({
+  /** `true`: the keys of service accounts that they made are revoked with them. Programs that use one stop working at once. */
+  revokeKnownKeys: z.enum(['true', 'false']).default('false'),
+});
+export type RemoveMemberQuery = z.infer<typeof RemoveMemberQuery>;
+
 /** What goes with a member, or went. */
 export const MemberRemoval = z.object({
   /** API keys of the person that are bound to this organization; they end at once. */
@@ -53,5 +73,11 @@ export const MemberRemoval = z.object({
   sandboxesStopping: z.int().nonnegative(),
   /** Their conversations, all of which stay with the organization. */
   conversationsKept: z.int().nonnegative(),
+  /** Open invitations of theirs; they are revoked. */
+  invitationsRevoked: z.int().nonnegative(),
+  /** What they may still know. Rotate it: what was not revoked with them goes on working. */
+  knownCredentials: z.array(KnownCredential).max(MAX_KNOWN_CREDENTIALS),
+  /** Of all that they may know, also what is not listed. */
+  knownCredentialsTotal: z.int().nonnegative(),
 });
 export type MemberRemoval = z.infer<typeof MemberRemoval>;

@@ -21,6 +21,7 @@ import { conversationControlOperations } from './operations/conversation-control
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
+import { integrationOperations } from './operations/integrations.js';
 import { invitationOperations } from './operations/invitations.js';
 import { memberOperations } from './operations/members.js';
 import { modelHealthOperations } from './operations/model-health.js';
@@ -32,6 +33,7 @@ import { secretOperations } from './operations/secrets.js';
 import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
 import { settingsOperations } from './operations/settings.js';
+import { storageOperations } from './operations/storage.js';
 import { Me, ModelList, Org } from './orgs.js';
 import type { Permission } from './permissions.js';
 import { GrantSandboxAccess, SandboxAccess, SandboxAccessList } from './sandbox-access.js';
@@ -168,7 +170,7 @@ export const operations = {
     body: CreateConversation,
     response: Conversation,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'model.unknown', 'budget.exhausted'],
+    errors: [...SEND_ERRORS, 'model.unknown', 'budget.exhausted', 'storage.exhausted'],
   },
   getConversation: {
     id: 'conversations.get',
@@ -191,7 +193,7 @@ export const operations = {
     body: SendMessage,
     response: QueuedMessage,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'conversation.queue-full', 'budget.exhausted'],
+    errors: [...SEND_ERRORS, 'conversation.queue-full', 'budget.exhausted', 'storage.exhausted'],
   },
   withdrawMessage: {
     id: 'conversations.messages.delete',
@@ -235,7 +237,7 @@ export const operations = {
     status: 202,
     response: Conversation,
     idempotency: 'idempotent',
-    errors: ['request.cross-site'],
+    errors: ['request.cross-site', 'storage.exhausted'],
   },
   listSandboxAccess: {
     id: 'conversations.sandbox-access.list',
@@ -324,6 +326,7 @@ export const operations = {
   ...memberOperations,
   ...openHandsOperations,
   ...openHandsSandboxOperations,
+  ...integrationOperations,
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,
@@ -337,6 +340,7 @@ export const operations = {
   ...promptLogOperations,
   ...settingsOperations,
   ...adminUsageOperations,
+  ...storageOperations,
 } as const satisfies Record<string, Operation>;
 export type OperationName = keyof typeof operations;
 

@@ -15,7 +15,7 @@ export const OrgSettingValues = z.strictObject({
   memberSecrets: z.boolean(),
   /** How often agents ask at least; a conversation may ask more often. Read at each start of a conversation, and when somebody changes a conversation's own mode. */
   confirmation: ConfirmationMode,
-  /** Must the one who says yes be another than the one whose conversation it is, and than who wrote to it last? Read at each answer. */
+  /** Must the one who says yes be another than the one whose conversation it is, and than everybody who steered it since the last approved action? Read at each answer. */
   fourEyes: z.boolean(),
   /**
    * Days for which llm-gateway keeps prompts and answers, secrets masked; `null`: it keeps none, and what it kept is deleted. For owners to change

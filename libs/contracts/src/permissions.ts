@@ -3,6 +3,7 @@ export const PERMISSIONS = [
   'conversation:create',
   'conversation:read',
   'conversation:write',
+  'conversation:delete',
   'sandbox:access',
   'sandbox:read',
   'sandbox:stop',
@@ -26,6 +27,8 @@ export const PERMISSIONS = [
   'secret:write',
   'setting:read',
   'setting:write',
+  'integration:read',
+  'integration:write',
   'usage:read',
   'budget:read',
   'budget:write',
@@ -43,8 +46,10 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
 /**
  * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it.
  * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
+ * `integration:read` shows connections and what became of deliveries, `integration:write` also what a delivery says.
  * `secret:read` shows names and where a secret may go, never what it is.
- * Conversations are an organization's common work: `conversation:write` halts and resumes anybody's. `sandbox:stop` takes a sandbox from somebody else's.
+ * Conversations are an organization's common work: `conversation:write` halts and resumes anybody's. `sandbox:stop` takes a sandbox from somebody else's,
+ * `conversation:delete` deletes somebody else's; one's own needs only `conversation:write`.
  */
 export const ROLE_PERMISSIONS = {
   viewer: ['conversation:read', 'org:read', 'member:read'],

@@ -12,12 +12,16 @@ export const QUEUES = {
   'conversation-pause': conversation,
   /** Keep what the workspace changed (files and patch), so that it can be read when the sandbox is away. */
   'conversation-snapshot': conversation,
+  /** Remove what is left of a conversation whose row is gone: sandbox, workspace, keys, log. */
+  'conversation-delete': conversation,
   /** Pause what a person who is no member any more has running in the organization. */
   'member-removed': z.object({ orgId: z.string(), userId: z.string() }),
   /** Pause whatever runs in an organization that waits for its deletion. */
   'org-closing': z.object({ orgId: z.string() }),
   /** Tell the agents of an organization that run how often they must ask by now. */
   'org-brake': z.object({ orgId: z.string() }),
+  /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
+  'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

@@ -54,3 +54,6 @@ export const Hint = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('inbox'), orgId: z.string(), conversationId: z.uuid(), from: z.string() }),
 ]);
 export type Hint = z.infer<typeof Hint>;
+
+/** How often app-server says on each socket that it is there. Milliseconds; a page takes a connection that is silent for longer than two of these for lost. */
+export const SOCKET_PING_MS = 4_000;

@@ -43,6 +43,8 @@ export const Runtime = z.looseObject({
   /** Where agent-server answers. */
   url: z.string(),
   session_api_key: z.string(),
+  /** sandbox-gateway's key for agent-server; only where it is asked for (`WANTS_GATEWAY_KEY_HEADER`). */
+  gateway_api_key: z.string().optional(),
   /** For OpenHands' app server. */
   status: z.enum(RUNTIME_STATUSES),
   /** For OpenHands' SDK: `ready` on the first poll after a warm claim. */
@@ -53,6 +55,8 @@ export const Runtime = z.looseObject({
   working_dir: z.string(),
   /** A sentence when `status` is `error` or `starting`. */
   status_detail: z.string().optional(),
+  /** What became of the files, without a sandbox. `saving`: on their way to where they are kept. `not-kept`: that fails, `detail` says why; the sandbox stays meanwhile and it is tried again. */
+  workspace: z.object({ state: z.enum(['saving', 'kept', 'not-kept', 'lost']), detail: z.string().optional() }).optional(),
   work_hosts: z.record(z.string(), z.int()),
 });
 export type Runtime = z.infer<typeof Runtime>;

@@ -21,7 +21,10 @@ export function sandboxPortOf(given: string | number): number | null {
   return port >= MIN_SANDBOX_PORT && port <= 65_535 && !CLOSED_SANDBOX_PORTS.has(port) ? port : null;
 }
 
-/** sandbox-gateway puts it on whatever it hands on to agent-server, and nobody else can: what has it comes from a person or their program. Any value. */
+/**
+ * For agent-servers of earlier releases, which take its absence for the app: sandbox-gateway puts it first on whatever it hands on. The app puts it on `/run`, so that
+ * such an agent-server refuses to take a run for a yes. Later ones ask for a key (`CALLER_KEY_HEADER`). Any value.
+ */
 export const THROUGH_GATEWAY_HEADER = 'x-slipway-through';
 
 /** `POST …/sandbox-access`. */

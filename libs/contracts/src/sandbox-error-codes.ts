@@ -14,6 +14,19 @@ export const SANDBOX_ERRORS = {
     retry: 'later',
     nextStep: 'Stop or pause another conversation, or ask an admin to raise the quota.',
   },
+  'sandbox.workspace-not-kept': {
+    status: 503,
+    title: 'The files of this conversation are not kept yet',
+    retry: 'later',
+    nextStep: 'Nothing is lost: the sandbox stays with them, and it is tried again by itself. Tell whoever operates Slipway what the detail says.',
+  },
+  'sandbox.workspace-lost': {
+    status: 410,
+    title: 'Files of this conversation were lost with its sandbox',
+    retry: 'never',
+    nextStep:
+      'Send a message to go on: files come back as they were at the last pause that kept them, or the repository is prepared anew. What was pushed is safe.',
+  },
   'sandbox.start-failed': { status: 502, title: 'The sandbox did not start', retry: 'later', nextStep: 'Try again; the detail names the cause.' },
   'sandbox.unknown-template': {
     status: 422,

@@ -27,7 +27,19 @@ export const StartStep = z.object({
   elapsedMs: z.int().nonnegative().optional(),
   /** A sentence for the person: what happens, or the sandbox's own reason. At most 4,000 characters. */
   detail: z.string().max(4000).optional(),
+  /** While it waits for a sandbox: its place, 1 is the next one; a rough time, `null` when nobody can say; and what holds it up. */
+  queue: z
+    .object({
+      place: z.int().positive(),
+      estimateSeconds: z.number().nonnegative().nullable(),
+      cause: z.enum(['organization-limit', 'pool', 'cluster']),
+    })
+    .optional(),
   /** Present on `failed`. */
   code: z.enum(ERROR_CODES).optional(),
 });
 export type StartStep = z.infer<typeof StartStep>;
+
+/** What became of the files of a conversation whose sandbox was given back: the value of a state update with key `workspace`. `detail`: why they are not kept. */
+export const WorkspaceState = z.object({ state: z.enum(['saving', 'kept', 'not-kept', 'lost']), detail: z.string().max(1_000).optional() });
+export type WorkspaceState = z.infer<typeof WorkspaceState>;

@@ -7,7 +7,7 @@ export const MAX_USAGE_DAYS = 366;
 /** Most rows of one answer; `more` says that there are others, the cheapest of which were left out. */
 export const MAX_USAGE_ROWS = 5_000;
 
-export const USAGE_DIMENSIONS = ['day', 'user', 'repository', 'model'] as const;
+export const USAGE_DIMENSIONS = ['day', 'user', 'repository', 'model', 'conversation'] as const;
 export type UsageDimension = (typeof USAGE_DIMENSIONS)[number];
 
 /** What the database can be asked for: everything but NUL. */
@@ -16,7 +16,7 @@ const plain = z.string().refine((value) => !value.includes('\u0000'), 'must not 
 /** `day`, `day,model`, …: each dimension at most once. */
 const GroupBy = z
   .string()
-  .max(40)
+  .max(60)
   .default('day')
   .transform((text, context) => {
     const found = text.split(',');
@@ -66,6 +66,8 @@ export const UsageRow = Counts.extend({
   user: z.object({ id: z.string(), label: z.string() }).nullable(),
   repository: z.string().nullable(),
   model: z.string().nullable(),
+  /** `title: null`: it was deleted. `null` among conversations: what was counted before conversations were. */
+  conversation: z.object({ id: z.string(), title: z.string().nullable() }).nullable().default(null),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 

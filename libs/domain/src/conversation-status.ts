@@ -8,6 +8,7 @@ import {
   type ExecutionStatus,
   LlmRetry,
   StartStep,
+  WorkspaceState,
 } from '@slipway/contracts';
 
 /** What must be remembered of a log to know the status after its next event. */
@@ -21,6 +22,8 @@ export interface ConversationStatusState {
   readonly failure?: { readonly code: ErrorCode; readonly detail: string } | null;
   /** What a call of the model failed with that is made again, until the agent says anything else. */
   readonly retry?: { readonly code: ErrorCode; readonly detail: string } | null;
+  /** What became of the files when the sandbox was given back, as far as it is known; absent with a sandbox. */
+  readonly workspace?: WorkspaceState | null;
 }
 
 /** Most of a failure's words that is remembered. UTF-16 code units. */
@@ -68,7 +71,8 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
   switch (event.kind) {
     case 'PauseEvent': {
       // What was said of a failure while the agent went on is not why a person pauses it; what ended a run is still to be told.
-      const ended = state.execution === 'error' || state.execution === 'stuck';
+      // The pause that follows a full storage is the platform's own, whatever source the agent gives it.
+      const ended = state.execution === 'error' || state.execution === 'stuck' || state.failure?.code === 'storage.exhausted';
       return event.source === 'user' && !ended && state.failure != null ? { ...state, halt: 'pause', failure: null } : { ...state, halt: 'pause' };
     }
     case 'InterruptEvent':
@@ -86,12 +90,17 @@ export function reduceConversationStatus(state: ConversationStatusState, event: 
         // A start that begins means that somebody wants it to go on.
         const halt =
           start === 'running' && (state.start !== 'running' || (step.data.status === 'WORKING' && step.data.state === 'running')) ? 'none' : state.halt;
+        const begins = start === 'running' && state.start !== 'running';
         if (start === state.start && halt === state.halt) return state;
-        return { ...state, start, halt, ...(start === 'running' && state.start !== 'running' ? CLEARED : {}) };
+        return { ...state, start, halt, ...(begins ? { ...CLEARED, workspace: null } : {}) };
       }
       if (event.key === 'llm_retry') {
         const retry = LlmRetry.safeParse(event.value);
         return retry.success ? { ...state, retry: { code: retry.data.code, detail: kept(retry.data.detail) } } : state;
+      }
+      if (event.key === 'workspace') {
+        const workspace = WorkspaceState.safeParse(event.value);
+        return workspace.success ? { ...state, workspace: workspace.data } : state;
       }
       // A call of the model was counted: it was answered.
       if (event.key === 'stats' && state.retry != null) return { ...state, retry: null };

@@ -100,6 +100,13 @@ export function positionOf(state: QueueState, waiting: readonly WaitingClaim[], 
   return later < 0 ? null : { position: within.served.length + later + 1, atCap: true };
 }
 
+/** How many of its own organization are served before this claim, and itself: 1 is the next one. The place of a claim whose organization is at its limit. */
+export function placeInOrg(waiting: readonly WaitingClaim[], claim: WaitingClaim): number {
+  const isBefore = (other: WaitingClaim): boolean =>
+    other.lane === claim.lane ? other.arrival <= claim.arrival : other.lane === 'interactive' && claim.lane === 'batch';
+  return waiting.filter((other) => other.orgId === claim.orgId && isBefore(other)).length;
+}
+
 /**
  * Whole seconds until the claim at `position` is served, at least 1. For a claim that is not at its cap.
  * The first sandbox is never further than a refill; those behind it come at the rate of late. Without a rate all that is missing is being made side by side, one refill away.

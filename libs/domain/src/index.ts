@@ -1,4 +1,4 @@
-export { budgetReason } from './budget.js';
+export { beginsAgain, budgetReason, limitNeeded, shortReason } from './budget.js';
 export { settingsOfMode, stricterMode, stricterSettings } from './confirmation-mode.js';
 export { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from './conversation-status.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
@@ -6,6 +6,7 @@ export {
   estimateSeconds,
   type OrgShare,
   type OrgTurn,
+  placeInOrg,
   positionOf,
   type QueuePosition,
   type QueueState,
@@ -22,14 +23,20 @@ export {
   acceptedUnheard,
   CONFIRMATION_ANSWER,
   CONFIRMATION_SETTINGS,
+  type DividedAnswer,
+  divideAnswer,
   lastStatus,
+  namedActions,
   pendingActions,
   settingsOf as confirmationSettingsOf,
   unansweredActions,
 } from './open-actions.js';
+export { type NoSeat, OpenSeats, type SeatLimits } from './open-seats.js';
 export { type AnnouncedRate, type ArrivalCount, type Forecast, type ForecastOptions, type ForecastState, forecast, NO_FORECAST } from './pool-forecast.js';
 export { creationBackoffMs, mayRefill, slotsToCreate, slotsToRenew } from './pool-sizing.js';
 export { isPublicAddress } from './public-address.js';
+export { type NoSlot, type ReadLimits, type ReadSlot, ReadSlots, readWithin } from './read-slots.js';
 export { PACE_BYTES, PACE_LEAVE_MS, PACE_WINDOW_MS, ReadingPace, takenBytes, type WritingSocket } from './reading-pace.js';
 export { runtimeState, runtimeStatusOf } from './runtime-status.js';
 export { nextSlotState, REMOVABLE_SLOT_STATES, SLOT_TRANSITIONS, type SlotState, type SlotTrigger, UNCLAIMED_SLOT_STATES } from './slot-lifecycle.js';
+export { bytesText, storageReason } from './storage.js';

@@ -1,4 +1,11 @@
-import { ConfirmationAnswer, ConfirmationSettings, type ConversationEvent, type EventOf, type ExecutionStatus } from '@slipway/contracts';
+import {
+  type ActionRejections,
+  ConfirmationAnswer,
+  ConfirmationSettings,
+  type ConversationEvent,
+  type EventOf,
+  type ExecutionStatus,
+} from '@slipway/contracts';
 
 /** The last execution status of a log; a log that says nothing is idle. */
 export function lastStatus(events: readonly ConversationEvent[]): ExecutionStatus {
@@ -37,6 +44,36 @@ export function acceptedUnheard(events: readonly ConversationEvent[]): boolean {
   const answer = events.findLast((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === CONFIRMATION_ANSWER);
   const said = answer?.kind === 'ConversationStateUpdateEvent' ? ConfirmationAnswer.safeParse(answer.value) : null;
   return said?.success === true && said.data.accepted && said.data.action_ids.every((id) => pending.has(id)) && said.data.action_ids.length === pending.size;
+}
+
+/** One answer about several actions, by action: ids that are carried out, and those that are not with what the agent is told. Order of `waiting`. */
+export interface DividedAnswer {
+  readonly approved: readonly string[];
+  readonly rejected: ReadonlyArray<{ readonly id: string; readonly reason: string }>;
+}
+
+/** Every action that an answer is about, approved and rejected. */
+export function namedActions({
+  action_ids = [],
+  rejections = [],
+}: {
+  readonly action_ids?: readonly string[] | undefined;
+  readonly rejections?: ActionRejections | undefined;
+}): string[] {
+  return [...new Set([...action_ids, ...rejections.map(({ id }) => id)])];
+}
+
+/** Divides an answer. Without `accept` nothing is approved; a rejection without a reason of its own has the answer's. */
+export function divideAnswer(
+  waiting: readonly string[],
+  { accept, reason, rejections = [] }: { readonly accept: boolean; readonly reason: string; readonly rejections?: ActionRejections | undefined },
+): DividedAnswer {
+  const reasons = new Map(rejections.map((each) => [each.id, each.reason || reason]));
+  const isApproved = (id: string): boolean => accept && !reasons.has(id);
+  return {
+    approved: waiting.filter(isApproved),
+    rejected: waiting.filter((id) => !isApproved(id)).map((id) => ({ id, reason: reasons.get(id) ?? reason })),
+  };
 }
 
 /** What holds in a log that says something of it; `undefined` for one that says nothing. */

@@ -15,6 +15,7 @@ const FAILURES: Partial<Record<ErrorCode, RuntimeStatus>> = {
   'auth.missing': 'ERROR_LLM_AUTHENTICATION',
   'model.quota': 'ERROR_LLM_OUT_OF_CREDITS',
   'budget.exhausted': 'ERROR_LLM_OUT_OF_CREDITS',
+  'agent.budget-limit': 'ERROR_LLM_OUT_OF_CREDITS',
   'model.rate-limited': 'AGENT_RATE_LIMITED_STOPPED_MESSAGE',
   'rate.limited': 'AGENT_RATE_LIMITED_STOPPED_MESSAGE',
   'model.content-policy': 'ERROR_LLM_CONTENT_POLICY_VIOLATION',
@@ -67,7 +68,7 @@ export function runtimeState(row: {
     return { status: 'STOPPED', code: failure.code, cause: failure.detail, nextStep: ERRORS[failure.code].nextStep };
   if (state.start === 'running') return state.halt === 'none' ? { status: OF_START[startStatus] } : stopped(state.halt);
   if (sandboxStatus === 'MISSING' || sandboxStatus === 'ERROR') return failed('sandbox.unreachable', 'The sandbox is gone or does not answer.');
-  if (sandboxStatus === 'PAUSED') return { status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.', nextStep: GO_ON };
+  if (sandboxStatus === 'PAUSED') return paused(state.workspace ?? null);
   if (state.halt !== 'none') return stopped(state.halt);
   if (state.retry != null) return { status: 'LLM_RETRY', code: knownOf(state.retry.code, 'model.unavailable'), cause: state.retry.detail };
   return { status: 'READY' };
@@ -84,4 +85,22 @@ function failed(code: ErrorCode, detail: string | undefined): RuntimeState {
 
 function stopped(halt: 'pause' | 'interrupt'): RuntimeState {
   return { status: 'STOPPED', cause: halt === 'pause' ? 'A person paused it.' : 'A person stopped it.', nextStep: GO_ON };
+}
+
+/** Nothing says that files are kept before they are. */
+function paused(workspace: ConversationStatusState['workspace']): RuntimeState {
+  switch (workspace?.state) {
+    case 'kept':
+      return { status: 'STOPPED', cause: 'The sandbox is paused; its workspace is kept.', nextStep: GO_ON };
+    case 'saving':
+      return { status: 'STOPPED', cause: 'The sandbox is paused; its workspace is being saved.', nextStep: GO_ON };
+    case 'not-kept':
+    case 'lost': {
+      const code = workspace.state === 'lost' ? 'sandbox.workspace-lost' : 'sandbox.workspace-not-kept';
+      const { title, nextStep } = ERRORS[code];
+      return { status: 'STOPPED', code, cause: workspace.detail === undefined ? `${title}.` : `${title}: ${workspace.detail}`, nextStep };
+    }
+    default:
+      return { status: 'STOPPED', cause: 'The sandbox is paused.', nextStep: GO_ON };
+  }
 }

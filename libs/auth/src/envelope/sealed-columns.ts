@@ -12,6 +12,16 @@ export function llmKeyContext(profile: { id: string; baseUrl: string | null }): 
   return JSON.stringify(['llm-profile', profile.id, profile.baseUrl]);
 }
 
+/** Of a webhook secret or token of a connection. */
+export function integrationSecretContext(secret: { id: string; connectionId: string; kind: string }): string {
+  return JSON.stringify(['integration-secret', secret.connectionId, secret.kind, secret.id]);
+}
+
+/** Of a delivery as it came. */
+export function deliveryContext(delivery: { id: string; connectionId: string }): string {
+  return JSON.stringify(['integration-delivery', delivery.connectionId, delivery.id]);
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 /** A column whose values are under the data key of their row's `org_id`, the version in `key_version`. */
@@ -36,6 +46,18 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     column: 'sealed_api_key',
     reads: ['base_url'],
     context: ({ id, base_url }) => llmKeyContext({ id: id as string, baseUrl: base_url as string | null }),
+  },
+  {
+    table: 'app.integration_secret',
+    column: 'sealed',
+    reads: ['connection_id', 'kind'],
+    context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
+  },
+  {
+    table: 'app.integration_delivery',
+    column: 'sealed',
+    reads: ['connection_id'],
+    context: ({ id, connection_id }) => deliveryContext({ id: id as string, connectionId: connection_id as string }),
   },
 ];
 

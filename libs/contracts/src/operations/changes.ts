@@ -17,7 +17,7 @@ export const changesOperations = {
     query: ChangesQuery,
     response: Changes,
     idempotency: 'idempotent',
-    errors: [...NEEDS_SANDBOX, 'changes.turn-unknown', 'changes.commit-unknown'],
+    errors: [...NEEDS_SANDBOX, 'changes.turn-unknown', 'changes.commit-unknown', 'file.too-large'],
   },
   downloadDiff: {
     id: 'conversations.diff.get',

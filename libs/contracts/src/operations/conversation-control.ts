@@ -29,7 +29,7 @@ export const conversationControlOperations = {
     body: CarryOutPlan,
     response: QueuedMessage,
     idempotency: 'keyed',
-    errors: [...UNSAFE, 'conversation.busy', 'conversation.queue-full', 'budget.exhausted', 'sandbox.unreachable'],
+    errors: [...UNSAFE, 'conversation.busy', 'conversation.queue-full', 'budget.exhausted', 'storage.exhausted', 'sandbox.unreachable'],
   },
   condenseConversation: {
     id: 'conversations.condense',
@@ -40,7 +40,7 @@ export const conversationControlOperations = {
     status: 200,
     response: Conversation,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'conversation.not-running', 'budget.exhausted', 'sandbox.unreachable'],
+    errors: ['request.cross-site', 'conversation.not-running', 'budget.exhausted', 'agent.budget-limit', 'sandbox.unreachable'],
   },
   askConversation: {
     id: 'conversations.ask',
@@ -52,7 +52,7 @@ export const conversationControlOperations = {
     body: AskConversation,
     response: ConversationAnswer,
     idempotency: 'keyed',
-    errors: [...UNSAFE, 'conversation.not-running', 'budget.exhausted', 'model.unavailable', 'sandbox.unreachable'],
+    errors: [...UNSAFE, 'conversation.not-running', 'budget.exhausted', 'agent.budget-limit', 'model.unavailable', 'sandbox.unreachable'],
   },
   listConfirmationRules: {
     id: 'conversations.confirmation-rules.list',

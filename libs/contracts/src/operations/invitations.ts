@@ -33,7 +33,7 @@ export const invitationOperations = {
     body: CreateInvitations,
     response: InvitationOutcomes,
     idempotency: 'idempotent',
-    errors: [...WRITE, 'org.personal', 'org.being-deleted', 'invitation.too-many'],
+    errors: [...WRITE, 'org.personal', 'org.being-deleted', 'invitation.too-many', 'invitation.mail-limit'],
   },
   resendInvitation: {
     id: 'invitations.resend',
@@ -44,7 +44,7 @@ export const invitationOperations = {
     status: 200,
     response: SentInvitation,
     idempotency: 'idempotent',
-    errors: ['request.cross-site', 'org.being-deleted', 'invitation.used', 'invitation.revoked'],
+    errors: ['request.cross-site', 'org.being-deleted', 'invitation.used', 'invitation.revoked', 'invitation.mail-limit'],
   },
   revokeInvitation: {
     id: 'invitations.delete',

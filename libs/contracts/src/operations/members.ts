@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../error-codes.js';
-import { ListMembersQuery, Member, MemberPage, MemberRemoval, UpdateMember } from '../members.js';
+import { ListMembersQuery, Member, MemberPage, MemberRemoval, RemoveMemberQuery, UpdateMember } from '../members.js';
 import type { Operation } from '../operations.js';
 
 const MEMBERS = '/api/v1/orgs/{org}/members';
@@ -57,9 +57,10 @@ export const memberOperations = {
     id: 'members.delete',
     method: 'DELETE',
     path: `${MEMBERS}/{user}`,
-    summary: 'Remove a member: sessions, keys and tokens for this organization end at once, sandboxes within ten seconds',
+    summary: 'Remove a member: sessions, keys, invitations and tokens for this organization end at once, sandboxes within ten seconds',
     permission: 'member:remove',
     status: 200,
+    query: RemoveMemberQuery,
     response: MemberRemoval,
     idempotency: 'idempotent',
     errors: ['request.cross-site', 'org.last-owner', 'org.personal', 'org.being-deleted'],

@@ -30,7 +30,7 @@ export const openHandsSandboxOperations = {
     query: StartSandboxQuery,
     response: SandboxInfo,
     idempotency: 'keyed',
-    errors: ['request.cross-site', 'model.unknown', 'budget.exhausted'],
+    errors: ['request.cross-site', 'model.unknown', 'budget.exhausted', 'storage.exhausted'],
   },
   getSandboxes: {
     id: 'sandboxes.get',

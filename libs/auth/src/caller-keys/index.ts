@@ -1,0 +1,1 @@
+export { callerKeySha256, gatewayKeyOf, SandboxKeys } from './caller-keys.js';

@@ -1,0 +1,29 @@
+import type { Operation } from '../operations.js';
+import { Storage } from '../storage.js';
+
+const ORG = '/api/v1/orgs/{org}';
+
+/** What an organization keeps, and how it makes room. */
+export const storageOperations = {
+  getStorage: {
+    id: 'storage.get',
+    method: 'GET',
+    path: `${ORG}/storage`,
+    summary: 'Storage that is used, by kind, its limit, and the largest conversations',
+    permission: 'usage:read',
+    status: 200,
+    response: Storage,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  deleteConversation: {
+    id: 'conversations.delete',
+    method: 'DELETE',
+    path: `${ORG}/conversations/{conversation}`,
+    summary: 'Delete a conversation with its log and workspace, for good; of somebody else with conversation:delete',
+    permission: 'conversation:write',
+    status: 204,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site'],
+  },
+} as const satisfies Record<string, Operation>;

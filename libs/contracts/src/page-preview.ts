@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** The header in which app-server gives a conversation's page, as it asks for it, what its text begins with: `PagePreview` as JSON, deflated, in base64url. */
+export const PREVIEW_HEADER = 'x-slipway-preview';
+/** Longest value of `PREVIEW_HEADER`: with the rest of a request it fits into what Node takes as headers. */
+export const MAX_PREVIEW_LENGTH = 7_000;
+
+/** One line of the end of a timeline, as short as a page needs it before its scripts are there. */
+export const PreviewRow = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('message'),
+    author: z.enum(['user', 'agent', 'finish', 'slipway']),
+    /** Of the user who wrote it, where somebody vouched for it. */
+    sender: z.string().nullable(),
+    text: z.string(),
+    /** The text goes on. */
+    cut: z.boolean(),
+  }),
+  /** A call of a tool: what the agent says that it does, or the command. */
+  z.object({ kind: z.literal('step'), text: z.string() }),
+]);
+export type PreviewRow = z.infer<typeof PreviewRow>;
+
+/** The end of a conversation as text, oldest row first. */
+export const PagePreview = z.object({ conversation: z.string(), title: z.string(), rows: z.array(PreviewRow) });
+export type PagePreview = z.infer<typeof PagePreview>;

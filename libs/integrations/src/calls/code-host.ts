@@ -1,0 +1,83 @@
+import type { PullRequestRef } from '../intent.js';
+
+/** `owner/name`. */
+export type FullName = string;
+
+export interface Place {
+  readonly repository: FullName;
+  /** Of the issue or pull request. */
+  readonly number: number;
+}
+
+export interface Written {
+  readonly id: string;
+  readonly url: string | null;
+}
+
+/** What somebody may do in a repository, with the id that the provider has for them: the login may have changed hands. */
+export interface Permission {
+  readonly userId: string;
+  readonly access: 'admin' | 'write' | 'read' | 'none';
+}
+
+export interface PageOf<T> {
+  readonly items: readonly T[];
+  /** `null`: this was the last. */
+  readonly next: number | null;
+}
+
+export interface RepositoryListing {
+  readonly id: string;
+  readonly fullName: FullName;
+  readonly private: boolean;
+  readonly defaultBranch: string | null;
+}
+
+export interface PullRequestState extends PullRequestRef {
+  readonly url: string | null;
+  readonly title: string;
+  readonly body: string;
+  readonly state: 'open' | 'closed' | 'merged';
+}
+
+export interface NewPullRequest {
+  readonly head: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly draft: boolean;
+}
+
+export interface CommitStatus {
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** Names it: one of the same name replaces it. */
+  readonly context: string;
+  readonly description: string;
+  readonly url: string;
+}
+
+export type ReactionTarget = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
+
+/** What is called of a git host. Each call is one request, and throws `ProviderRefusal`; none is repeated here. */
+export interface CodeHost {
+  /** Eyes. No-op when they are there. */
+  react(place: Place, target: ReactionTarget): Promise<void>;
+  comment(place: Place, body: string): Promise<Written>;
+  updateComment(repository: FullName, commentId: string, body: string): Promise<Written>;
+  /** The newest of the last hundred comments that holds `marker`: for a `comment` whose outcome is unknown. */
+  findComment(place: Place, marker: string): Promise<Written | null>;
+  permissionOf(repository: FullName, login: string): Promise<Permission>;
+  /** Those that the credential reaches, a page at a time from 1. */
+  repositories(page: number): Promise<PageOf<RepositoryListing>>;
+  branches(repository: FullName, page: number): Promise<PageOf<string>>;
+  /** @throws ProviderRefusal `conflict` when there is one of the same branches: `findPullRequest` has it. */
+  createPullRequest(repository: FullName, pull: NewPullRequest): Promise<PullRequestState>;
+  /** The open one of `head` into `base`, both of this repository. */
+  findPullRequest(repository: FullName, branches: { readonly head: string; readonly base: string }): Promise<PullRequestState | null>;
+  pullRequest(place: Place): Promise<PullRequestState>;
+  updatePullRequest(place: Place, change: { readonly title?: string; readonly body?: string }): Promise<PullRequestState>;
+  replyToReview(place: Place, commentId: string, body: string): Promise<Written>;
+  setStatus(repository: FullName, sha: string, status: CommitStatus): Promise<void>;
+  /** Only while the head is `sha`. @throws ProviderRefusal `conflict` when it may not be merged, or has moved on. */
+  merge(place: Place, sha: string): Promise<void>;
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { fields, id, name, text, url } from '../reading/fields.js';
+import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
+import type { CodeHost, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
+import type { ProviderClient } from './provider-client.js';
+
+const written = fields({ id, html_url: url });
+const comment = fields({ id, html_url: url, body: text });
+const permission = fields({ permission: name, user: fields({ id }) });
+const nothing = z.unknown();
+
+/** The longest text that GitHub takes. Characters; Gitea takes it too. */
+const MAX_BODY = 65_536;
+const MAX_DESCRIPTION = 140;
+const PAGE = 50;
+
+export type Shared = Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches'>;
+
+/** What GitHub and Gitea are called for alike, below their own base paths. */
+export function forgeCalls(client: ProviderClient): Shared {
+  return {
+    react: async ({ repository, number }, target) => {
+      const at = target.kind === 'subject' ? `issues/${number}` : `${target.kind === 'comment' ? 'issues' : 'pulls'}/comments/${part(target.id)}`;
+      await client.call({ method: 'POST', path: `${repo(repository)}/${at}/reactions`, body: { content: 'eyes' }, answer: nothing });
+    },
+    comment: async ({ repository, number }, body) =>
+      writtenOf(
+        (await client.call({ method: 'POST', path: `${repo(repository)}/issues/${number}/comments`, body: { body: cut(body) }, answer: written })).body,
+      ),
+    updateComment: async (repository, commentId, body) =>
+      writtenOf(
+        (await client.call({ method: 'PATCH', path: `${repo(repository)}/issues/comments/${part(commentId)}`, body: { body: cut(body) }, answer: written }))
+          .body,
+      ),
+    findComment: async ({ repository, number }, marker) => {
+      const path = `${repo(repository)}/issues/${number}/comments?per_page=100&limit=100`;
+      const { body } = await client.call({ method: 'GET', path, answer: z.array(comment) });
+      const found = body.findLast((each) => each.body.includes(marker));
+      return found === undefined ? null : writtenOf(found);
+    },
+    permissionOf: async (repository, login) => {
+      const path = `${repo(repository)}/collaborators/${part(login)}/permission`;
+      const { body } = await client.call({ method: 'GET', path, answer: permission });
+      return { userId: body.user.id, access: accessOf(body.permission) };
+    },
+    pullRequest: async ({ repository, number }) =>
+      pullRequestOf((await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}`, answer: forgePullRequest })).body),
+    updatePullRequest: async ({ repository, number }, change) => {
+      const body = { ...change, ...(change.body === undefined ? {} : { body: cut(change.body) }) };
+      return pullRequestOf((await client.call({ method: 'PATCH', path: `${repo(repository)}/pulls/${number}`, body, answer: forgePullRequest })).body);
+    },
+    replyToReview: async ({ repository, number }, commentId, body) => {
+      const path = `${repo(repository)}/pulls/${number}/comments/${part(commentId)}/replies`;
+      return writtenOf((await client.call({ method: 'POST', path, body: { body: cut(body) }, answer: written })).body);
+    },
+    setStatus: async (repository, sha, { state, context, description, url: target_url }) => {
+      const body = { state, context, description: description.slice(0, MAX_DESCRIPTION), target_url };
+      await client.call({ method: 'POST', path: `${repo(repository)}/statuses/${part(sha)}`, body, answer: nothing });
+    },
+  };
+}
+
+export const forgePullRequest = pullRequestFields;
+export const forgeRepository = repositoryFields;
+
+export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequestState {
+  const home = { id: from.base.repo?.id ?? '', full_name: '', private: true, default_branch: null };
+  const { pullRequest, thread } = pullRequestSubject(from, home);
+  if (pullRequest === null) throw new Error('a pull request has branches');
+  return { ...pullRequest, url: thread.url, title: thread.title, body: from.body, state: from.merged ? 'merged' : thread.state };
+}
+
+export const cut = (body: string): string => body.slice(0, MAX_BODY);
+export const part = (value: string): string => encodeURIComponent(value);
+
+/** The path of a repository. @throws Error for what is none: a name with `..` or a slash more would be another path. */
+export function repo(fullName: FullName): string {
+  const [owner = '', repository = '', ...rest] = fullName.split('/');
+  const odd = [owner, repository].some((each) => !/^[\w.-]{1,200}$/.test(each) || /^\.+$/.test(each));
+  if (odd || rest.length > 0) throw new Error('not the name of a repository');
+  return `/repos/${owner}/${repository}`;
+}
+
+/** The next page of a list whose pages have this length; one that is full may be followed by an empty one. */
+export function pageOf<T>(items: readonly T[], page: number, length = PAGE): PageOf<T> {
+  return { items, next: items.length < length ? null : page + 1 };
+}
+
+function accessOf(said: string): Permission['access'] {
+  return said === 'admin' || said === 'owner' ? 'admin' : said === 'write' || said === 'read' ? said : 'none';
+}
+
+function writtenOf({ id, html_url }: z.output<typeof written>): Written {
+  return { id, url: html_url };
+}

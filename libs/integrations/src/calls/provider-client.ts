@@ -1,0 +1,102 @@
+import type { z } from 'zod';
+import { ProviderRefusal, refusalOf } from './provider-refusal.js';
+
+export interface Outgoing {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly redirect: 'manual';
+  readonly signal: AbortSignal;
+}
+
+/** Sends one request: `fetch`, or one that keeps to a guard against addresses of our own network. */
+export type Dispatch = (url: string, request: Outgoing) => Promise<Response>;
+
+export interface ProviderClientOptions {
+  /** Of the API, without a slash at its end. */
+  readonly baseUrl: string;
+  readonly authorization: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly dispatch: Dispatch;
+  readonly now: () => Date;
+  /** Longest for a whole answer [20 s]. Milliseconds. */
+  readonly timeoutMs?: number;
+}
+
+export interface Call<Schema extends z.ZodType> {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  /** Below the API, its parts encoded. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** What of the answer is needed. */
+  readonly answer: Schema;
+}
+
+export interface Answer<T> {
+  readonly body: T;
+  readonly headers: Headers;
+}
+
+const TIMEOUT_MS = 20_000;
+/** Of an answer: a page of a hundred repositories of GitHub has 0.7 MB. Bytes. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const SAID = 300;
+
+/** One provider's API with one credential. Never retries: the outbox does, since it knows what has been done. Follows no redirect. */
+export class ProviderClient {
+  constructor(private readonly options: ProviderClientOptions) {}
+
+  /** @throws ProviderRefusal for everything but an answer of 2xx that has what is needed. */
+  async call<Schema extends z.ZodType>({ method, path, body, answer }: Call<Schema>): Promise<Answer<z.output<Schema>>> {
+    const { baseUrl, authorization, headers, dispatch, now, timeoutMs = TIMEOUT_MS } = this.options;
+    const writes = method !== 'GET';
+    const what = `${method} ${path.split('?', 1)[0]}`;
+    const request = {
+      method,
+      headers: { accept: 'application/json', ...headers, authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      redirect: 'manual' as const,
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    let response: Response;
+    let text: string | null;
+    try {
+      response = await dispatch(`${baseUrl}${path}`, request);
+      text = await bounded(response);
+    } catch (error) {
+      throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes }, { cause: error });
+    }
+    const { status } = response;
+    if (!response.ok) {
+      const said = (text ?? '').slice(0, SAID);
+      throw new ProviderRefusal(`${what}: ${status} ${said}`, refusalOf(response, said, writes, now()));
+    }
+    const read = text === null ? undefined : answer.safeParse(jsonOf(text));
+    if (read?.success !== true) {
+      const why = read === undefined ? 'is too long' : `lacks ${read.error.issues[0]?.path.join('.') ?? 'everything'}`;
+      throw new ProviderRefusal(`${what}: the answer ${why}`, { kind: 'unreadable', status, retryAt: null, outcomeUnknown: writes });
+    }
+    return { body: read.data, headers: response.headers };
+  }
+}
+
+/** The whole text; `null` when it is longer than any that we ask for, and then no more of it is read. */
+async function bounded(response: Response): Promise<string | null> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of response.body ?? []) {
+    length += part.length;
+    if (length > MAX_ANSWER_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** `undefined` for an empty answer and for one that is no JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { deliveryContext, type Envelope } from '@slipway/auth/envelope';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { Reading } from '../intent.js';
+import type { Provider } from '../provider.js';
+import { readBody, unpackDelivery } from './content.js';
+import { type Decision, decide, type Standing, withoutIntent } from './decision.js';
+import { findActor, findThreads, isRepeated, type StoredDelivery } from './deliveries.queries.js';
+
+/** Longest key of a deed or thread that is kept; longer ones are none that a provider of ours makes. Characters. */
+const MAX_KEY = 500;
+
+export interface Examined {
+  readonly reading: Reading;
+  readonly decision: Decision;
+  /** What the decision went by; `null` where nothing is asked for. */
+  readonly standing: Standing | null;
+}
+
+/** Reads a stored delivery and decides what it may lead to, by what is in the database now. Writes nothing and asks nobody outside. */
+export async function examine(pool: SqlPool, envelope: Envelope, provider: Provider | undefined, delivery: StoredDelivery): Promise<Examined> {
+  const { orgId, connection } = delivery;
+  if (provider === undefined) return nothing({ kind: 'ignored', reason: 'unreadable', detail: `${connection.provider} is not known here` });
+  const context = deliveryContext({ id: delivery.id, connectionId: connection.id });
+  const content = await unpackDelivery(await envelope.open(orgId, delivery.sealed, context));
+  const read = readBody(content, provider.form);
+  const { own, settings } = connection;
+  return inOrg(pool, orgId, async (client) => {
+    // The provider names the threads that it wants to know about, and then reads with the answer.
+    const asked = new Set<string>();
+    const readWith = (ours: (key: string) => boolean): Reading => safely(() => provider.read(read, { own, ...settings, ours }));
+    const first = readWith((key) => {
+      asked.add(key);
+      return false;
+    });
+    const threads = await findThreads(client, orgId, connection.id, [...asked]);
+    const reading = threads.size === 0 ? first : readWith((key) => threads.has(key));
+    if (reading.kind !== 'intent') return nothing(reading);
+    const { intent } = reading;
+    if (intent.semanticKey.length > MAX_KEY || intent.thread.key.length > MAX_KEY)
+      return nothing({ kind: 'ignored', reason: 'unreadable', detail: 'a key is too long' });
+    const where = { provider: connection.provider, host: connection.host };
+    const standing: Standing = {
+      disabled: connection.state === 'disabled',
+      closing: delivery.closing,
+      repeated: await isRepeated(client, orgId, { ...where, semanticKey: intent.semanticKey }, delivery.id),
+      thread: threads.get(intent.thread.key) ?? (await findThreads(client, orgId, connection.id, [intent.thread.key])).get(intent.thread.key) ?? null,
+      actor: await findActor(client, orgId, { ...where, id: intent.actor.id }),
+    };
+    return { reading, standing, decision: decide(intent, standing) };
+  });
+}
+
+function nothing(reading: Exclude<Reading, { kind: 'intent' }>): Examined {
+  const decision = withoutIntent(reading);
+  if (decision === null) throw new Error('a reading that is no intent asks for something');
+  return { reading, decision, standing: null };
+}
+
+/** A provider never throws; one that does has not read it. */
+function safely(read: () => Reading): Reading {
+  try {
+    return read();
+  } catch (error) {
+    return { kind: 'ignored', reason: 'unreadable', detail: error instanceof Error ? error.message.slice(0, 200) : 'the provider failed' };
+  }
+}

@@ -1,0 +1,36 @@
+export { baseUrlOf, isAtHost } from './base-url.js';
+export type {
+  CodeHost,
+  CommitStatus,
+  NewPullRequest,
+  PageOf,
+  Permission,
+  Place,
+  PullRequestState,
+  ReactionTarget,
+  RepositoryListing,
+  Written,
+} from './calls/code-host.js';
+export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOptions } from './calls/provider-client.js';
+export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
+export { type Delivery, headerOf, type ReadDelivery } from './delivery.js';
+export type {
+  Actor,
+  Ignored,
+  Intent,
+  Lifecycle,
+  Outcome,
+  Passage,
+  PullRequestRef,
+  Reading,
+  RepositoryRef,
+  ReviewPlace,
+  Thread,
+  TriggerKind,
+} from './intent.js';
+export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
+export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
+export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody } from './provider.js';
+export { PROVIDERS, type ProviderId } from './providers/index.js';
+export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
+export { signedTimeRefusal, verifySignature } from './signatures/verify.js';

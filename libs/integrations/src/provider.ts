@@ -1,0 +1,68 @@
+import type { CodeHost } from './calls/code-host.js';
+import type { ProviderClient } from './calls/provider-client.js';
+import type { ReadDelivery } from './delivery.js';
+import type { Reading } from './intent.js';
+import type { SignatureScheme } from './signatures/scheme.js';
+
+/** Who we are at a provider, by its own ids: what tells our own acts from those of people. */
+export interface OwnIdentity {
+  /** Of the bot's user, of the app or of the app's user in that workspace; compared with the actor and with what the provider says about the app. */
+  readonly ids: readonly string[];
+  /** Without `@`, as people write it to mention us. */
+  readonly mention: string;
+}
+
+/** What a connection lets its provider read deliveries with. */
+export interface ReadingContext {
+  readonly own: OwnIdentity;
+  /** Names of labels that start a conversation; compared without case. */
+  readonly labels: readonly string[];
+  /** Bots that are heard, by the provider's ids. */
+  readonly bots: readonly string[];
+  /** Confidential issues and notes are read (GitLab); off by default. */
+  readonly confidential: boolean;
+  /** Whether we already talk in a thread: a reply there needs no mention. */
+  readonly ours: (threadKey: string) => boolean;
+}
+
+/** How the tenant is found: by the connection of the address, or by what the signed body says of an installation of the one platform-wide app. */
+export interface TenantOfBody {
+  /** Installation, team or organization id. `null`: the body names none. */
+  readonly account: (delivery: ReadDelivery) => string | null;
+}
+
+/** Every fact about one provider that is known without asking it. No other file compares provider names. */
+export interface Provider {
+  readonly id: string;
+  /** As people write it. */
+  readonly name: string;
+  /** `code`: repositories and pull requests. `tickets`, `chat`: where work is asked for. */
+  readonly does: readonly ('code' | 'tickets' | 'chat')[];
+  /** Where it is; `null`: each connection says so. */
+  readonly host: string | null;
+  /** What an admin can connect by, the best first. */
+  readonly connections: readonly { readonly kind: string; readonly name: string; readonly signature: string }[];
+  /** By name, the strongest first. A connection requires one of them: never any of them, which would be a downgrade. */
+  readonly signatures: Readonly<Record<string, SignatureScheme>>;
+  /** Longest body. Bytes; more is refused while it is read. */
+  readonly maxBytes: number;
+  /** A form with one field `payload` is taken beside JSON. */
+  readonly form: boolean;
+  readonly tenant: TenantOfBody;
+  /** Unique for each delivery, the same when it is sent again. `null`: it names itself by nothing, and its bytes are its name. */
+  readonly deliveryId: (delivery: ReadDelivery) => string | null;
+  /** `event.action`, for the log and for filters. */
+  readonly eventName: (delivery: ReadDelivery) => string;
+  /** Never throws: what cannot be understood is `ignored`. */
+  readonly read: (delivery: ReadDelivery, context: ReadingContext) => Reading;
+  /** What it is called for as a git host; missing where it is none, or is not called yet. */
+  readonly codeHost?: CodeHostAccess;
+}
+
+export interface CodeHostAccess {
+  /** The value of `authorization` for an access token. */
+  readonly authorization: (token: string) => string;
+  /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
+  readonly apiUrl: (baseUrl: string) => string;
+  readonly calls: (client: ProviderClient) => CodeHost;
+}

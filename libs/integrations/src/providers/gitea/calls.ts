@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { CodeHost } from '../../calls/code-host.js';
+import { cut, forgeCalls, forgePullRequest, forgeRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import type { ProviderClient } from '../../calls/provider-client.js';
+import { ProviderRefusal } from '../../calls/provider-refusal.js';
+import { fields, name } from '../../reading/fields.js';
+import { repositoryOf } from '../../reading/forge.js';
+
+/** Gitea's own longest page, unless its administrator changed it. */
+const PAGE = 50;
+const DRAFT = 'WIP: ';
+
+/** @param client below `/api/v1`. */
+export function giteaCalls(client: ProviderClient): CodeHost {
+  return {
+    ...forgeCalls(client),
+    repositories: async (page) => {
+      const { body } = await client.call({ method: 'GET', path: `/user/repos?limit=${PAGE}&page=${page}`, answer: z.array(forgeRepository) });
+      return pageOf(body.map(repositoryOf), page, PAGE);
+    },
+    branches: async (repository, page) => {
+      const path = `${repo(repository)}/branches?limit=${PAGE}&page=${page}`;
+      const { body } = await client.call({ method: 'GET', path, answer: z.array(fields({ name })) });
+      return pageOf(
+        body.map((each) => each.name),
+        page,
+        PAGE,
+      );
+    },
+    createPullRequest: async (repository, { head, base, title, body, draft }) => {
+      // A draft is one by its title.
+      const pull = { head, base, body: cut(body), title: draft ? `${DRAFT}${title}` : title };
+      return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: pull, answer: forgePullRequest })).body);
+    },
+    findPullRequest: async (repository, { head, base }) => {
+      const path = `${repo(repository)}/pulls/${part(base)}/${head.split('/').map(part).join('/')}`;
+      try {
+        const found = pullRequestOf((await client.call({ method: 'GET', path, answer: forgePullRequest })).body);
+        return found.state === 'open' ? found : null;
+      } catch (error) {
+        if (error instanceof ProviderRefusal && error.kind === 'missing') return null;
+        throw error;
+      }
+    },
+    merge: async ({ repository, number }, sha) => {
+      const body = { Do: 'merge', head_commit_id: sha };
+      await client.call({ method: 'POST', path: `${repo(repository)}/pulls/${number}/merge`, body, answer: z.unknown() });
+    },
+  };
+}

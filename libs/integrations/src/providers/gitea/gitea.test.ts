@@ -1,0 +1,155 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
+import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { expect } from 'expect';
+import type { CodeHost } from '../../calls/code-host.js';
+import { ProviderClient } from '../../calls/provider-client.js';
+import type { Intent, Reading, TriggerKind } from '../../intent.js';
+import type { ReadingContext } from '../../provider.js';
+import { verifySignature } from '../../signatures/verify.js';
+import { summary } from '../../testing/deliveries.js';
+import { gitea as provider } from './index.js';
+
+const lack = await lackForGitea();
+if (lack !== null) console.log(`${lack} Deliveries of a real Gitea are not read.`);
+const SECRET = 'a-secret-of-the-hook';
+
+describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+  let gitea: Gitea;
+  let ada: GiteaPerson;
+  let bot: GiteaPerson;
+  let shop: GiteaRepository;
+  let calls: CodeHost;
+  let listener: Server;
+  let context: ReadingContext;
+  const readings: Reading[] = [];
+  const ours = new Set<string>();
+
+  before(async () => {
+    if (lack !== null) return;
+    gitea = await startGitea({ say: console.log });
+    ada = await gitea.admin.createUser('ada');
+    bot = await gitea.admin.createUser('slipway');
+    shop = await ada.createRepository({ name: 'shop', private: true, files: { 'total.js': 'export const total = 1;\n' } });
+    await shop.addCollaborator('slipway', 'write');
+    context = {
+      own: { ids: [String((await bot.self()).id)], mention: 'slipway' },
+      labels: ['agent'],
+      bots: [],
+      confidential: false,
+      ours: (key) => ours.has(key),
+    };
+    listener = createServer(async (request, response) => {
+      const raw = Buffer.concat(await request.toArray());
+      const refusal = verifySignature(provider.signatures['sha256'] as never, [SECRET], { headers: request.headers, raw }, new Date());
+      const body: unknown = JSON.parse(raw.toString('utf8'));
+      readings.push(refusal === null ? provider.read({ headers: request.headers, body }, context) : { kind: 'ignored', reason: 'unreadable', detail: refusal });
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    await shop.createWebhook({ url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`, secret: SECRET });
+    const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user']);
+    const client = new ProviderClient({
+      baseUrl: provider.codeHost?.apiUrl(gitea.url) ?? '',
+      authorization: `token ${token}`,
+      dispatch: fetch,
+      now: () => new Date(),
+    });
+    calls = provider.codeHost?.calls(client) as CodeHost;
+  });
+  after(async () => {
+    await gitea?.close();
+    listener?.closeAllConnections();
+    listener?.close();
+  });
+
+  /** What is read of `deed`; deliveries of earlier deeds may still come. */
+  const reading = async (expected: string, deed: () => Promise<unknown>): Promise<Reading> => {
+    const from = readings.length;
+    await deed();
+    return until(`a delivery read as ${expected}`, () => readings.slice(from).find((each) => summary(each).startsWith(expected)));
+  };
+  const intent = async (trigger: TriggerKind, deed: () => Promise<unknown>): Promise<Intent> => {
+    const read = await reading(`intent: ${trigger} `, deed);
+    if (read.kind !== 'intent') throw new Error(summary(read));
+    return read.intent;
+  };
+
+  it('has its label, mention and stop word read from what it sends', async () => {
+    const issue = await shop.createIssue('Total is wrong', 'It adds nothing.');
+    await shop.createLabel('agent');
+    const labelled = await intent('label', () => shop.addLabels(issue.number, ['agent']));
+    expect(labelled).toMatchObject({ actor: { login: 'ada', kind: 'user' }, thread: { kind: 'issue', title: 'Total is wrong' } });
+    expect(labelled.subject?.text).toBe('It adds nothing.');
+    expect(await intent('mention', () => shop.comment(issue.number, '@slipway fix it'))).toMatchObject({ thread: { key: labelled.thread.key } });
+    await intent('stop', () => shop.comment(issue.number, '@slipway stop'));
+    await reading('ignored: quoted-only', () => shop.comment(issue.number, '> @slipway fix it'));
+    const self = bot.repository('ada', 'shop');
+    await reading('ignored: own-act', () => self.comment(issue.number, '@slipway fix it'));
+  });
+
+  it('takes reactions, one comment that is edited, and lets it be found again', async () => {
+    const issue = await shop.createIssue('Rounding');
+    const place = { repository: 'ada/shop', number: issue.number };
+    await calls.react(place, { kind: 'subject' });
+    await calls.react(place, { kind: 'subject' });
+    const comment = await calls.comment(place, 'Working on it. <!-- slipway:c1 -->');
+    await calls.react(place, { kind: 'comment', id: comment.id });
+    await calls.updateComment('ada/shop', comment.id, 'Done. <!-- slipway:c1 -->');
+    expect(await calls.findComment(place, '<!-- slipway:c1 -->')).toEqual(comment);
+    expect(await calls.findComment(place, '<!-- slipway:c2 -->')).toBe(null);
+    await expect(calls.comment({ ...place, repository: 'ada/nothing' }, 'x')).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('says who may write, with their ids', async () => {
+    const eve = await gitea.admin.createUser('eve');
+    await shop.addCollaborator('eve', 'read');
+    expect(await calls.permissionOf('ada/shop', 'slipway')).toEqual({ userId: context.own.ids[0], access: 'write' });
+    const of = async (login: string) =>
+      calls.permissionOf('ada/shop', login).then(
+        ({ access }) => access,
+        (error: { kind: string }) => error.kind,
+      );
+    // Gitea tells a right of others to administrators alone: then it is no right.
+    expect(['read', 'forbidden']).toContain(await of((await eve.self()).login));
+    expect(await of('nobody')).not.toBe('write');
+    expect((await calls.repositories(1)).items.map(({ fullName }) => fullName)).toContain('ada/shop');
+  });
+
+  it('opens one pull request, hears its review, answers in place, and is merged only at the head that was meant', async () => {
+    const sha = await shop.commit({ message: 'Round', files: { 'total.js': 'export const total = 2;\n' }, newBranch: 'slipway/round' });
+    const pull = { head: 'slipway/round', base: 'main', title: 'Round the total', body: 'What changed.', draft: false };
+    const made = await calls.createPullRequest('ada/shop', pull);
+    expect(made).toMatchObject({ headSha: sha, headBranch: 'slipway/round', fork: false, state: 'open', draft: false });
+    await expect(calls.createPullRequest('ada/shop', pull)).rejects.toMatchObject({ kind: 'conflict' });
+    expect(await calls.findPullRequest('ada/shop', pull)).toMatchObject({ number: made.number });
+    expect(await calls.findPullRequest('ada/shop', { ...pull, head: 'main' })).toBe(null);
+    expect([...(await calls.branches('ada/shop', 1)).items].sort()).toEqual(['main', 'slipway/round']);
+    const place = { repository: 'ada/shop', number: made.number };
+    expect(await calls.updatePullRequest(place, { title: 'Round totals' })).toMatchObject({ title: 'Round totals' });
+
+    const comments = [{ path: 'total.js', line: 1, body: 'Why two?' }];
+    await reading('ignored: no-trigger', () => shop.review(made.number, { verdict: 'COMMENT', comments }));
+    const { thread } = await intent('mention', () => shop.comment(made.number, '@slipway look'));
+    expect(thread.kind).toBe('pull-request');
+    ours.add(thread.key);
+    let review = 0;
+    const heard = await intent('review', async () => {
+      review = (await shop.review(made.number, { verdict: 'REQUEST_CHANGES', body: 'Not yet.', comments })).id;
+    });
+    expect(heard).toMatchObject({ gatherMs: 10_000, instruction: { text: 'Not yet.' }, pullRequest: { headBranch: 'slipway/round' } });
+
+    const [line] = await shop.reviewComments(made.number, review);
+    await calls.replyToReview(place, String(line?.id), 'Because of cents.');
+    await calls.setStatus('ada/shop', sha, { state: 'success', context: 'slipway', description: 'Checked', url: 'https://slipway.example/c' });
+    expect((await shop.combinedStatus(sha)).state).toBe('success');
+
+    await expect(calls.merge(place, '0'.repeat(40))).rejects.toMatchObject({ kind: 'conflict' });
+    expect((await calls.pullRequest(place)).state).toBe('open');
+    await until('Gitea finds it mergeable', async () => (await shop.pullRequest(made.number)).mergeable);
+    await reading(`outcome: #${made.number} merged`, () => calls.merge(place, sha));
+    expect((await calls.pullRequest(place)).state).toBe('merged');
+  });
+});

@@ -1,0 +1,28 @@
+import { headerOf } from '../../delivery.js';
+import type { Provider } from '../../provider.js';
+import { headerName, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { giteaCalls } from './calls.js';
+import { GITEA_EVENTS } from './events.js';
+
+/** Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone. */
+export const gitea: Provider = {
+  id: 'gitea',
+  name: 'Gitea',
+  does: ['code', 'tickets'],
+  host: null,
+  connections: [
+    { kind: 'oauth', name: 'OAuth2 application', signature: 'sha256' },
+    { kind: 'token', name: 'Access token', signature: 'sha256' },
+  ],
+  signatures: { sha256: { kind: 'hmac-sha256', header: 'x-gitea-signature', encoding: 'hex', key: 'utf8', signed: ['body'] } },
+  maxBytes: 25 * 1024 * 1024,
+  form: true,
+  tenant: { account: () => null },
+  deliveryId: (delivery) => headerOf(delivery, 'x-gitea-delivery') ?? null,
+  eventName: (delivery) => [headerName(delivery, 'x-gitea-event') ?? 'unknown', plainName(own(delivery.body, 'action'))].filter(Boolean).join('.'),
+  read: (delivery, context) => {
+    const reader = readerOf(GITEA_EVENTS, headerOf(delivery, 'x-gitea-event') ?? '');
+    return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
+  },
+  codeHost: { authorization: (token) => `token ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api/v1`, calls: giteaCalls },
+};

@@ -1,0 +1,118 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import type { CodeHost } from '../../calls/code-host.js';
+import { type Dispatch, ProviderClient } from '../../calls/provider-client.js';
+import { pull } from '../../testing/deliveries.js';
+import { githubCalls } from './calls.js';
+
+/** GitHub, as its documentation says that it answers. */
+function host(...answers: readonly [status: number, body: unknown][]): { readonly calls: CodeHost; readonly sent: unknown[] } {
+  const sent: unknown[] = [];
+  const left = [...answers];
+  const dispatch: Dispatch = async (url, { method, body }) => {
+    sent.push([method, url.replace('https://api.github.com', ''), ...(body === undefined ? [] : [JSON.parse(body)])]);
+    const [status, answer] = left.shift() ?? [500, {}];
+    return new Response(status === 204 ? null : JSON.stringify(answer), { status });
+  };
+  return { calls: githubCalls(new ProviderClient({ baseUrl: 'https://api.github.com', authorization: 'Bearer t', dispatch, now: () => new Date(0) })), sent };
+}
+
+const place = { repository: 'acme/shop', number: 13 };
+const written = { id: 900, html_url: 'https://github.com/c/900' };
+
+describe('calls to GitHub', () => {
+  it('go where its documentation says, with what it says', async () => {
+    const { calls, sent } = host(
+      [201, {}],
+      [200, {}],
+      [201, {}],
+      [201, written],
+      [200, written],
+      [201, written],
+      [201, {}],
+      [200, { merged: true }],
+      [200, pull()],
+    );
+    await calls.react(place, { kind: 'subject' });
+    await calls.react(place, { kind: 'comment', id: '5' });
+    await calls.react(place, { kind: 'review-comment', id: '6' });
+    expect(await calls.comment(place, 'Hello')).toEqual({ id: '900', url: 'https://github.com/c/900' });
+    await calls.updateComment('acme/shop', '900', 'Hello again');
+    await calls.replyToReview(place, '6', 'Done');
+    await calls.setStatus('acme/shop', 'abc', { state: 'success', context: 'slipway', description: 'd'.repeat(200), url: 'https://slipway.example' });
+    await calls.merge(place, 'abc');
+    await calls.updatePullRequest(place, { title: 'New' });
+    expect(sent).toEqual([
+      ['POST', '/repos/acme/shop/issues/13/reactions', { content: 'eyes' }],
+      ['POST', '/repos/acme/shop/issues/comments/5/reactions', { content: 'eyes' }],
+      ['POST', '/repos/acme/shop/pulls/comments/6/reactions', { content: 'eyes' }],
+      ['POST', '/repos/acme/shop/issues/13/comments', { body: 'Hello' }],
+      ['PATCH', '/repos/acme/shop/issues/comments/900', { body: 'Hello again' }],
+      ['POST', '/repos/acme/shop/pulls/13/comments/6/replies', { body: 'Done' }],
+      ['POST', '/repos/acme/shop/statuses/abc', { state: 'success', context: 'slipway', description: 'd'.repeat(140), target_url: 'https://slipway.example' }],
+      ['PUT', '/repos/acme/shop/pulls/13/merge', { sha: 'abc' }],
+      ['PATCH', '/repos/acme/shop/pulls/13', { title: 'New' }],
+    ]);
+  });
+
+  it('open a pull request, or say that there is one, which is then found', async () => {
+    const draft = { head: 'slipway/cart', base: 'main', title: 'Fill the cart', body: 'b'.repeat(70_000), draft: true };
+    const exists = { message: 'Validation Failed', errors: [{ message: 'A pull request already exists for acme:slipway/cart.' }] };
+    const { calls, sent } = host(
+      [201, pull({ draft: true })],
+      [422, exists],
+      [200, [pull()]],
+      [200, []],
+      [422, { message: 'Draft pull requests are not supported' }],
+    );
+    expect(await calls.createPullRequest('acme/shop', draft)).toMatchObject({ number: 13, draft: true, state: 'open', fork: false, headSha: 'abc' });
+    expect((sent[0] as [string, string, { body: string }])[2].body.length).toBe(65_536);
+    await expect(calls.createPullRequest('acme/shop', draft)).rejects.toMatchObject({ kind: 'conflict', status: 422 });
+    expect(await calls.findPullRequest('acme/shop', draft)).toMatchObject({ number: 13 });
+    expect(sent[2]).toEqual(['GET', '/repos/acme/shop/pulls?state=open&head=acme%3Aslipway%2Fcart&base=main']);
+    expect(await calls.findPullRequest('acme/shop', draft)).toBe(null);
+    await expect(calls.createPullRequest('acme/shop', draft)).rejects.toMatchObject({ kind: 'invalid' });
+  });
+
+  it('ask what somebody may do, with the id that the answer is about', async () => {
+    const { calls } = host(...['admin', 'write', 'read', 'none', 'superuser'].map((permission): [number, unknown] => [200, { permission, user: { id: 7 } }]), [
+      404,
+      {},
+    ]);
+    const access = async () => (await calls.permissionOf('acme/shop', 'ann')).access;
+    expect([await access(), await access(), await access(), await access(), await access()]).toEqual(['admin', 'write', 'read', 'none', 'none']);
+    await expect(access()).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('find their own comment again by its marker, the newest of several', async () => {
+    const comments = [
+      { ...written, id: 1, body: 'x <!-- slipway:c1 -->' },
+      { ...written, id: 2, body: 'y <!-- slipway:c1 -->' },
+      { ...written, id: 3, body: 'z' },
+    ];
+    const { calls } = host([200, comments], [200, []]);
+    expect((await calls.findComment(place, '<!-- slipway:c1 -->'))?.id).toBe('2');
+    expect(await calls.findComment(place, '<!-- slipway:c1 -->')).toBe(null);
+  });
+
+  it('list repositories and branches a page at a time', async () => {
+    const full = Array.from({ length: 100 }, (_, index) => ({ name: `b${index}` }));
+    const { calls } = host(
+      [200, full],
+      [200, full.slice(0, 1)],
+      [200, { repositories: [{ id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' }] }],
+    );
+    expect((await calls.branches('acme/shop', 1)).next).toBe(2);
+    expect(await calls.branches('acme/shop', 2)).toEqual({ items: ['b0'], next: null });
+    expect(await calls.repositories(1)).toEqual({ items: [{ id: '1', fullName: 'acme/shop', private: true, defaultBranch: 'main' }], next: null });
+  });
+
+  it('never leave the repository, whatever name or id an attacker gives', async () => {
+    const { calls, sent } = host([200, { permission: 'read', user: { id: 1 } }]);
+    for (const repository of ['acme', 'acme/..', '../x', 'acme/shop/hooks', 'acme/shop?x', 'acme/a b', '']) {
+      await expect(calls.merge({ repository, number: 1 }, 'abc')).rejects.toThrow('not the name of a repository');
+    }
+    await calls.permissionOf('acme/shop', '../../user?');
+    expect(sent).toEqual([['GET', '/repos/acme/shop/collaborators/..%2F..%2Fuser%3F/permission']]);
+  });
+});

@@ -1,0 +1,33 @@
+import { headerOf } from '../../delivery.js';
+import type { Provider } from '../../provider.js';
+import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { githubCalls } from './calls.js';
+import { GITHUB_EVENTS } from './events.js';
+
+export const github: Provider = {
+  id: 'github',
+  name: 'GitHub',
+  does: ['code', 'tickets'],
+  host: 'github.com',
+  connections: [
+    { kind: 'app', name: 'GitHub App', signature: 'sha256' },
+    { kind: 'repository-webhook', name: 'Webhook and token', signature: 'sha256' },
+  ],
+  signatures: { sha256: { kind: 'hmac-sha256', header: 'x-hub-signature-256', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] } },
+  maxBytes: 25 * 1024 * 1024,
+  form: true,
+  tenant: { account: ({ body }) => idAt(body, 'installation', 'id') },
+  // The same when a person redelivers it.
+  deliveryId: (delivery) => headerOf(delivery, 'x-github-delivery') ?? null,
+  eventName: (delivery) => [headerName(delivery, 'x-github-event') ?? 'unknown', plainName(own(delivery.body, 'action'))].filter(Boolean).join('.'),
+  read: (delivery, context) => {
+    const reader = readerOf(GITHUB_EVENTS, headerOf(delivery, 'x-github-event') ?? '');
+    return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
+  },
+  codeHost: {
+    authorization: (token) => `Bearer ${token}`,
+    // GitHub Enterprise has its API below its pages.
+    apiUrl: (baseUrl) => (baseUrl === 'https://github.com' ? 'https://api.github.com' : `${baseUrl}/api/v3`),
+    calls: githubCalls,
+  },
+};

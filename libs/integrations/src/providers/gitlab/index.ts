@@ -1,0 +1,54 @@
+import { headerOf, type ReadDelivery } from '../../delivery.js';
+import type { Provider } from '../../provider.js';
+import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { GITLAB_EVENTS } from './events.js';
+
+const MIB = 1024 * 1024;
+
+/** GitLab before 17.4 names no delivery: its event, the object and that object's version do. */
+function olderId(delivery: ReadDelivery): string | null {
+  const event = headerOf(delivery, 'x-gitlab-event-uuid');
+  const attributes = own(delivery.body, 'object_attributes');
+  const object = idAt(attributes, 'id');
+  if (event === undefined) return null;
+  return [event, object ?? '', idAt(attributes, 'updated_at') ?? ''].join('/');
+}
+
+/** gitlab.com and self-managed. */
+export const gitlab: Provider = {
+  id: 'gitlab',
+  name: 'GitLab',
+  does: ['code', 'tickets'],
+  host: null,
+  connections: [
+    { kind: 'oauth', name: 'OAuth application', signature: 'signed' },
+    { kind: 'oauth-token', name: 'OAuth application, GitLab before signed webhooks', signature: 'token' },
+    { kind: 'access-token', name: 'Project or group access token', signature: 'signed' },
+  ],
+  signatures: {
+    signed: {
+      kind: 'hmac-sha256',
+      header: 'webhook-signature',
+      encoding: 'base64',
+      prefix: 'v1,',
+      several: true,
+      key: 'whsec-base64',
+      signed: [{ header: 'webhook-id' }, { text: '.' }, { header: 'webhook-timestamp' }, { text: '.' }, 'body'],
+      time: { from: { header: 'webhook-timestamp' }, unit: 's', toleranceS: 300 },
+    },
+    token: { kind: 'token', header: 'x-gitlab-token' },
+  },
+  maxBytes: 5 * MIB,
+  form: false,
+  tenant: { account: () => null },
+  deliveryId: (delivery) => headerOf(delivery, 'webhook-id') ?? headerOf(delivery, 'idempotency-key') ?? olderId(delivery),
+  eventName: ({ body }) => {
+    const action = own(own(body, 'object_attributes'), 'action');
+    return [plainName(own(body, 'object_kind')) ?? plainName(own(body, 'event_name')) ?? 'unknown', plainName(action)].filter(Boolean).join('.');
+  },
+  read: ({ body }, context) => {
+    const kind = own(body, 'object_kind');
+    const reader = readerOf(GITLAB_EVENTS, typeof kind === 'string' ? kind : '');
+    return reader === null ? ignored('event-not-followed') : reader(body, context);
+  },
+};

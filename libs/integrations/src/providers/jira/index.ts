@@ -1,0 +1,34 @@
+import { headerOf } from '../../delivery.js';
+import type { Provider } from '../../provider.js';
+import { ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { JIRA_EVENTS } from './events.js';
+
+/** Cloud and Data Center. */
+export const jira: Provider = {
+  id: 'jira',
+  name: 'Jira',
+  does: ['tickets'],
+  host: null,
+  connections: [
+    { kind: 'service-account', name: 'Service account and API token', signature: 'sha256' },
+    { kind: 'oauth', name: 'OAuth 2.0 (3LO)', signature: 'jwt' },
+    { kind: 'data-center', name: 'Data Center personal access token', signature: 'sha256' },
+  ],
+  signatures: {
+    sha256: { kind: 'hmac-sha256', header: 'x-hub-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
+    // Says who calls, not what: what it is about is fetched again before anything is done.
+    jwt: { kind: 'jwt-hs256', header: 'authorization' },
+  },
+  maxBytes: 5 * 1024 * 1024,
+  form: false,
+  tenant: { account: () => null },
+  deliveryId: (delivery) => headerOf(delivery, 'x-atlassian-webhook-identifier') ?? null,
+  eventName: ({ body }) => {
+    const kind = plainName(own(body, 'issue_event_type_name'));
+    return [plainName(own(body, 'webhookEvent')) ?? 'unknown', kind].filter(Boolean).join('.');
+  },
+  read: ({ body }, context) => {
+    const event = own(body, 'webhookEvent');
+    return readerOf(JIRA_EVENTS, typeof event === 'string' ? event : '')?.(body, context) ?? ignored('event-not-followed');
+  },
+};

@@ -1,0 +1,32 @@
+import { headerOf } from '../../delivery.js';
+import type { Provider } from '../../provider.js';
+import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { LINEAR_EVENTS } from './events.js';
+
+export const linear: Provider = {
+  id: 'linear',
+  name: 'Linear',
+  does: ['tickets'],
+  host: 'linear.app',
+  connections: [{ kind: 'app', name: 'Linear app', signature: 'sha256' }],
+  signatures: {
+    sha256: {
+      kind: 'hmac-sha256',
+      header: 'linear-signature',
+      encoding: 'hex',
+      key: 'utf8',
+      signed: ['body'],
+      time: { from: { bodyField: 'webhookTimestamp' }, unit: 'ms', toleranceS: 60 },
+    },
+  },
+  maxBytes: 5 * 1024 * 1024,
+  form: false,
+  tenant: { account: ({ body }) => idAt(body, 'organizationId') },
+  // Never `webhookId`, which names the subscription and is the same in every delivery.
+  deliveryId: (delivery) => headerOf(delivery, 'linear-delivery') ?? null,
+  eventName: ({ body }) => [plainName(own(body, 'type')) ?? 'unknown', plainName(own(body, 'action'))].filter(Boolean).join('.'),
+  read: ({ body }, context) => {
+    const type = own(body, 'type');
+    return readerOf(LINEAR_EVENTS, typeof type === 'string' ? type : '')?.(body, context) ?? ignored('event-not-followed');
+  },
+};

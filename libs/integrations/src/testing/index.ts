@@ -1,0 +1,1 @@
+export { type ExampleBody, exampleDelivery, exampleProvider, signedHeaders } from './example-provider.js';

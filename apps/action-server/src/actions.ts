@@ -5,6 +5,7 @@ import type { BrowserView } from './browser-view/browser-view.js';
 import type { FileEditor } from './editor/file-editor.js';
 import type { IPython } from './ipython/ipython.js';
 import type { Search } from './search/search.js';
+import type { CallOutput } from './terminal/call-output.js';
 import type { Terminals } from './terminal/terminals.js';
 
 export interface ActionHandlers {
@@ -18,11 +19,11 @@ export interface ActionHandlers {
   readonly browserView: BrowserView;
 }
 
-/** Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
-export function executeAction(handlers: ActionHandlers, action: SandboxAction, signal: AbortSignal): Promise<SandboxObservation> {
+/** Runs one action; `output` is given what a command prints meanwhile. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model. */
+export function executeAction(handlers: ActionHandlers, action: SandboxAction, signal: AbortSignal, output?: CallOutput): Promise<SandboxObservation> {
   switch (action.kind) {
     case 'TerminalAction':
-      return handlers.terminal.execute(action, signal);
+      return handlers.terminal.execute(action, signal, output);
     case 'FileEditorAction':
       return handlers.editor.execute(action);
     case 'ApplyPatchAction':

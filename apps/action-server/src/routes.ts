@@ -3,7 +3,6 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
-import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import { z } from 'zod';
 import { executeAction, lacksOf } from './actions.js';
 import { Patcher } from './apply-patch/patcher.js';
@@ -19,6 +18,7 @@ import { createDirectory, searchSubdirectories } from './files/directories.js';
 import { downloadFile } from './files/download.js';
 import { largeDirectory } from './files/large-directory.js';
 import { uploadFile } from './files/upload.js';
+import { asWorkspacePath } from './files/workspace-path.js';
 import { listChanges } from './git/changes.js';
 import { changesOfCommit, listCommits } from './git/commits.js';
 import { diffOfFile } from './git/file-diff.js';
@@ -33,6 +33,7 @@ import { LiveTerminals } from './live-terminal/live-terminals.js';
 import { mcpRoutes } from './mcp/mcp.routes.js';
 import { McpSets } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
+import { CallOutputs } from './terminal/call-output.js';
 import { OutputAllowance } from './terminal/output-allowance.js';
 import { ShellEnvironment } from './terminal/shell-environment.js';
 import { ShellStarts } from './terminal/shell-starts.js';
@@ -58,6 +59,7 @@ const NameOfFiles = z
   .max(500)
   .refine((name) => !name.includes('\0'), 'it holds a NUL character');
 const TarQuery = PathQuery.extend({ use_default_excludes: z.stringbool().default(true), exclude: z.array(NameOfFiles).max(100) });
+const OutputQuery = z.object({ call: z.string().min(1).max(100), after: z.coerce.number().int().min(0).default(0), now: z.stringbool().default(false) });
 const CommitsQuery = PathQuery.extend({
   base: z.string().min(1).max(200).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
@@ -108,6 +110,7 @@ export function createRoutes({
   const environment = new ShellEnvironment({ ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) });
   const outputs = largeDirectory(stateDirectory, 'output');
   const allowance = new OutputAllowance();
+  const callOutputs = new CallOutputs();
   const shells: LiveTerminals = new LiveTerminals({ environment, allowance, directory: () => terminal.home });
   const terminal = new Terminals(
     {
@@ -145,11 +148,10 @@ export function createRoutes({
     routes: {
       'GET /alive': async () => ({ status: 'ok', instance }),
       'GET /ready': async () => ({ status: 'ready' }),
-      'GET /metrics': async ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('action-server')),
       'POST /configure': async ({ request }) => {
         const { env, working_dir: directory, typed } = await jsonBody(request, ConfigureRequest);
         environment.configure(env, typed);
-        terminal.renew(directory);
+        terminal.renew(directory === undefined ? undefined : asWorkspacePath(workspace, directory));
         mcp.environmentChanged();
         return { success: true };
       },
@@ -159,8 +161,17 @@ export function createRoutes({
         return { success: true };
       },
       'POST /execute_action': async ({ request, signal }) => {
-        const { action } = await jsonBody(request, ExecuteActionRequest);
-        return { observation: await executeAction(handlers, action, signal) };
+        const { action, call } = await jsonBody(request, ExecuteActionRequest);
+        if (call === undefined) return { observation: await executeAction(handlers, action, signal) };
+        try {
+          return { observation: await executeAction(handlers, action, signal, callOutputs.open(call)) };
+        } finally {
+          callOutputs.close(call);
+        }
+      },
+      'GET /action/output': async ({ query, signal }) => {
+        const { call, after, now } = queryOf(OutputQuery, query);
+        return callOutputs.since(call, after, now, signal);
       },
       'POST /bash/execute': async ({ request, signal }) => commands.run(await jsonBody(request, RunCommandRequest), signal),
       ...mcpRoutes(mcp, workspace),

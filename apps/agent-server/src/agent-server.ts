@@ -1,12 +1,15 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, Server } from 'node:http';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { preloadLlm } from '@slipway/llm';
 import { createLogger, type Logger } from '@slipway/telemetry';
 import { Activation, type BlankCondition } from './activation/activation.js';
 import { ActivationLatch } from './activation/activation-latch.js';
 import { readPublicKey } from './activation/activation-token.js';
+import type { Caller } from './activation/caller.js';
 import { archiveRoutes } from './archive/archive.routes.js';
+import { ArchiveReads } from './archive/archive-reads.js';
 import { Restores } from './archive/restores.js';
 import type { Config } from './config.js';
 import { appControlRoutes } from './conversations/app-control.routes.js';
@@ -40,10 +43,13 @@ import { KeepWarm } from './warm/keep-warm.js';
 const FLUSH_MS = 1_200;
 /** From listening to loading what the first calls need, which costs tens of milliseconds: neither the start nor a claim waits for it. Milliseconds. */
 const PRELOAD_AFTER_MS = 250;
+/** How often a sandbox that was told to end looks whether its workspace was read. Milliseconds. */
+const LOOK_MS = 200;
+
 export interface AgentServer {
   readonly port: number;
   readonly logger: Logger;
-  /** Flushes what is left to the app, closes sockets and conversations. */
+  /** Flushes what is left to the app, closes sockets and conversations. A sandbox in use then answers for its workspace until its grace period ends. */
   stop(): Promise<void>;
 }
 
@@ -56,6 +62,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   mask.add([config.ACTION_SERVER_TOKEN]);
   const actionServer = new ActionServerClient(config.ACTION_SERVER_URL, config.ACTION_SERVER_TOKEN);
   const restores = await Restores.open(config.STATE_DIR);
+  const reads = new ArchiveReads();
   const warm = new KeepWarm({ run: (request, signal) => actionServer.runCommand(request, signal), everyMs: config.WARM_EVERY_SECONDS * 1_000 });
   const condition: BlankCondition = {
     get obstacle() {
@@ -81,7 +88,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   const routes: Route[] = [
     ...serviceRoutes(activity, conversations),
     ...activation.routes(),
-    ...archiveRoutes({ config, key, activation, restores, conversations, actionServer, logger }),
+    ...archiveRoutes({ config, key, activation, restores, reads, conversations, actionServer, logger }),
     ...conversationRoutes(conversations, held, mask, models),
     ...appControlRoutes(conversations),
     ...conversationEditRoutes(conversations),
@@ -99,9 +106,10 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...openhandsRoutes(actionServer, config.WORKSPACE_DIR),
   ];
   const router = new Router([...conversations.brake.guard(routes), openapiRoute(routes)]);
-  const authorize = (request: IncomingMessage): void => {
-    activation.authorize(request);
+  const authorize = (request: IncomingMessage): Caller => {
+    const caller = activation.authorize(request);
     activity.used();
+    return caller;
   };
   const http = createHttpServer(router, authorize, logger);
   const live = new LiveSockets({ actionServer, mask, used: () => activity.workedIn() });
@@ -112,7 +120,18 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
   // Once it listens, and before it is claimed: a claim that comes sooner pays for it itself.
   setTimeout(() => void preload().finally(() => warm.start()), PRELOAD_AFTER_MS).unref();
   logger.info({ port, slot_id: config.SLOT_ID }, 'listening');
-  return { port, logger, stop: () => stop(http, sockets, conversations, warm) };
+  const stop = async (): Promise<void> => {
+    const holdsWork = config.STOP_GRACE_SECONDS > 0 && !activation.untouched && !reads.isFresh();
+    await endWork(http, sockets, conversations, warm, holdsWork);
+    if (holdsWork) {
+      logger.info({ seconds: config.STOP_GRACE_SECONDS }, 'waiting for the workspace to be kept');
+      // The kubelet does not shorten a grace period that has begun: the sandbox ends by itself.
+      const began = performance.now();
+      while (!reads.isTaken(began) && performance.now() - began < config.STOP_GRACE_SECONDS * 1_000) await wait(LOOK_MS);
+    }
+    http.closeAllConnections();
+  };
+  return { port, logger, stop };
 }
 
 /** Loads the HTTP client and the model's. A failure is shown by the first call. */
@@ -127,13 +146,13 @@ async function announce(stateDir: string, port: number): Promise<void> {
   await rename(`${file}.draft`, file);
 }
 
-async function stop(http: Server, sockets: EventSockets, conversations: Conversations, warm: KeepWarm): Promise<void> {
+/** @param staysOpen whoever keeps the workspace may still read it, by the platform's signature. The agents are at rest: what is read is at rest with them. */
+async function endWork(http: Server, sockets: EventSockets, conversations: Conversations, warm: KeepWarm, staysOpen: boolean): Promise<void> {
   warm.stop();
-  http.close();
+  if (!staysOpen) http.close();
   const open = await conversations.opened();
   const signal = AbortSignal.timeout(FLUSH_MS);
   await Promise.all(open.map((conversation) => conversation.flush(signal)));
   sockets.close();
   await Promise.all(open.map((conversation) => conversation.close()));
-  http.closeAllConnections();
 }

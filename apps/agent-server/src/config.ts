@@ -20,6 +20,11 @@ export const ConfigSchema = z.object({
   WARM_EVERY_SECONDS: z.coerce.number().min(0).max(3_600).default(60),
   /** Most that is kept of the conversations' logs, unpacked. Bytes; absent: the size of the volume of STATE_DIR. */
   ARCHIVE_MAX_BYTES: z.coerce.number().int().positive().optional(),
+  /**
+   * How long a sandbox in use answers for its workspace after SIGTERM, so that it is kept before a drain or an eviction ends it. Seconds; 0: not at all.
+   * The platform ends it sooner, as soon as the workspace is kept.
+   */
+  STOP_GRACE_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
   ACTION_SERVER_URL: z.url({ protocol: /^https?$/ }),
   /** Shared with action-server alone. Secret. */
   ACTION_SERVER_TOKEN: z.string().min(32),

@@ -75,6 +75,35 @@ describe('an agent that asks first', () => {
     expect((await respond({ accept: true })).status).toBe(409);
   });
 
+  it('carries out the approved actions of an answer alone, and tells the agent why not the others', async () => {
+    const calls = ['first', 'second', 'third'].flatMap((name) => touch(name).toolCalls);
+    const { respond, status, made, events, model } = await waiting([{ toolCalls: calls }, FINISH]);
+    const ids = (await events()).filter((event) => event.kind === 'ActionEvent').map(({ id }) => id);
+    expect(ids).toHaveLength(3);
+    const [first, second, third] = ids;
+    const stranger = await respond({ accept: true, slipway: { action_ids: ids, rejections: [{ id: randomUUID() }] } });
+    // An agent-server of before sees only what is approved, and must refuse it: it would carry out the rest.
+    const half = await respond({ accept: true, slipway: { action_ids: [first, third] } });
+    expect([stranger.status, half.status]).toEqual([409, 409]);
+    const answer = { accept: true, slipway: { by: 'Ada', action_ids: [first, third], rejections: [{ id: second, reason: 'the second is not ours' }] } };
+    expect((await respond(answer)).status).toBe(200);
+    await status('finished');
+    expect(['first', 'second', 'third'].map(made)).toEqual([true, false, true]);
+    const said = (await events()).find((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation');
+    expect(said).toMatchObject({ value: { accepted: true, action_ids: [first, third], by: 'Ada' } });
+    const told = JSON.stringify(model.requests.at(-1)?.body);
+    expect([told.includes('the second is not ours'), told.includes('undefined')]).toEqual([true, false]);
+  });
+
+  it('takes reasons of their own for actions that are all rejected', async () => {
+    const { respond, status, made, events } = await waiting([touch('none'), FINISH]);
+    const [id] = (await events()).filter((event) => event.kind === 'ActionEvent').map((event) => event.id);
+    expect((await respond({ accept: true, slipway: { rejections: [{ id, reason: 'not this one' }] } })).status).toBe(200);
+    await status('idle');
+    expect(made('none')).toBe(false);
+    expect((await events()).find((event) => event.kind === 'UserRejectObservation')).toMatchObject({ rejection_reason: 'not this one' });
+  });
+
   it('reads a message as a no, and a stop, too', async () => {
     const first = await waiting([touch('instead'), FINISH]);
     await first.say('do something else');

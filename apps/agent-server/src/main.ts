@@ -8,7 +8,8 @@ async function main(): Promise<void> {
   const server = await startAgentServer(loadConfig(process.env));
   let stopping = false;
   const stop = (signal: keyof typeof ENDED_BY): void => {
-    if (stopping) return;
+    // Told a second time: whoever does has what it wants of this sandbox, or no more time for it.
+    if (stopping) process.exit(ENDED_BY[signal]);
     stopping = true;
     server.logger.info({ signal }, 'stopping');
     server.stop().then(

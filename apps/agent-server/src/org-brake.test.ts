@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ConfirmationMode, type ConversationEvent, type ConversationInfo, type OrgBrake, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { type ConfirmationMode, type ConversationEvent, type ConversationInfo, type OrgBrake } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { type ModelServer, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -11,6 +11,7 @@ import { TestSandbox } from './testing/sandbox.js';
 import { TestApp } from './testing/test-app.js';
 
 const FINISH = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
+const BOB = { id: 'usr_bob', label: 'Bob', kind: 'user' } as const;
 
 describe('the brake of an organization', () => {
   let sandbox: TestSandbox;
@@ -46,10 +47,10 @@ describe('the brake of an organization', () => {
   }
 
   /** As sandbox-gateway hands on what a person sends. */
-  async function outside(route: string, body: object = {}): Promise<string> {
+  async function outside(route: string, body: object = {}, headers = sandbox.asUser(BOB)): Promise<string> {
     const response = await fetch(`${sandbox.url}${route}`, {
       method: 'POST',
-      headers: { 'x-session-api-key': sandbox.sessionKey, 'content-type': 'application/json', [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' },
+      headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(10_000),
     });
@@ -58,10 +59,10 @@ describe('the brake of an organization', () => {
   }
 
   /** What the agent's socket says to this frame; the first one is the state. */
-  function overSocket(id: string, frame: object, headers: Record<string, string> = {}): { said: () => object[]; socket: WebSocket } {
+  function overSocket(id: string, frame: object, headers = sandbox.asApp): { said: () => object[]; socket: WebSocket } {
     const frames: object[] = [];
     const socket = new WebSocket(`${sandbox.url.replace('http', 'ws')}/sockets/events/${id}`, {
-      headers: { 'x-session-api-key': sandbox.sessionKey, ...headers },
+      headers,
     });
     socket.on('message', (data: Buffer) => void frames.push(JSON.parse(data.toString()) as object));
     socket.once('open', () => socket.send(JSON.stringify(frame)));
@@ -71,8 +72,8 @@ describe('the brake of an organization', () => {
   it('with four eyes lets nobody who comes by the gateway say yes, by whichever way, and the app may', async () => {
     const { id, at, status, made, events } = await waiting({ floor: 'always', fourEyes: true });
     expect(await outside(`${at}/events/respond_to_confirmation`, { accept: true })).toBe('403 conversation.four-eyes');
-    expect(await outside(`${at}/run`)).toBe('403 conversation.four-eyes');
-    const { said, socket } = overSocket(id, { type: 'confirmation', accept: true }, { [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' });
+    expect(await outside(`${at}/run`)).toBe('409 conversation.awaits-confirmation');
+    const { said, socket } = overSocket(id, { type: 'confirmation', accept: true }, sandbox.asUser(BOB));
     await until('the socket refuses it', () => said().some((frame) => (frame as { code?: string }).code === 'conversation.four-eyes'));
     socket.close();
     expect([made(), (await events()).some((event) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'confirmation')]).toEqual([false, false]);

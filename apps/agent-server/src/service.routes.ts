@@ -1,5 +1,4 @@
 import { lastStatus } from '@slipway/domain';
-import { METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
 import type { Conversations } from './conversations/conversations.js';
 import { ok, type Route } from './http/router.js';
 
@@ -54,12 +53,6 @@ export function serviceRoutes(activity: Activity, conversations: Conversations):
     open('/alive', () => ({ status: 'ok' })),
     open('/health', () => ({ status: 'ok' })),
     open('/ready', () => ({ status: 'ready' })),
-    {
-      method: 'GET',
-      path: '/metrics',
-      access: 'open',
-      handle: ({ response }) => void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('agent-server')),
-    },
     open('/server_info', info),
     open('/', info),
   ];

@@ -6,7 +6,7 @@ export { finalResponse } from './final-response.js';
 export { judge as judgeByAgent } from './hooks/judge.js';
 export { sessionEnd } from './hooks/moments.js';
 export type { HookPort } from './hooks/run-hooks.js';
-export type { AgentLog, AgentPorts, ModelPort, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
+export type { AgentLog, AgentPorts, ModelPort, OutputWatch, RunControl, RunOutcome, RunSettings, ToolPort } from './ports.js';
 export { textOf } from './prompt.js';
 export { runAgent } from './run.js';
 export { type Assessment, assess } from './security/analyze.js';

@@ -1,6 +1,7 @@
 import { type Completion, type CompletionRequest, factsOf, type LlmUsage } from '@slipway/llm';
 import { stamp } from './events.js';
 import type { AgentPorts, ModelPort } from './ports.js';
+import { ResponseIds, recentIds } from './response-ids.js';
 import { withRetries } from './retries.js';
 
 export interface ModelCall {
@@ -23,9 +24,13 @@ export async function callModel(ports: AgentPorts, call: ModelCall): Promise<Com
   const model = ports.models(call.usage);
   const { signal } = call;
   let started = 0;
-  const attempt = (): Promise<Completion> => {
+  const ids = call.shown === true ? new ResponseIds(recentIds(ports.log.events)) : null;
+  const attempt = async (): Promise<Completion> => {
     started = performance.now();
-    return model.complete(call.request, { signal, traceparent: ports.traceparent(), ...(call.shown === true ? { onDelta: ports.onDelta } : {}) });
+    const traceparent = ports.traceparent();
+    if (ids === null) return model.complete(call.request, { signal, traceparent });
+    const own = ids.attempt();
+    return own.completion(await model.complete(call.request, { signal, traceparent, onDelta: (delta) => ports.onDelta(own.delta(delta)) }));
   };
   // Read before the call: a switch of the model holds from the next one on.
   const { model: name } = model.config;

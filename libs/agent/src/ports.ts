@@ -28,9 +28,20 @@ export interface ModelPort {
   complete(request: CompletionRequest, options: CompletionOptions): Promise<Completion>;
 }
 
-/** Runs an action in the sandbox. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model: `sandbox.tool-unavailable` when the tool process did not come back. */
+/** Is given what a command prints while it runs. Best effort: a call does not fail because nobody hears of it. */
+export interface OutputWatch {
+  /** Names the call; no other call of the sandbox has the same. */
+  readonly call: string;
+  /** Text that goes on where the one before ended. It may hold colours as terminals have them, and secrets. */
+  readonly told: (text: string) => void;
+}
+
+/** Runs an action in the sandbox. Aborting ends what it started; what it printed until then is told before this rejects. Rejects with a SlipwayError whose detail is for the model: `sandbox.tool-unavailable` when the tool process did not come back. */
 export interface ToolPort {
-  execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation>;
+  execute(
+    action: SandboxAction,
+    context: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
+  ): Promise<SandboxObservation>;
 }
 
 export interface AgentPorts {
@@ -82,6 +93,8 @@ export interface RunSettings {
   readonly condenser: CondenserSettings;
   /** When a person is asked before an action. Read at each step. */
   readonly confirmation: ConfirmationSettings;
+  /** Whether these actions, which the log says were accepted, may be carried out: the log may not be enough. */
+  readonly mayCarryOut: (actionIds: readonly string[]) => boolean;
 }
 
 /** How the one who started a run stops it. */

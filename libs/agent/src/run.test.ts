@@ -146,6 +146,13 @@ describe('a run of the agent', () => {
     expect(log.outline.at(-1)).toBe('execution_status=error');
   });
 
+  it('pauses at the limit of the conversation that the gateway keeps, with the sentence that names one that is enough', async () => {
+    const message = 'A limit of 0.36 USD or more lets it go on.';
+    const { log, ports, control } = scene([terminal('ls'), { fault: 'status', status: 402, code: 'agent.budget-limit', message }]);
+    expect(await runAgent(ports, SETTINGS, control)).toBe('paused');
+    expect(failureOf(log)).toMatchObject({ code: 'agent.budget-limit', detail: message, classification: { kind: 'quota' } });
+  });
+
   it('pauses when the budget is spent, says so, and goes on with the next message', async () => {
     const { log, ports, control } = scene([terminal('ls'), { fault: 'status', status: 402, code: 'budget.exhausted' }]);
     expect(await runAgent(ports, SETTINGS, control)).toBe('paused');

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '@slipway/contracts';
-import { pendingActions, runtimeStatusOf } from '@slipway/domain';
+import { acceptedUnheard, pendingActions, runtimeStatusOf } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Completion } from '@slipway/llm';
 import { classify } from './classification.js';
@@ -22,8 +22,10 @@ import { showTools } from './tools/shown-tools.js';
  */
 export async function runAgent(ports: AgentPorts, settings: RunSettings, control: RunControl): Promise<RunOutcome> {
   try {
-    // A run that is started while actions wait for a person is that person's yes, as in OpenHands.
+    // Only what somebody accepted in the log: that a run was started is nobody's yes.
     const confirmed = pendingActions(ports.log.events);
+    const mayGoOn = confirmed.length === 0 || (acceptedUnheard(ports.log.events) && settings.mayCarryOut(confirmed.map(({ id }) => id)));
+    if (!mayGoOn) return 'waiting';
     await ports.log.append([statusUpdate(ports, 'running')]);
     if ((await runConfirmed(ports, settings, confirmed, control.signal)) === 'finished' && untakenMessages(ports.log.events).length === 0) {
       await ports.log.append([statusUpdate(ports, 'finished')]);
@@ -42,7 +44,7 @@ export async function runAgent(ports: AgentPorts, settings: RunSettings, control
         error instanceof SlipwayError
           ? error
           : new SlipwayError('internal.unexpected', 'The agent stopped because of a fault of its own.', { cause: error, internal: String(error) });
-      if (failure.code === 'budget.exhausted') {
+      if (failure.code === 'budget.exhausted' || failure.code === 'agent.budget-limit') {
         await halt(ports, failure.code, failure.detail);
         return 'paused';
       }

@@ -98,6 +98,7 @@ export const SETTINGS: RunSettings = {
   modelRetries: 3,
   condenser: { automatic: true, maxTokens: null, maxEvents: null },
   confirmation: { policy: { kind: 'NeverConfirm' }, analyzer: null, rules: [] },
+  mayCarryOut: () => true,
 };
 
 export function control(): RunControl & { stop: AbortController; pause: boolean } {

@@ -5,6 +5,7 @@ import { judge } from './confirmation/needs.js';
 import { type EventBody, stamp, statusUpdate } from './events.js';
 import { afterTool, beforeTool } from './hooks/moments.js';
 import type { AgentPorts, RunSettings } from './ports.js';
+import { PrintedOutput } from './printed-output.js';
 import { leftBehind } from './sub-agents/left-behind.js';
 import { isReadOnly, type Observation } from './tools/tool.js';
 import type { ParsedCall } from './tools/toolbox.js';
@@ -135,13 +136,15 @@ async function carryOut(
   steps: ReadonlyArray<{ readonly action: ActionEvent; readonly parsed: Pick<ReadCall, 'tool' | 'action'> }>,
   signal: AbortSignal,
 ): Promise<'finished' | 'done'> {
+  const printed = steps.map(({ action }) => new PrintedOutput(action.id, ports.onDelta));
   const underWay = steps.map(() => Promise.withResolvers<EventBody>());
   for (const { promise } of underWay) promise.catch(() => {});
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let at = next++; at < steps.length; at = next++) {
       const step = steps[at];
-      if (step !== undefined) await answerTo(ports, settings, step.action, step.parsed, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
+      if (step !== undefined)
+        await answerTo(ports, settings, { event: step.action, ...step.parsed, printed: printed[at] }, signal).then(underWay[at]?.resolve, underWay[at]?.reject);
     }
   };
   for (let count = 0; count < Math.min(AT_ONCE, steps.length); count += 1) void worker();
@@ -153,7 +156,10 @@ async function carryOut(
     } catch (error) {
       if (!signal.aborted) throw error;
       await ports.log.appendLast(
-        steps.slice(at).map((rest) => agentError(ports, rest.action.tool_name, rest.action.tool_call_id, `${STOPPED_BY_USER}${leftBehind(rest.action)}`)),
+        steps.slice(at).map(({ action }, further) => {
+          const words = `${STOPPED_BY_USER}${leftBehind(action)}${printed[at + further]?.untilStopped ?? ''}`;
+          return agentError(ports, action.tool_name, action.tool_call_id, words);
+        }),
       );
       throw signal.reason;
     }
@@ -168,8 +174,7 @@ async function carryOut(
 async function answerTo(
   ports: AgentPorts,
   settings: RunSettings,
-  event: ActionEvent,
-  { tool, action }: Pick<ReadCall, 'tool' | 'action'>,
+  { event, tool, action, printed }: Pick<ReadCall, 'tool' | 'action'> & { readonly event: ActionEvent; readonly printed: PrintedOutput | undefined },
   signal: AbortSignal,
 ): Promise<EventBody> {
   signal.throwIfAborted();
@@ -181,7 +186,11 @@ async function answerTo(
   try {
     observation =
       tool.observe === undefined
-        ? await ports.tools.execute(action as SandboxAction, { signal, traceparent: ports.traceparent() })
+        ? await ports.tools.execute(action as SandboxAction, {
+            signal,
+            traceparent: ports.traceparent(),
+            ...(printed !== undefined && action.kind === 'TerminalAction' ? { watch: printed } : {}),
+          })
         : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });
   } catch (error) {
     signal.throwIfAborted();

@@ -1,6 +1,7 @@
 export { type ActivationOutcome, readActivation, sendActivation, signActivation } from './activation.js';
 export type {
   ListedSandbox,
+  RemoveOptions,
   ResourceFactor,
   Restarts,
   SandboxBackend,

@@ -55,6 +55,13 @@ export interface ListedSandbox {
   readonly observation: Exclude<SandboxObservation, { state: 'gone' }>;
 }
 
+export interface RemoveOptions {
+  /** Also when the workspace cannot be kept: its place is needed, or it was tried for too long. */
+  readonly evenUnkept?: boolean;
+  /** Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it was asked. */
+  readonly onKept?: () => Promise<void>;
+}
+
 /**
  * One place where sandboxes run.
  *
@@ -74,8 +81,12 @@ export interface SandboxBackend {
   ensure(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   observe(name: string, signal: AbortSignal): Promise<SandboxObservation>;
   list(signal: AbortSignal): Promise<readonly ListedSandbox[]>;
-  /** @returns `kept` when a sandbox of this name has another uid; it is left alone. */
-  remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'>;
+  /**
+   * Ends a sandbox after its workspace is kept. One whose workspace cannot be kept now stays.
+   * @returns `kept` when a sandbox of this name has another uid; it is left alone.
+   * @throws SlipwayError `sandbox.archive-unavailable` or `sandbox.unreachable` while the workspace cannot be kept; the sandbox runs on.
+   */
+  remove(name: string, uid: string, signal: AbortSignal, options?: RemoveOptions): Promise<'gone' | 'kept'>;
   /**
    * Gives a sandbox that was never activated the workspace of an earlier one (which must be removed), and waits until agent-server listens again, still dormant.
    * The address may have changed: observe it.

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunCommandRequest, RunCommandResponse } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
+import { asWorkspacePath } from '../files/workspace-path.js';
 import { groupExists, signalGroup } from '../process/process-table.js';
 import { OutputAllowance } from '../terminal/output-allowance.js';
 import { PacedStream } from '../terminal/paced-output.js';
@@ -33,7 +34,7 @@ export class CommandRunner {
 
   /** An abort or the timeout ends the whole group; the abort then rejects. */
   async run(request: RunCommandRequest, signal: AbortSignal): Promise<RunCommandResponse> {
-    const cwd = request.cwd ?? this.workspace;
+    const cwd = asWorkspacePath(this.workspace, request.cwd ?? this.workspace);
     if (!(await stat(cwd).catch(() => undefined))?.isDirectory()) throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
     signal.throwIfAborted();
     const started = performance.now();

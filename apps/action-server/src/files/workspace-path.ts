@@ -3,6 +3,20 @@ import path from 'node:path';
 import { SlipwayError } from '@slipway/errors';
 import { fileError } from './disk-space.js';
 
+/** Where clients expect the workspace of every sandbox. OpenHands' `OpenHandsCloudWorkspace` works in a folder below it unless told otherwise. */
+const COMMON_NAME = '/workspace';
+
+/**
+ * A path as this sandbox knows it: what a client names below `/workspace` is below the workspace, wherever that is, so that the process backend has the same paths as pods.
+ * Every other path stays as it is.
+ */
+export function asWorkspacePath(workspace: string, wanted: string): string {
+  if (workspace === COMMON_NAME || workspace.startsWith(`${COMMON_NAME}/`)) return wanted;
+  const normal = path.posix.normalize(wanted);
+  if (normal !== COMMON_NAME && !normal.startsWith(`${COMMON_NAME}/`)) return wanted;
+  return path.join(workspace, normal.slice(COMMON_NAME.length));
+}
+
 /**
  * The real path of something in the workspace, whether it exists or not; relative paths begin at the workspace.
  * Links are followed first, so none leads out. @throws SlipwayError `file.outside-workspace`, `request.invalid`.
@@ -10,7 +24,7 @@ import { fileError } from './disk-space.js';
 export async function insideWorkspace(workspace: string, wanted: string): Promise<string> {
   if (wanted.includes('\0')) throw new SlipwayError('request.invalid', 'The path holds a NUL character.');
   const root = await realpath(workspace);
-  const resolved = await realpathOfDeepest(path.resolve(root, wanted));
+  const resolved = await realpathOfDeepest(path.resolve(root, asWorkspacePath(root, wanted)));
   if (resolved !== root && !resolved.startsWith(`${root}${path.sep}`)) throw new SlipwayError('file.outside-workspace', `${wanted} is outside the workspace.`);
   return resolved;
 }

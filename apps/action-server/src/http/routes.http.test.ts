@@ -24,8 +24,8 @@ describe('action-server over HTTP', () => {
   });
   after(() => server.close());
 
-  it('answers /alive, /ready and /metrics to anybody, and anything else only with the token', async () => {
-    for (const open of ['alive', 'ready', 'metrics']) expect((await fetch(`${server.url}/${open}`)).status).toBe(200);
+  it('answers /alive and /ready to anybody, and anything else only with the token', async () => {
+    for (const open of ['alive', 'ready']) expect((await fetch(`${server.url}/${open}`)).status).toBe(200);
     for (const headers of [{}, { 'x-session-api-key': 'wrong' }, { 'x-session-api-key': `${'a-token-for-tests-of-32-characters'}x` }]) {
       const response = await fetch(`${server.url}/bash/execute`, { method: 'POST', headers, body: '{}' });
       expect([response.status, await response.json()]).toEqual([401, expect.objectContaining({ code: 'auth.missing' })]);
@@ -91,6 +91,16 @@ describe('action-server over HTTP', () => {
     await until('some time has passed', () => performance.now() - started > 300);
     expect(processRow(pid)).toBeDefined();
     process.kill(pid, 'SIGKILL');
+  });
+
+  it('has /workspace for the workspace, wherever that is: for files and for commands alike', async () => {
+    const upload = await server.send('POST', '/file/upload?path=/workspace/project/cloud.txt', 'from a client');
+    expect([upload.status, readFileSync(at('project/cloud.txt'), 'utf8')]).toEqual([200, 'from a client']);
+    expect(await (await server.send('GET', '/file/download?path=/workspace/project/cloud.txt')).text()).toBe('from a client');
+    expect((await execute({ command: 'cat cloud.txt', cwd: '/workspace/project' })).stdout).toBe('from a client');
+    expect((await execute({ command: 'pwd', cwd: '/workspace' })).stdout.trim()).toBe(server.workspace);
+    for (const path of ['/workspace/../etc/passwd', '/workspace/project/../../../etc/passwd', '/workspaces/x'])
+      expect([path, await code(server.send('GET', `/file/download?path=${encodeURIComponent(path)}`))]).toEqual([path, 'file.outside-workspace']);
   });
 
   it('takes an upload as a body or as a form, whole or not at all, and gives it back byte for byte', async () => {

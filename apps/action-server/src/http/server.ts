@@ -31,7 +31,7 @@ export type Handler = (exchange: Exchange) => Promise<unknown>;
 export type Routes = Readonly<Record<string, Handler>>;
 
 /** Routes that need no token: they say nothing but that the process runs and what it uses. */
-const OPEN: ReadonlySet<string> = new Set(['GET /alive', 'GET /ready', 'GET /metrics']);
+const OPEN: ReadonlySet<string> = new Set(['GET /alive', 'GET /ready']);
 
 /** Answers each request by its route, failures as problem documents, and serves the live channels; what one request breaks stays with that request. */
 export function createHttpServer(routes: Routes, live: LiveChannels, { token, logger }: { token: string; logger: Logger }): Server {

@@ -4,6 +4,7 @@ import type { TerminalAction, TerminalObservation } from '@slipway/contracts';
 import type { z } from 'zod';
 import { freeBytes } from '../files/disk-space.js';
 import { signalGroup } from '../process/process-table.js';
+import type { CallOutput } from './call-output.js';
 import { keysOf } from './keys.js';
 import type { EndOfCommand } from './marker-scanner.js';
 import * as messages from './messages.js';
@@ -74,6 +75,8 @@ export class Terminal {
   #searchPath = '';
   #backgroundPid = -1;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Of the action that is done now. */
+  #output: CallOutput | undefined;
   /** Actions that have not answered. */
   #underWay = 0;
 
@@ -93,12 +96,15 @@ export class Terminal {
     return existing(this.#directory, this.options.workspace);
   }
 
-  /** Answers when the command ended or a timeout passed. An abort stops the program in the foreground within a second, and rejects. */
-  async execute(action: Action, signal: AbortSignal): Promise<Observation> {
+  /** Answers when the command ended or a timeout passed; `output` is given what it prints until then. An abort stops the program in the foreground within a second, and rejects. */
+  async execute(action: Action, signal: AbortSignal, output?: CallOutput): Promise<Observation> {
     const before = this.#turn;
     const turn = before.then(() => {
       signal.throwIfAborted();
-      return this.#execute(action, signal);
+      this.#output = output;
+      return this.#execute(action, signal).finally(() => {
+        this.#output = undefined;
+      });
     });
     this.#underWay += 1;
     this.#turn = turn
@@ -194,6 +200,7 @@ export class Terminal {
           const run = this.#run;
           if (run === undefined || run.sequence !== sequence) return this.#background.push(bytes);
           run.recorder.push(bytes);
+          this.#output?.push(bytes);
           run.lastOutputAt = performance.now();
         },
         end: (end) => {

@@ -10,6 +10,9 @@ const ActivationRecord = z.object({
   org: z.string(),
   session_key_hashes: z.array(z.string()),
   env: z.record(z.string(), z.string()),
+  /** `CallerKeys`. */
+  app_key_sha256: z.string().optional(),
+  gateway_key_sha256: z.string().optional(),
 });
 export type ActivationRecord = z.infer<typeof ActivationRecord>;
 

@@ -7,6 +7,7 @@ import type { Config } from '../config.js';
 import { ok, type Route, readBody } from '../http/router.js';
 import type { ActivationLatch } from './activation-latch.js';
 import { verifyActivation } from './activation-token.js';
+import { type Caller, callerOf, UNPROVEN } from './caller.js';
 
 /** What a sandbox that belongs to nobody says of itself. */
 export interface BlankCondition {
@@ -56,12 +57,19 @@ export class Activation {
   }
 
   /** @throws SlipwayError `sandbox.dormant` or `auth.missing`. Takes the key from the header, a bearer, or `extra`. */
-  authorize(request: IncomingMessage, extra?: string | null): void {
+  authorize(request: IncomingMessage, extra?: string | null): Caller {
     if (this.latch.state.state !== 'closed') throw new SlipwayError('sandbox.dormant', 'This sandbox has not been activated.');
     const header = request.headers['x-session-api-key'];
     const bearer = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (!this.accepts((typeof header === 'string' ? header : undefined) ?? bearer ?? extra ?? ''))
       throw new SlipwayError('auth.missing', 'The session key is missing or wrong.');
+    return this.callerOf(request);
+  }
+
+  /** Who speaks, of those with the session key. */
+  callerOf(request: IncomingMessage): Caller {
+    const { state } = this.latch;
+    return state.state === 'closed' ? callerOf(request, state.record) : UNPROVEN;
   }
 
   /** Compares hashes, in constant time. */
@@ -114,6 +122,8 @@ export class Activation {
         org: claims.org,
         session_key_hashes: request.session_api_keys.map((key) => createHash('sha256').update(key).digest('base64url')),
         env: request.env,
+        ...(claims.app_key_sha256 === undefined ? {} : { app_key_sha256: claims.app_key_sha256 }),
+        ...(claims.gateway_key_sha256 === undefined ? {} : { gateway_key_sha256: claims.gateway_key_sha256 }),
       })
       .finally(() => {
         this.claiming -= 1;

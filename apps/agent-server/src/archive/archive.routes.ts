@@ -10,6 +10,7 @@ import type { Config } from '../config.js';
 import type { Conversations } from '../conversations/conversations.js';
 import type { Call, Route } from '../http/router.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import type { ArchiveReads } from './archive-reads.js';
 import { verifyArchive } from './archive-token.js';
 import type { Restores } from './restores.js';
 
@@ -18,6 +19,7 @@ export interface ArchiveDeps {
   readonly key: KeyObject;
   readonly activation: Activation;
   readonly restores: Restores;
+  readonly reads: ArchiveReads;
   readonly conversations: Conversations;
   readonly actionServer: ActionServerClient;
   readonly logger: Logger;
@@ -63,6 +65,7 @@ export function archiveRoutes(deps: ArchiveDeps): Route[] {
         if (skipped > 0) logger.warn({ part, skipped }, 'entries that cannot be read, sockets, pipes and devices are left out of the archive');
         call.response.writeHead(200, { 'content-type': ARCHIVE_CONTENT_TYPE, [ARCHIVE_SKIPPED_HEADER]: skipped });
         await pipeline(stream, call.response);
+        deps.reads.note(part);
         return undefined;
       },
     },

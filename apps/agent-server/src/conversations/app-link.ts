@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { StartConversationRequest, StreamingDelta } from '@slipway/contracts';
+import { acceptedUnheard } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { DeltaSender } from '../outbox/delta-sender.js';
@@ -18,6 +19,8 @@ export class AppLink {
     readonly outbox: Outbox,
     private readonly client: IngestClient,
     private readonly deltas: DeltaSender,
+    /** Actions that the app vouches for, of those that the log says were accepted. */
+    readonly approved: readonly string[],
   ) {}
 
   /**
@@ -33,6 +36,7 @@ export class AppLink {
     const ackedBefore = await persistently(() => client.position(slipway.epoch, options.signal), options.signal);
     const history = slipway.head > 0 || ackedBefore > 0 ? await persistently(() => client.history(options.signal), options.signal) : [];
     const firstIndex = await log.rebase(history);
+    const approved = acceptedUnheard(log.events) ? await persistently(() => client.approvals(options.signal), options.signal) : [];
     const outbox = new Outbox({
       log,
       firstIndex,
@@ -45,7 +49,7 @@ export class AppLink {
       onFenced: options.onFenced,
       onAcked: options.onAcked,
     });
-    return new AppLink(outbox, client, new DeltaSender(client, slipway.epoch));
+    return new AppLink(outbox, client, new DeltaSender(client, slipway.epoch), approved);
   }
 
   renew(ingestToken: string): void {

@@ -1,17 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventStamp, stamp, statusUpdate } from '@slipway/agent';
 import {
+  type ConfirmationAnswer,
   type ConfirmationPolicy,
   type ConfirmationRule,
   ConfirmationSettings,
   type ConversationEvent,
-  type RespondToConfirmationRequest,
   type SecurityAnalyzer,
   type StartConversationRequest,
   type ToldBrake,
 } from '@slipway/contracts';
-import { acceptedUnheard, CONFIRMATION_ANSWER, CONFIRMATION_SETTINGS, confirmationSettingsOf, pendingActions, stricterSettings } from '@slipway/domain';
+import {
+  acceptedUnheard,
+  CONFIRMATION_ANSWER,
+  CONFIRMATION_SETTINGS,
+  confirmationSettingsOf,
+  type DividedAnswer,
+  divideAnswer,
+  namedActions,
+  pendingActions,
+  stricterSettings,
+} from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
+import type { Answer } from './authors.js';
 
 /** Said of what waited when a person wrote something else instead. */
 export const ANSWERED_OTHERWISE = 'The user did not approve this and wrote a message instead.';
@@ -40,10 +51,14 @@ export class Confirmation {
   private own: Asking | null = null;
   /** The newest version that the app has told. */
   private newest = -1;
+  /** Actions that the app vouches for: it says so at a start, or gave the answer to this process. */
+  private readonly vouched = new Set<string>();
 
+  /** @param fourEyes true while the log alone accepts nothing: an ingest token writes it, and the sandbox. */
   constructor(
     private readonly log: ConfirmationLog,
     private readonly stamps: EventStamp,
+    private readonly fourEyes: () => boolean,
   ) {}
 
   get settings(): ConfirmationSettings {
@@ -52,6 +67,21 @@ export class Confirmation {
 
   get waits(): boolean {
     return pendingActions(this.log.events).length > 0;
+  }
+
+  /** Was what waits accepted, by somebody who may, and has not begun? */
+  get accepted(): boolean {
+    return acceptedUnheard(this.log.events) && this.mayCarryOut(pendingActions(this.log.events).map(({ id }) => id));
+  }
+
+  /** Under four eyes only what the app vouches for, whatever the log says. */
+  mayCarryOut(actionIds: readonly string[]): boolean {
+    return !this.fourEyes() || actionIds.every((id) => this.vouched.has(id));
+  }
+
+  /** From the app itself, never from the log. */
+  vouch(actionIds: readonly string[]): void {
+    for (const id of actionIds) this.vouched.add(id);
   }
 
   begin(request: StartConversationRequest): void {
@@ -109,49 +139,59 @@ export class Confirmation {
   }
 
   /**
-   * Takes a person's answer. @returns whether the agent is to go on.
+   * Takes an answer: the only place where anything that waits is accepted. @returns the id of its event, and whether the agent is to go on.
    * @throws SlipwayError `conversation.nothing-to-confirm` when nothing waits, or something else than what was answered.
    */
-  respond({ accept, reason, slipway }: RespondToConfirmationRequest): Promise<boolean> {
+  respond({ accept, reason, slipway, through }: Answer): Promise<{ id: string; goesOn: boolean }> {
     return this.inTurn(async () => {
       const pending = pendingActions(this.log.events);
-      const asked = slipway?.action_ids;
-      if (
-        pending.length === 0 ||
-        acceptedUnheard(this.log.events) ||
-        (asked !== undefined && (asked.length !== pending.length || pending.some(({ id }) => !asked.includes(id))))
-      )
+      if (pending.length === 0 || this.accepted || !namesAll(pending, slipway))
         throw new SlipwayError('conversation.nothing-to-confirm', 'What this answers no longer waits for an answer.');
+      const divided = divideAnswer(
+        pending.map(({ id }) => id),
+        { accept, reason, rejections: slipway?.rejections },
+      );
+      const approves = divided.approved.length > 0;
       const by = slipway?.by === undefined ? {} : { by: slipway.by };
+      const always = approves ? slipway?.rule : undefined;
       const answer = stamp(this.stamps, {
         kind: 'ConversationStateUpdateEvent',
         source: 'user',
         key: CONFIRMATION_ANSWER,
         value: {
-          accepted: accept,
-          action_ids: pending.map(({ id }) => id),
-          ...by,
-          ...(accept ? {} : { reason }),
+          accepted: approves,
+          action_ids: approves ? divided.approved : pending.map(({ id }) => id),
+          ...answererOf(slipway),
+          ...(slipway?.by_id === undefined ? {} : { through }),
+          ...(always === undefined ? {} : { always }),
+          ...(approves ? {} : { reason }),
         },
       });
       const { settings } = this;
-      const rule =
-        accept && slipway?.rule !== undefined ? [this.said({ ...settings, rules: [...settings.rules, { ...slipway.rule, ...by }].slice(-100) })] : [];
-      await this.log.append([answer, ...rule, ...(accept ? [] : this.rejections(reason))]);
-      return accept || slipway?.run === true;
+      const rule = always === undefined ? [] : [this.said({ ...settings, rules: [...settings.rules, { ...always, ...by }].slice(-100) })];
+      // Those that are left when the rejected ones have their answer are exactly what the yes names: a restart between the two reads it so.
+      const rejected = this.rejections(divided.rejected);
+      // Brake.assertMayAnswer: under four eyes nobody but the app comes this far.
+      if (this.fourEyes()) this.vouch(divided.approved);
+      await this.log.append(approves ? [...rejected, answer, ...rule] : [answer, ...rejected, statusUpdate(this.stamps, 'idle')]);
+      return { id: answer.id, goesOn: approves || slipway?.run === true };
     });
   }
 
   /** Says no to whatever waits; nothing waits afterwards. */
   rejectPending(reason: string): Promise<void> {
     return this.inTurn(async () => {
-      if (this.waits) await this.log.append(this.rejections(reason));
+      const pending = pendingActions(this.log.events);
+      if (pending.length > 0) await this.log.append([...this.rejections(pending.map(({ id }) => ({ id, reason }))), statusUpdate(this.stamps, 'idle')]);
     });
   }
 
-  private rejections(reason: string): ConversationEvent[] {
-    const rejected = pendingActions(this.log.events).map((action) =>
-      stamp(this.stamps, {
+  private rejections(rejected: DividedAnswer['rejected']): ConversationEvent[] {
+    const pending = pendingActions(this.log.events);
+    return rejected.flatMap(({ id, reason }) => {
+      const action = pending.find((one) => one.id === id);
+      if (action === undefined) return [];
+      return stamp(this.stamps, {
         kind: 'UserRejectObservation',
         source: 'environment',
         action_id: action.id,
@@ -160,9 +200,8 @@ export class Confirmation {
         rejection_reason: reason,
         rejection_source: 'user',
         parent_id: action.id,
-      }),
-    );
-    return [...rejected, statusUpdate(this.stamps, 'idle')];
+      });
+    });
   }
 
   private change(changed: Partial<ConfirmationSettings>): Promise<void> {
@@ -178,6 +217,18 @@ export class Confirmation {
     this.turn = turn.catch(() => undefined);
     return turn;
   }
+}
+
+/** Is the answer about exactly what waits? One that names nothing is about all of it. */
+function namesAll(pending: ReadonlyArray<{ readonly id: string }>, answer: Answer['slipway']): boolean {
+  const named = new Set(namedActions({ action_ids: pending.map(({ id }) => id), ...answer }));
+  return named.size === pending.length && pending.every(({ id }) => named.has(id));
+}
+
+function answererOf(slipway: Answer['slipway']): Pick<ConfirmationAnswer, 'by' | 'by_id' | 'by_kind' | 'receipt'> {
+  const { by, by_id, by_kind, receipt } = slipway ?? {};
+  const given = Object.entries({ by, by_id, by_kind, receipt }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
 }
 
 function isSame(a: Asking, b: Asking): boolean {

@@ -4,6 +4,7 @@ import { AskAgentRequest, ForkConversationRequest, NavigateConversationRequest, 
 import { lastStatus } from '@slipway/domain';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Handler, ok, type Route, readJson } from '../http/router.js';
+import { authorOf } from './authors.js';
 import type { Conversations } from './conversations.js';
 import { forgottenAt } from './way-back.js';
 
@@ -27,7 +28,7 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
       const { question } = parseOrThrow(AskAgentRequest, await readJson(request));
       return ok({ response: await (await conversations.get(params['id'])).askAgent(question, signal) });
     }),
-    on('POST', '/navigate', async ({ params, request }) => {
+    on('POST', '/navigate', async ({ params, request, caller }) => {
       const { event_id } = parseOrThrow(NavigateConversationRequest, (await readJson(request)) ?? {});
       const conversation = await conversations.get(params['id']);
       const { log, confirmation } = conversation;
@@ -36,7 +37,15 @@ export function conversationEditRoutes(conversations: Conversations): Route[] {
       const forgotten_event_ids = forgottenAt(log.events, event_id ?? null);
       if (forgotten_event_ids.length > 0)
         await log.append([
-          stamp(STAMPS, { kind: 'Condensation', source: 'user', forgotten_event_ids, summary: null, summary_offset: null, llm_response_id: '' }),
+          stamp(STAMPS, {
+            kind: 'Condensation',
+            source: 'user',
+            forgotten_event_ids,
+            summary: null,
+            summary_offset: null,
+            llm_response_id: '',
+            ...authorOf(caller),
+          }),
         ]);
       return ok(conversation.info());
     }),

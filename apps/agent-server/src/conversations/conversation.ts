@@ -19,20 +19,20 @@ import type {
   ConversationInfo,
   ForkConversationRequest,
   LlmSettings,
-  RespondToConfirmationRequest,
   SendEventRequest,
   StartConversationRequest,
   StreamingDelta,
 } from '@slipway/contracts';
-import { acceptedUnheard, lastStatus } from '@slipway/domain';
+import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { currentContext, type Logger, makeTraceparent, runInContext } from '@slipway/telemetry';
-import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import { currentContext, makeTraceparent, runInContext } from '@slipway/telemetry';
 import { McpServers } from '../sandbox/mcp-servers.js';
 import { agentPorts, llmConfigOf } from './agent-ports.js';
 import { AgentSetup } from './agent-setup.js';
 import { AppLink } from './app-link.js';
+import type { Answer, Author } from './authors.js';
 import { ANSWERED_OTHERWISE, Confirmation, STOPPED } from './confirmation.js';
+import type { ActiveRun, ConversationDeps } from './conversation-deps.js';
 import { conversationInfo } from './conversation-info.js';
 import { type ConversationMeta, metaOf, readMeta, stepsOf } from './conversation-settings.js';
 import { DeltaMask } from './delta-mask.js';
@@ -43,7 +43,6 @@ import { eventsToGoOn, hasWork, interruptedAnswers, restsOnPause, settledWithin 
 import { Listeners } from './listeners.js';
 import { MetaFile } from './meta-file.js';
 import { logOfRun } from './run-log.js';
-import type { SecretMask } from './secret-mask.js';
 import { modelRetriesOf, runSettings, type Started, startedOf } from './started.js';
 import { userMessage } from './user-message.js';
 
@@ -51,18 +50,6 @@ import { userMessage } from './user-message.js';
 const INTERRUPT_MS = 700;
 const SESSION_END_MS = 5_000;
 const MCP_UPDATE = { kind: 'ConversationStateUpdateEvent', source: 'environment', key: 'mcp_servers' } as const;
-
-export interface ConversationDeps {
-  readonly actionServer: ActionServerClient;
-  readonly mask: SecretMask;
-  readonly logger: Logger;
-}
-
-interface ActiveRun {
-  readonly control: AbortController;
-  pause: boolean;
-  done: Promise<void>;
-}
 
 /** One conversation in this sandbox: its log, and at most one run of the agent on it. */
 export class Conversation {
@@ -92,7 +79,7 @@ export class Conversation {
     private readonly deps: ConversationDeps,
   ) {
     this.file = new MetaFile(directory, meta, deps.logger);
-    this.confirmation = new Confirmation(log, this.stamps);
+    this.confirmation = new Confirmation(log, this.stamps, deps.fourEyes);
     this.mcp = new McpServers(meta.id, deps, (value) => this.log.append([deps.mask.event(stamp(this.stamps, { ...MCP_UPDATE, value }))]));
   }
 
@@ -139,7 +126,7 @@ export class Conversation {
    * Gives the conversation its model and its way to the app, and goes on from where its log ends. The same epoch again only brings new keys, and when to ask.
    * @throws SlipwayError `ingest.stale-epoch` for an older epoch than the one that runs here, `service.unavailable` when the log cannot be read back.
    */
-  async start(request: StartConversationRequest): Promise<void> {
+  async start(request: StartConversationRequest, author: Author = {}): Promise<void> {
     const { slipway } = request;
     const epoch = slipway?.epoch ?? null;
     if (this.started !== undefined && (this.meta.epoch === epoch || slipway === undefined)) return this.renew(this.started, request);
@@ -155,16 +142,17 @@ export class Conversation {
     this.file.change(meta);
     this.deps.actionServer.workIn(this.meta.working_dir);
     this.confirmation.begin(request);
+    this.confirmation.vouch(link?.approved ?? []);
     this.started = startedOf(request, this.log.events, link);
     const { waits } = this.confirmation;
     const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, this.setup, slipway);
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
     this.mcp.begin(request);
     await this.confirmation.adopt(request);
-    if (acceptedUnheard(this.log.events) || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
+    if (this.confirmation.accepted || (slipway?.resumeRun === true && !this.confirmation.waits && hasWork(this.log.events))) this.startRun();
     else if (lastStatus(this.log.events) === 'running') await this.log.append([statusUpdate(this.stamps, 'idle')]);
     if (request.initial_message !== null && request.initial_message !== undefined) {
-      await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true });
+      await this.send({ role: 'user', content: request.initial_message.content, run: request.initial_message.run ?? true, ...author });
     }
   }
 
@@ -183,17 +171,26 @@ export class Conversation {
     else this.startRun();
   }
 
-  /** An answer to what waits; the agent goes on if it says so. @throws SlipwayError `conversation.nothing-to-confirm`, `conversation.not-running`, `ingest.stale-epoch`. */
-  async respond(answer: RespondToConfirmationRequest): Promise<void> {
+  /** True where the app owns the log. */
+  get isOfTheApp(): boolean {
+    return this.meta.epoch !== null;
+  }
+
+  /** The one way to accept what waits; the agent goes on if the answer says so. @returns the id of the answer's event. @throws SlipwayError `conversation.nothing-to-confirm`, `conversation.not-running`, `ingest.stale-epoch`. */
+  async respond(answer: Answer): Promise<string> {
     this.assertOwned();
     if (this.started === undefined) throw notStarted();
     this.traceId = currentContext()?.traceId ?? this.traceId;
-    if ((await this.confirmation.respond(answer)) && this.active === undefined) this.startRun();
+    const { id, goesOn } = await this.confirmation.respond(answer);
+    if (goesOn && this.active === undefined) this.startRun();
+    return id;
   }
 
-  /** What waits for a person is accepted with it. @throws SlipwayError `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
+  /** Accepts nothing of what waits. @throws SlipwayError `conversation.awaits-confirmation`, `conversation.busy`, `conversation.not-running`, `ingest.stale-epoch`. */
   run(): void {
     this.assertOwned();
+    if (this.confirmation.waits && !this.confirmation.accepted)
+      throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no: answer it with respond_to_confirmation.');
     if (this.active !== undefined) throw new SlipwayError('conversation.busy', 'The agent is at work already.');
     this.startRun();
   }
@@ -375,7 +372,8 @@ export class Conversation {
     return runSettings(
       started,
       () => this.meta,
-      () => this.confirmation.settings,
+      () => (this.deps.fourEyes() ? { ...this.confirmation.settings, rules: [] } : this.confirmation.settings),
+      (actionIds) => this.confirmation.mayCarryOut(actionIds),
     );
   }
 
@@ -400,6 +398,8 @@ export class Conversation {
     if (this.active !== active) return;
     this.active = undefined;
     this.rests.tell();
+    // Accepted between the run's last event and its end.
+    if (!this.runAgain && !this.fenced && this.started !== undefined && this.confirmation.accepted) this.startRun();
     if (!this.runAgain || this.fenced || untakenMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.started !== undefined && !this.fenced && this.startRun(),

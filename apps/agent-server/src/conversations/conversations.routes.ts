@@ -16,12 +16,13 @@ import { openhandsEvent } from '../openhands/openhands-event.js';
 import type { HeldSecrets } from '../sandbox/held-secrets.js';
 import { heldSecretAt, LookupSecret, lookUp } from '../sandbox/lookup-secret.js';
 import { proofsIn } from '../sandbox/mcp-secrets.js';
+import { authorOf, withAnswerer, withAuthor } from './authors.js';
 import type { Conversation } from './conversation.js';
 import { countConversations, searchConversations } from './conversation-search.js';
 import type { Conversations } from './conversations.js';
 import { countEvents, searchEvents } from './event-search.js';
 import type { ModelProofs } from './model-proofs.js';
-import { assertOfTheApp, isOutside, withoutName } from './org-brake.js';
+import { assertOfTheApp } from './org-brake.js';
 import type { SecretMask } from './secret-mask.js';
 
 const SUCCESS = { success: true } as const;
@@ -50,11 +51,11 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
     });
 
   return [
-    session('POST', '', async ({ request }) => {
+    session('POST', '', async ({ request, caller }) => {
       const asked = parseOrThrow(StartConversationRequest, await readJson(request));
-      assertOfTheApp(request, asked);
+      assertOfTheApp(caller, asked);
       const wanted = models.withProof(asked);
-      const { conversation, created } = await conversations.start(wanted);
+      const { conversation, created } = await conversations.start(wanted, authorOf(caller));
       models.remember(wanted);
       return ok(conversation.info(), created ? 201 : 200);
     }),
@@ -88,10 +89,11 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       await conversations.remove(params['id']);
       return ok(SUCCESS);
     }),
-    on('POST', '/run', (conversation, { request }) => {
-      // OpenHands' run accepts what waits. In one breath with the look at it: the agent may come to wait at any moment.
-      if (conversation.confirmation.waits) conversations.brake.assertMayAnswer(request);
-      conversation.run();
+    on('POST', '/run', async (conversation, { caller }) => {
+      // A run accepts nothing. OpenHands' clients mean a yes by it: theirs is made the one that names who said it.
+      if (conversation.confirmation.waits && conversations.brake.takesRunForYes(caller, conversation.isOfTheApp))
+        await conversation.respond(withAnswerer(caller, { accept: true, reason: '' }));
+      else conversation.run();
       return SUCCESS;
     }),
     on('POST', '/pause', async (conversation) => {
@@ -114,10 +116,11 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       await conversation.confirmation.setAnalyzer(parseOrThrow(SetSecurityAnalyzerRequest, await readJson(request)).security_analyzer);
       return SUCCESS;
     }),
-    on('POST', '/events/respond_to_confirmation', async (conversation, { request }) => {
+    on('POST', '/events/respond_to_confirmation', async (conversation, { request, caller }) => {
       const answer = parseOrThrow(RespondToConfirmationRequest, await readJson(request));
-      await conversation.respond(isOutside(request) ? withoutName(answer) : answer);
-      return SUCCESS;
+      conversations.brake.assertMayAnswer(caller);
+      const answer_id = await conversation.respond(withAnswerer(caller, answer));
+      return { ...SUCCESS, answer_id };
     }),
     on('POST', '/secrets', async (_conversation, { request, signal }) => {
       const { secrets } = parseOrThrow(Secrets, await readJson(request));
@@ -145,8 +148,10 @@ export function conversationRoutes(conversations: Conversations, held: HeldSecre
       if (event === undefined) throw notFound();
       return event;
     }),
-    on('POST', '/events', async (conversation, { request }) => {
-      await conversation.send(parseOrThrow(SendEventRequest, await readJson(request)));
+    on('POST', '/events', async (conversation, { request, caller }) => {
+      const message = withAuthor(caller, parseOrThrow(SendEventRequest, await readJson(request)));
+      conversations.brake.assertKnown(caller);
+      await conversation.send(message);
       return SUCCESS;
     }),
   ];

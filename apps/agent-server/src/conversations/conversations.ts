@@ -4,7 +4,9 @@ import path from 'node:path';
 import type { ForkConversationRequest, StartConversationRequest, ToldBrake } from '@slipway/contracts';
 import { settingsOfMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { Conversation, type ConversationDeps } from './conversation.js';
+import type { Author } from './authors.js';
+import { Conversation } from './conversation.js';
+import type { ConversationDeps } from './conversation-deps.js';
 import { Brake } from './org-brake.js';
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
@@ -16,16 +18,19 @@ export class Conversations {
   private readonly starting = new Map<string, Promise<unknown>>();
   private found: Promise<void> | undefined;
   readonly brake: Brake;
+  private readonly deps: ConversationDeps;
 
   constructor(
     readonly directory: string,
-    private readonly deps: ConversationDeps,
+    deps: Omit<ConversationDeps, 'fourEyes'>,
   ) {
-    this.brake = new Brake(path.join(path.dirname(directory), 'brake.json'));
+    const brake = new Brake(path.join(path.dirname(directory), 'brake.json'));
+    this.brake = brake;
+    this.deps = { ...deps, fourEyes: () => brake.fourEyes };
   }
 
-  /** @returns the conversation, and whether it is new here. */
-  async start(request: StartConversationRequest): Promise<{ conversation: Conversation; created: boolean }> {
+  /** @param author of the first message. @returns the conversation, and whether it is new here. */
+  async start(request: StartConversationRequest, author: Author = {}): Promise<{ conversation: Conversation; created: boolean }> {
     const id = request.conversation_id?.toLowerCase() ?? randomUUID();
     this.brake.hold(request.slipway?.brake);
     const before = this.starting.get(id);
@@ -36,7 +41,7 @@ export class Conversations {
       if (created) this.open.set(id, Conversation.create(id, path.join(this.directory, id), request, this.deps));
       const conversation = (await this.open.get(id)) as Conversation;
       try {
-        await conversation.start(request);
+        await conversation.start(request, author);
         return { conversation, created };
       } catch (error) {
         if (created) {

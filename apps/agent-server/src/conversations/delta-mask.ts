@@ -1,4 +1,5 @@
 import type { StreamingDelta } from '@slipway/contracts';
+import { maskColoured } from './colour-mask.js';
 import type { SecretMask } from './secret-mask.js';
 
 /** Texts that may come beside each other, such as the progress of several calls: more than there are at once. */
@@ -18,7 +19,7 @@ export class DeltaMask {
     this.texts.delete(which);
     this.texts.set(which, state);
     for (const oldest of this.texts.keys()) if (this.texts.size > MAX_TEXTS) this.texts.delete(oldest);
-    const { shown: text, held } = this.mask.piece(state.held + delta.text);
+    const { shown: text, held } = maskColoured(this.mask, state.held + delta.text);
     const { offset } = state;
     state.held = held;
     state.offset += text.length;

@@ -1,4 +1,5 @@
 import type { ConversationEvent, ForkConversationRequest, LlmSettings, StartConversationRequest } from '@slipway/contracts';
+import { acceptedUnheard, CONFIRMATION_ANSWER } from '@slipway/domain';
 import { notFound } from '@slipway/errors';
 
 export interface Fork {
@@ -12,7 +13,10 @@ export function forkOf(id: string, request: StartConversationRequest, events: re
   const { slipway: _, initial_message: __, conversation_id: ___, ...kept } = request;
   const end = wish.from_event_id == null ? events.length - 1 : events.findIndex((event) => event.id === wish.from_event_id);
   if (wish.from_event_id != null && end === -1) throw notFound();
-  const copied = events.slice(0, end + 1).filter((event) => !(wish.reset_metrics && event.kind === 'ConversationStateUpdateEvent' && event.key === 'stats'));
+  const upTo = events.slice(0, end + 1);
+  // What was accepted here was accepted once: a copy that waits asks for itself.
+  const carriedOver = acceptedUnheard(upTo) ? upTo.filter((event) => !isUpdate(event, CONFIRMATION_ANSWER)) : upTo;
+  const copied = carriedOver.filter((event) => !(wish.reset_metrics && isUpdate(event, 'stats')));
   return {
     request: {
       ...kept,
@@ -22,6 +26,10 @@ export function forkOf(id: string, request: StartConversationRequest, events: re
     },
     events: copied,
   };
+}
+
+function isUpdate(event: ConversationEvent, key: string): boolean {
+  return event.kind === 'ConversationStateUpdateEvent' && event.key === key;
 }
 
 /** The start as it would be with another model; a key that is not given anew stays only at its own address. */

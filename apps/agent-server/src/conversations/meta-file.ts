@@ -7,6 +7,7 @@ const SOON_MS = 1_000;
 /** What is kept of a conversation beside its log. A full disk costs only the note; the log itself says what matters. */
 export class MetaFile {
   private timer: NodeJS.Timeout | undefined;
+  private closed = false;
 
   constructor(
     private readonly directory: string,
@@ -33,12 +34,17 @@ export class MetaFile {
   }
 
   close(): void {
+    this.closed = true;
     clearTimeout(this.timer);
   }
 
   private save(): void {
-    writeMeta(this.directory, this.current).catch((error: unknown) =>
-      this.logger.warn({ err: error, conversation_id: this.current.id }, 'the settings of the conversation could not be saved'),
-    );
+    // A fork that was closed may have been deleted: a write would bring its folder back.
+    if (this.closed) return;
+    writeMeta(this.directory, this.current).catch((error: NodeJS.ErrnoException) => {
+      // Closed and deleted while it was written: there is nothing to save and nobody to warn.
+      if (this.closed && error.code === 'ENOENT') return;
+      this.logger.warn({ err: error, conversation_id: this.current.id }, 'failed to save conversation settings');
+    });
   }
 }

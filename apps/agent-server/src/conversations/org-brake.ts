@@ -1,20 +1,15 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ConfirmationMode, type OrgBrake, type RespondToConfirmationRequest, type StartConversationRequest, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { ConfirmationMode, type OrgBrake, type StartConversationRequest } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
+import { actsForApp, type Caller } from '../activation/caller.js';
 import type { Route } from '../http/router.js';
 
-/** True for a person or their program, who come by sandbox-gateway; false for Slipway's own services. */
-export function isOutside(request: IncomingMessage): boolean {
-  return request.headers[THROUGH_GATEWAY_HEADER] !== undefined;
-}
-
 /** What a start says for the app (where the log goes, what the organization wants) is the app's alone to say. @throws SlipwayError `permission.denied`. */
-export function assertOfTheApp(request: IncomingMessage, { slipway }: StartConversationRequest): void {
-  if (slipway !== undefined && isOutside(request)) throw notYours();
+export function assertOfTheApp(caller: Caller, { slipway }: StartConversationRequest): void {
+  if (slipway !== undefined && !actsForApp(caller)) throw notYours();
 }
 
 function notYours(): SlipwayError {
@@ -31,21 +26,15 @@ function keptIn(file: string): OrgBrake | undefined {
   }
 }
 
-/** Who answered is known to Slipway alone: from outside anybody could be named. */
-export function withoutName(answer: RespondToConfirmationRequest): RespondToConfirmationRequest {
-  if (answer.slipway === undefined) return answer;
-  const { by: _by, rule, ...rest } = answer.slipway;
-  const { by: _ruleBy, ...unnamed } = rule ?? {};
-  return { ...answer, slipway: { ...rest, ...(rule === undefined ? {} : { rule: unnamed as typeof rule }) } };
-}
-
 const CONVERSATION = '/api/conversations/:id';
+const ANSWER = `${CONVERSATION}/events/respond_to_confirmation`;
+const HALTS: ReadonlySet<string> = new Set([`${CONVERSATION}/pause`, `${CONVERSATION}/interrupt`]);
 const CHANGES: ReadonlySet<string> = new Set([`${CONVERSATION}/confirmation_policy`, `${CONVERSATION}/security_analyzer`]);
 const AGENTS: ReadonlySet<string> = new Set(['/api/conversations', `${CONVERSATION}/fork`]);
 
 /**
- * What the organization decided of asking first, against who reaches this sandbox by sandbox-gateway: with the session key in their hands agent-server would take their word for
- * anything. Slipway's own services are not held up; they look at the organization's settings themselves.
+ * What the organization decided of asking first, against whoever reaches this sandbox without the app's key. The app is not held up: it looks at the organization's
+ * settings itself, at each answer.
  */
 export class Brake {
   private held: OrgBrake;
@@ -66,22 +55,51 @@ export class Brake {
     } catch {}
   }
 
-  /** @throws SlipwayError `conversation.four-eyes`. A no needs nobody else; it is the app's to take, all the same, for it knows who says it. */
-  assertMayAnswer(request: IncomingMessage): void {
-    if (isOutside(request) && this.held.fourEyes)
-      throw new SlipwayError(
-        'conversation.four-eyes',
-        'In this organization somebody else has to say yes, in Slipway: there it is known who does. A message, a pause or an interrupt is a no.',
-      );
+  /** True while each action needs its own second user: nothing is allowed ahead of time then. */
+  get fourEyes(): boolean {
+    return this.held.fourEyes;
   }
 
-  /** The same routes, refused to people where they would get around the organization. */
+  /**
+   * Under four eyes only the app takes an answer: it alone knows who wrote what the agent works on, and asks it at each answer.
+   * A no needs nobody else; it is the app's to take all the same, for it knows who says it.
+   * @throws SlipwayError `conversation.four-eyes`.
+   */
+  assertMayAnswer(caller: Caller): void {
+    if (!this.held.fourEyes || caller.kind === 'app') return;
+    const detail =
+      caller.kind === 'unproven' && caller.mayBeEarlierApp
+        ? 'This sandbox was started by an earlier release, which cannot prove who approves. Pause the conversation and resume it, then answer again.'
+        : 'In this organization somebody else has to say yes, in Slipway: there it is known who does. A message, a pause or an interrupt is a no.';
+    throw new SlipwayError('conversation.four-eyes', detail);
+  }
+
+  /** Who steers an agent is somebody under four eyes: an approval must not come from them. @throws SlipwayError `conversation.four-eyes`. */
+  assertKnown(caller: Caller): void {
+    if (!this.held.fourEyes || caller.kind === 'user' || actsForApp(caller)) return;
+    throw new SlipwayError(
+      'conversation.four-eyes',
+      'In this organization whoever steers an agent has a name, and the session key has none: come by sandbox-gateway, or through Slipway.',
+    );
+  }
+
+  /**
+   * Is this caller's run of what waits their yes, as OpenHands' clients mean it? Never the app's, and never where the organization wants to be asked:
+   * there a yes is said in so many words. @param isOfTheApp whether the app owns the conversation: one of a bare sandbox has nobody else.
+   */
+  takesRunForYes(caller: Caller, isOfTheApp: boolean): boolean {
+    if (this.held.fourEyes || this.held.floor !== 'never') return false;
+    return caller.kind === 'user' || (caller.kind === 'unproven' && !isOfTheApp);
+  }
+
+  /** The same routes, refused to others than the app where they would get around the organization. */
   guard(routes: readonly Route[]): Route[] {
     return routes.map((route) => ({
       ...route,
       handle: (call) => {
-        if (isOutside(call.request)) this.assertAllowed(route);
-        if (route.path === `${CONVERSATION}/events/respond_to_confirmation`) this.assertMayAnswer(call.request);
+        if (!actsForApp(call.caller)) this.assertAllowed(route);
+        if (route.path === ANSWER) this.assertMayAnswer(call.caller);
+        if (steers(route)) this.assertKnown(call.caller);
         return route.handle(call);
       },
     }));
@@ -95,4 +113,9 @@ export class Brake {
     if (AGENTS.has(path) && (this.held.floor !== 'never' || this.held.fourEyes))
       throw new SlipwayError('permission.denied', 'In this organization a person approves what agents do: start them in Slipway.');
   }
+}
+
+/** Changes something of a conversation, and does not only halt it. */
+function steers({ method, path }: Route): boolean {
+  return method !== 'GET' && path.startsWith(CONVERSATION) && !HALTS.has(path);
 }

@@ -46,8 +46,14 @@ export function modelRetriesOf(llm: StartConversationRequest['agent']['llm']): n
 }
 
 /** The settings of a run, each read when it is needed: they may change while it goes on. */
-export function runSettings(started: Started, meta: () => ConversationMeta, confirmation: () => ConfirmationSettings): RunSettings {
+export function runSettings(
+  started: Started,
+  meta: () => ConversationMeta,
+  confirmation: () => ConfirmationSettings,
+  mayCarryOut: RunSettings['mayCarryOut'],
+): RunSettings {
   return {
+    mayCarryOut,
     get maxIterations() {
       return meta().max_iterations;
     },

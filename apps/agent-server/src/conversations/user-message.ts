@@ -3,7 +3,7 @@ import type { EventOf, SendEventRequest } from '@slipway/contracts';
 /** What a person said, as its event. @param brought what its text brings beside itself. */
 export function userMessage(
   id: string,
-  { content, sender }: SendEventRequest,
+  { content, sender, sender_id }: SendEventRequest,
   brought: (text: string) => Pick<EventOf<'MessageEvent'>, 'activated_skills' | 'extended_content'>,
 ): EventOf<'MessageEvent'> {
   const texts = content.map(({ text }) => text);
@@ -14,6 +14,7 @@ export function userMessage(
     kind: 'MessageEvent',
     llm_message: { role: 'user', content: texts.map((text) => ({ type: 'text', text })) },
     ...(sender === undefined ? {} : { sender }),
+    ...(sender_id === undefined ? {} : { sender_id }),
     ...brought(texts.join('\n')),
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { notFound, SlipwayError } from '@slipway/errors';
+import type { Caller } from '../activation/caller.js';
 
 /** Largest JSON body. Bytes. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
@@ -10,6 +11,8 @@ export interface Call {
   readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** `unproven` on an open route. */
+  readonly caller: Caller;
   /** Aborted when the client goes away before the answer is complete. */
   readonly signal: AbortSignal;
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { SlipwayError, toProblem } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
+import { type Caller, UNPROVEN } from '../activation/caller.js';
 import type { Reply, Router } from './router.js';
 
-/** Throws when the request may not pass. */
-export type Guard = (request: IncomingMessage, query: URLSearchParams) => void;
+/** Who it is. Throws when the request may not pass. */
+export type Guard = (request: IncomingMessage, query: URLSearchParams) => Caller;
 
 const DOCS_URL = '/docs';
 
@@ -33,8 +34,8 @@ async function serve(request: IncomingMessage, response: ServerResponse, router:
     const cut = url.indexOf('?');
     const query = new URLSearchParams(cut === -1 ? '' : url.slice(cut + 1));
     const { route, params } = router.match(request.method ?? 'GET', cut === -1 ? url : url.slice(0, cut));
-    if (route.access === 'session') guard(request, query);
-    const reply = await route.handle({ request, response, params, query, signal: gone.signal });
+    const caller = route.access === 'session' ? guard(request, query) : UNPROVEN;
+    const reply = await route.handle({ request, response, params, query, caller, signal: gone.signal });
     if (reply !== undefined) send(response, reply);
   } catch (error) {
     await drained(request, AbortSignal.any([gone.signal, AbortSignal.timeout(drainedMs)]));

@@ -1,4 +1,4 @@
-import { type ConversationEvent, EventPage, IngestAck, type StreamingDelta } from '@slipway/contracts';
+import { type ConversationEvent, EventPage, IngestAck, IngestApprovals, type StreamingDelta } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, problemCode, refusal } from '../http/outgoing.js';
 
@@ -17,6 +17,8 @@ export type SendResult =
   /** This batch as it is will never be taken. */
   | { readonly result: 'invalid'; readonly detail: string }
   | { readonly result: 'retry'; readonly detail: string; readonly afterMs: number };
+
+type Answer = Awaited<ReturnType<typeof callJson>>;
 
 /** The app's side of a conversation's log, as a sandbox reaches it. */
 export class IngestClient {
@@ -40,7 +42,7 @@ export class IngestClient {
 
   /** @param body an `IngestBatch`. Rejects with the signal's reason only; every other failure is a result. */
   async send(body: Buffer, signal: AbortSignal): Promise<SendResult> {
-    let answer: Awaited<ReturnType<typeof callJson>>;
+    let answer: Answer;
     try {
       answer = await callJson({
         method: 'POST',
@@ -89,17 +91,20 @@ export class IngestClient {
     }
   }
 
+  /** Actions that users approved in the app under four eyes. None from an app that does not know the question yet. @throws SlipwayError `service.unavailable`. */
+  async approvals(signal: AbortSignal): Promise<string[]> {
+    const answer = await this.read('approvals', signal);
+    if (answer.status === 404) return [];
+    const approvals = IngestApprovals.safeParse(answer.body);
+    if (answer.status !== 200 || !approvals.success) throw refusal('The app', answer.status, answer.body);
+    return approvals.data.action_ids;
+  }
+
   /** The whole log so far, oldest first. @throws SlipwayError `service.unavailable` or `ingest.stale-epoch`. */
   async history(signal: AbortSignal): Promise<ConversationEvent[]> {
     const events: ConversationEvent[] = [];
     for (let after: number | null = 0; after !== null; ) {
-      const url = `${this.ingestUrl}/events?after=${after}&limit=${HISTORY_PAGE}`;
-      let answer: Awaited<ReturnType<typeof callJson>>;
-      try {
-        answer = await callJson({ method: 'GET', url, headers: this.headers(), signal: AbortSignal.any([signal, AbortSignal.timeout(HISTORY_TIMEOUT_MS)]) });
-      } catch (error) {
-        throw new SlipwayError('service.unavailable', 'The log of the conversation cannot be read back at the moment.', { cause: error });
-      }
+      const answer: Answer = await this.read(`events?after=${after}&limit=${HISTORY_PAGE}`, signal);
       if (problemCode(answer.body) === 'ingest.stale-epoch') throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns this conversation now.');
       if (answer.status !== 200) throw refusal('The app', answer.status, answer.body);
       const page = EventPage.safeParse(answer.body);
@@ -108,6 +113,15 @@ export class IngestClient {
       after = page.data.page.nextAfter;
     }
     return events;
+  }
+
+  private async read(what: string, signal: AbortSignal): Promise<Answer> {
+    try {
+      const within = AbortSignal.any([signal, AbortSignal.timeout(HISTORY_TIMEOUT_MS)]);
+      return await callJson({ method: 'GET', url: `${this.ingestUrl}/${what}`, headers: this.headers(), signal: within });
+    } catch (error) {
+      throw new SlipwayError('service.unavailable', 'The log of the conversation cannot be read back at the moment.', { cause: error });
+    }
   }
 
   private headers(): Record<string, string> {

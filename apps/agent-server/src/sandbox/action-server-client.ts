@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable, Transform } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ToolPort } from '@slipway/agent';
+import type { OutputWatch, ToolPort } from '@slipway/agent';
 import {
   ARCHIVE_CONTENT_TYPE,
   ARCHIVE_SKIPPED_HEADER,
@@ -26,6 +26,7 @@ import { makeTraceparent } from '@slipway/telemetry';
 import type { Dispatcher } from 'undici';
 import { callJson, callOut, type OutgoingRequest, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
+import { watched } from './watched-output.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
 const COME_BACK_MS = 15_000;
@@ -119,9 +120,14 @@ export class ActionServerClient implements ToolPort {
   }
 
   /** @throws SlipwayError with a sentence for the model (`sandbox.tool-unavailable`, or what the tool process refused with), or the signal's reason. */
-  async execute(action: SandboxAction, context: { readonly signal: AbortSignal; readonly traceparent: string }): Promise<SandboxObservation> {
-    await orAborted(this.marking, context.signal);
-    const answer = await this.post('/execute_action', { action }, context.signal, context.traceparent, ACTION_CEILING_MS);
+  async execute(
+    action: SandboxAction,
+    { signal, traceparent, watch }: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
+  ): Promise<SandboxObservation> {
+    await orAborted(this.marking, signal);
+    const body = watch === undefined ? { action } : { action, call: watch.call };
+    const work = (): Promise<unknown> => this.post('/execute_action', body, signal, traceparent, ACTION_CEILING_MS);
+    const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));
     const parsed = ExecuteActionResponse.safeParse(answer);
     if (!parsed.success)
       throw new SlipwayError('sandbox.tool-unavailable', 'The tool answered something that could not be read. Try again.', { internal: parsed.error.message });

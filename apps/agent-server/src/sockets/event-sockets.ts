@@ -7,10 +7,10 @@ import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { type Logger, runInContext, traceIdOf } from '@slipway/telemetry';
 import type { RawData, WebSocket, WebSocketServer } from 'ws';
 import type { Activation } from '../activation/activation.js';
+import { withAnswerer, withAuthor } from '../conversations/authors.js';
 import type { Conversation } from '../conversations/conversation.js';
 import type { Conversations } from '../conversations/conversations.js';
 import { firstSince, utcTime } from '../conversations/event-search.js';
-import { isOutside, withoutName } from '../conversations/org-brake.js';
 import { MAX_BODY_BYTES } from '../http/router.js';
 import type { BashEvents } from '../sandbox/bash-events.js';
 import { followBash } from './bash-sockets.js';
@@ -171,16 +171,18 @@ export class EventSockets {
   }
 
   private async receive(socket: WebSocket, conversation: Conversation, request: IncomingMessage, data: RawData): Promise<void> {
+    const caller = this.activation.callerOf(request);
     try {
       const frame = parseFrame(data);
       const type = (frame as { type?: unknown } | null)?.type;
       if (type === 'auth') return;
       if (type === 'confirmation') {
-        this.conversations.brake.assertMayAnswer(request);
-        const answer = parseOrThrow(ConfirmationFrame, frame);
-        return await conversation.respond(isOutside(request) ? withoutName(answer) : answer);
+        this.conversations.brake.assertMayAnswer(caller);
+        await conversation.respond(withAnswerer(caller, parseOrThrow(ConfirmationFrame, frame)));
+        return;
       }
-      await conversation.send(parseOrThrow(SendEventRequest, { ...(frame as object), run: true }));
+      this.conversations.brake.assertKnown(caller);
+      await conversation.send(withAuthor(caller, parseOrThrow(SendEventRequest, { ...(frame as object), run: true })));
     } catch (error) {
       const known = error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The message could not be taken in.', { cause: error });
       if (known !== error) this.logger.error({ err: error }, 'a message from a socket failed');

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 
 const APPS = fileURLToPath(new URL('../../../', import.meta.url));
@@ -15,6 +16,9 @@ export class TestSandbox {
   readonly podUid = randomUUID();
   readonly sessionKey = randomBytes(24).toString('hex');
   readonly token = randomBytes(24).toString('hex');
+  /** What the app and sandbox-gateway show beside the session key. */
+  readonly appKey = randomBytes(24).toString('hex');
+  readonly gatewayKey = randomBytes(24).toString('hex');
   agentServer: ChildProcess | undefined;
   actionServer: ChildProcess | undefined;
   url = '';
@@ -102,6 +106,8 @@ export class TestSandbox {
       epoch: 1,
       org: 'org_1',
       body_sha256: createHash('sha256').update(body).digest('base64url'),
+      app_key_sha256: createHash('sha256').update(this.appKey).digest('base64url'),
+      gateway_key_sha256: createHash('sha256').update(this.gatewayKey).digest('base64url'),
       ...change.claim,
     };
     return fetch(`${this.url}/api/init`, {
@@ -128,11 +134,26 @@ export class TestSandbox {
     });
   }
 
-  /** JSON in and out, with the session key. */
-  async call<T = unknown>(method: string, route: string, body?: unknown): Promise<{ status: number; body: T }> {
+  /** As the app shows itself, unless `headers` says otherwise. */
+  get asApp(): Record<string, string> {
+    return { 'x-session-api-key': this.sessionKey, [CALLER_KEY_HEADER]: this.appKey };
+  }
+
+  /** As sandbox-gateway hands on what this user sends. */
+  asUser(user: CallerUser): Record<string, string> {
+    return {
+      'x-session-api-key': this.sessionKey,
+      [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway',
+      [CALLER_KEY_HEADER]: this.gatewayKey,
+      [CALLER_USER_HEADER]: callerUserHeader(user),
+    };
+  }
+
+  /** JSON in and out, as the app. */
+  async call<T = unknown>(method: string, route: string, body?: unknown, headers = this.asApp): Promise<{ status: number; body: T }> {
     const response = await fetch(`${this.url}${route}`, {
       method,
-      headers: { 'x-session-api-key': this.sessionKey, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

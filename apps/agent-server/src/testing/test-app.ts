@@ -23,6 +23,8 @@ export class TestApp {
   private readonly gate = Promise.withResolvers<void>();
   private server: Server | undefined;
   url = '';
+  /** Actions that users approved under four eyes. `null`: an app of before, which does not know the question. */
+  approved: string[] | null = [];
   /** While true, nothing is answered. */
   silent = false;
 
@@ -70,6 +72,8 @@ export class TestApp {
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     if (this.silent) return;
     const url = new URL(request.url ?? '/', 'http://app');
+    if (url.pathname.endsWith('/approvals'))
+      return this.approved === null ? answer(response, 404, { code: 'resource.not-found' }) : answer(response, 200, { action_ids: this.approved });
     if (request.method === 'GET') return this.history(url, response);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as {
       epoch: number;

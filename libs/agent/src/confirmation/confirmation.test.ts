@@ -33,6 +33,12 @@ describe('asking before acting', () => {
     });
     return { log, ports, executed };
   }
+  /** An answer in the log, as a user's yes leaves it. */
+  const accept = (log: MemoryLog, named: (id: string, index: number) => string = (id) => id): void => {
+    const by = { clock: { now: () => new Date() }, ids: { uuid: () => crypto.randomUUID() } };
+    const value = { accepted: true, action_ids: pendingActions(log.events).map(({ id }, index) => named(id, index)) };
+    log.events.push(stamp(by, { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'confirmation', value }));
+  };
   const reject = (log: MemoryLog, reason: string): void => {
     const by = { clock: { now: () => new Date() }, ids: { uuid: () => crypto.randomUUID() } };
     for (const action of pendingActions(log.events))
@@ -55,8 +61,18 @@ describe('asking before acting', () => {
     const settings = { ...SETTINGS, confirmation: ALWAYS };
     expect(await runAgent(ports, settings, control())).toBe('waiting');
     expect([executed, pendingActions(log.events).length, log.outline.at(-1)]).toEqual([[], 2, 'execution_status=waiting_for_confirmation']);
+    accept(log);
     expect(await runAgent(ports, settings, control())).toBe('finished');
     expect([executed, pendingActions(log.events)]).toEqual([['one', 'two'], []]);
+  });
+
+  it('takes no run for a yes, however often it is started', async () => {
+    const { log, ports, executed } = scene([{ toolCalls: [run('one'), run('two')] }, FINISH]);
+    const settings = { ...SETTINGS, confirmation: ALWAYS };
+    for (const _again of [1, 2, 3]) expect(await runAgent(ports, settings, control())).toBe('waiting');
+    accept(log, (id, index) => (index === 0 ? id : crypto.randomUUID()));
+    expect(await runAgent(ports, settings, control())).toBe('waiting');
+    expect([executed, pendingActions(log.events).length]).toEqual([[], 2]);
   });
 
   it('tells the model why a call was rejected, and it goes on from there', async () => {

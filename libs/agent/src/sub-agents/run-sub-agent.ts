@@ -76,8 +76,10 @@ export async function runSubAgent(assignment: Assignment, kind: SubAgentKind, { 
             config: { ...ports.hooks.config, user_prompt_submit: [], session_start: [], session_end: [], stop: [] },
           },
     models: (usage) => ports.models(usage === 'agent' ? 'sub-agent' : usage),
-    // Nobody reads along: the screen would take it for the parent's own words.
-    onDelta: () => {},
+    // What its tools print has the id of its call. Its own words stay unseen until they are in its log: the screen would take them for the parent's.
+    onDelta: (delta) => {
+      if (delta.channel === 'progress') ports.onDelta(delta);
+    },
   };
   if (isNew) {
     const text = systemPromptOf(kind, ports.log.events, assignment.introduction);
@@ -138,6 +140,7 @@ function childSettings(settings: RunSettings, kind: SubAgentKind): RunSettings {
       return settings.confirmation;
     },
     condenser: settings.condenser,
+    mayCarryOut: settings.mayCarryOut,
   };
 }
 

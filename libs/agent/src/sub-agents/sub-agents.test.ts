@@ -1,8 +1,9 @@
 import { after, before, describe, it } from 'node:test';
-import type { EventOf } from '@slipway/contracts';
-import { unansweredActions } from '@slipway/domain';
+import { type EventOf, type StreamingDelta, SubAgentEvent } from '@slipway/contracts';
+import { pendingActions, unansweredActions } from '@slipway/domain';
 import { type ModelRequest, type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
+import { stamp } from '../events.js';
 import { runAgent } from '../run.js';
 import { lastStats } from '../stats.js';
 import { control, MemoryLog, SETTINGS, terminalObservation, testPorts } from '../testing.js';
@@ -60,6 +61,28 @@ describe('a sub-agent', () => {
     expect(cost).toBeCloseTo((metrics?.['agent']?.accumulated_cost ?? 0) + (metrics?.['task:general-purpose']?.accumulated_cost ?? 0), 6);
   });
 
+  it('is seen to work: what its command prints goes out while it runs, under the id of its call, and its own words do not', async () => {
+    const { log, ports, control } = scene([{ toolCalls: [task('count')] }], (_request, number) =>
+      number === 1 ? { ...terminal('seq 3'), text: 'I count.' } : finish('3'),
+    );
+    const deltas: StreamingDelta[] = [];
+    const tools: typeof ports.tools = {
+      execute: async (_action, { watch }) => {
+        watch?.told('1\n2\n');
+        return terminalObservation('1 2 3');
+      },
+    };
+    await runAgent({ ...ports, tools, onDelta: (delta) => deltas.push(delta) }, SETTINGS, control);
+    const inner = log.events.flatMap((event) => {
+      const value = event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent' ? SubAgentEvent.parse(event.value).event : null;
+      return value !== null && (value as { kind?: string; tool_name?: string }).tool_name === 'terminal' ? [value as { id: string; kind: string }] : [];
+    });
+    expect(deltas.filter(({ channel }) => channel === 'progress')).toEqual([
+      { responseId: inner.find(({ kind }) => kind === 'ActionEvent')?.id, channel: 'progress', offset: 0, text: '1\n2\n' },
+    ]);
+    expect(deltas.map(({ text }) => text).join('')).not.toContain('I count.');
+  });
+
   it('that used its steps says so, and goes on with what it knows when it is resumed', async () => {
     const { ports, control, results, log, requests } = scene([{ toolCalls: [task('dig', { subagent_type: 'digger' })] }], (_request, number) =>
       number <= 2 ? terminal(`dig ${number}`) : finish('deep enough'),
@@ -104,6 +127,8 @@ describe('a sub-agent', () => {
     );
     const asking = { ...SETTINGS, confirmation: { ...SETTINGS.confirmation, policy: { kind: 'AlwaysConfirm' as const } } };
     expect(await runAgent(ports, asking, control)).toBe('waiting');
+    const accepted = { accepted: true, action_ids: pendingActions(log.events).map(({ id }) => id) };
+    log.events.push(stamp(ports, { kind: 'ConversationStateUpdateEvent', source: 'user', key: 'confirmation', value: accepted }));
     expect(await runAgent(ports, asking, control)).toBe('finished');
     expect(textOf(results()[0])).toContain('It needs a person.');
     expect(JSON.stringify(requests().filter(ofSub).at(-1)?.body.messages)).toContain('a sub-agent cannot ask');

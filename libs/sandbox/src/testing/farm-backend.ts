@@ -1,7 +1,7 @@
 import { SlipwayError } from '@slipway/errors';
-import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxOwner, SandboxSpec } from '../sandbox-backend.js';
+import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxObservation, SandboxOwner, SandboxSpec } from '../sandbox-backend.js';
 import { sandboxRequest } from '../sandbox-request.js';
-import type { FarmedState, SandboxFarm } from './sandbox-farm.js';
+import { type FarmedState, type SandboxFarm, STORE_AWAY } from './sandbox-farm.js';
 
 /** The state of ten thousand sandboxes fits. Bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
@@ -42,7 +42,10 @@ export class FarmBackend implements SandboxBackend {
     return state.sandboxes.map((sandbox) => this.listed(sandbox));
   }
 
-  async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
+  async remove(name: string, uid: string, signal: AbortSignal, { evenUnkept = false, onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
+    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as { result: 'kept' | 'unkept' | 'nothing' };
+    if (keep.result === 'unkept' && !evenUnkept) throw new SlipwayError('sandbox.archive-unavailable', STORE_AWAY);
+    if (keep.result === 'kept') await onKept?.();
     return ((await this.call('POST', 'remove', { name, uid }, signal)) as { result: 'gone' | 'kept' }).result;
   }
 

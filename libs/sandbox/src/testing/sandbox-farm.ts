@@ -3,6 +3,9 @@ import type { SandboxProblem } from '../sandbox-backend.js';
 import { listenAlso, serveJson } from './http.js';
 import { Latch } from './latch.js';
 
+/** What a farm says whose store is away. */
+export const STORE_AWAY = 'The store of workspaces, bucket missing, answered with 404 (NoSuchBucket).';
+
 interface FarmedSandbox {
   readonly uid: string;
   /** Of its own address; null when it shares the farm's. */
@@ -49,6 +52,8 @@ export class SandboxFarm {
   idleSeconds = 0;
   /** `/backend/` answers nothing but 503, as an API server that is away; sandboxes go on. */
   away = false;
+  /** Workspaces of used sandboxes cannot be kept. */
+  storeAway = false;
   /** Called in the middle of each request to `/backend/`, and of each activation (`init`), before it takes effect. */
   beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
@@ -144,6 +149,10 @@ export class SandboxFarm {
         sandbox?.own?.close();
         if (this.sandboxes.delete(name)) this.history.push({ kind: 'removed', name, uid });
         return { status: 200, body: { result: 'gone' } };
+      }
+      case 'POST keep': {
+        if (sandbox === undefined || sandbox.uid !== uid) return { status: 200, body: { result: 'nothing' } };
+        return { status: 200, body: { result: sandbox.ended !== null ? 'nothing' : this.storeAway && sandbox.latch.claimId !== null ? 'unkept' : 'kept' } };
       }
       case 'POST note':
         if (sandbox?.uid === uid) sandbox.note = body['claimId'] ?? null;

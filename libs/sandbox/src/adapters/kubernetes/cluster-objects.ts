@@ -77,6 +77,8 @@ export const ACTION_SERVER = 'action-server';
 /** Labels and annotations that are ours; a template may not use them. */
 export const OWN_PREFIX = 'slipway.dev/';
 export const SLOT_LABEL = `${OWN_PREFIX}slot`;
+/** `none`: the pod asks no resolver, and no policy lets it reach one. Never changes. */
+export const DNS_LABEL = `${OWN_PREFIX}dns`;
 export const CLAIM_LABEL = `${OWN_PREFIX}claim`;
 export const WORKSPACE_ANNOTATION = `${OWN_PREFIX}workspace`;
 

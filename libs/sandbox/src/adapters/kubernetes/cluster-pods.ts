@@ -2,7 +2,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { ClusterError } from './cluster-error.js';
 import { carryEnds, type NodeView, type PodView, readNode, readPod } from './cluster-objects.js';
 import type { KubeApi } from './kube-api.js';
-import { type NodeSeen, observationOf } from './pod-status.js';
+import { addressOf, type NodeSeen, observationOf } from './pod-status.js';
 import { PodListReader } from './pod-wire.js';
 import { AGENT_SERVER_PORT, MANAGED_BY } from './sandbox-pod.js';
 import type { Timing } from './timing.js';
@@ -109,6 +109,11 @@ export class ClusterPods {
 
   observe(pod: PodView): ReturnType<typeof observationOf> {
     return observationOf(pod, this.node(pod), this.port);
+  }
+
+  /** Where agent-server answers while its process runs, also after the pod was told to end; `null` when it does not run. */
+  addressOf(pod: PodView): string | null {
+    return addressOf(pod, this.port);
   }
 
   onChange(listener: () => void): () => void {

@@ -1,8 +1,11 @@
 export { DirectoryStore } from './archive/directory-store.js';
+export { openWorkspaceStore } from './archive/open-store.js';
 export { openS3Store, type S3StoreOptions } from './archive/s3-store.js';
+export { probeStore } from './archive/store-probe.js';
 export type { WorkspaceStore } from './archive/workspace-store.js';
 export { type ClusterAccess, fromKubeconfig, inCluster } from './cluster-access.js';
 export type { ClusterHealth } from './cluster-pods.js';
 export { BUDGETS, type BudgetName, type Budgets } from './kube-api.js';
 export { KubernetesBackend, type KubernetesBackendConfig } from './kubernetes-backend.js';
+export type { HostAddress, SandboxDns, SandboxNames } from './sandbox-names.js';
 export { readTemplates, SandboxTemplate } from './sandbox-template.js';

@@ -2,14 +2,15 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { readActivation } from '../../activation.js';
-import type { ListedSandbox, SandboxBackend, SandboxKind, SandboxObservation, SandboxOwner, SandboxSpec } from '../../sandbox-backend.js';
+import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxKind, SandboxObservation, SandboxOwner, SandboxSpec } from '../../sandbox-backend.js';
 import type { WorkspaceStore } from './archive/workspace-store.js';
 import { ArchiveTransfer } from './archive-transfer.js';
 import type { ClusterAccess } from './cluster-access.js';
 import { CLAIM_LABEL, OWN_PREFIX, type PodView, WORKSPACE_ANNOTATION } from './cluster-objects.js';
 import { type ClusterHealth, ClusterPods } from './cluster-pods.js';
 import { type Budgets, KubeApi } from './kube-api.js';
-import { sandboxPod, templateHash } from './sandbox-pod.js';
+import { namesOf, type SandboxNames } from './sandbox-names.js';
+import { type PodSettings, sandboxPod, templateHash } from './sandbox-pod.js';
 import { SandboxRemoval } from './sandbox-removal.js';
 import { readTemplates, type SandboxTemplate, templateFor } from './sandbox-template.js';
 import { SYSTEM_TIMING, type Timing } from './timing.js';
@@ -29,11 +30,16 @@ export interface KubernetesBackendConfig {
   readonly nodeEnv: 'development' | 'test' | 'production';
   /** Of the servers in the sandbox. */
   readonly logLevel: string;
+  /** Read for each pod. What `hosts` throws is why none is made that needs them. Not given: no resolver and no names. */
+  readonly names?: SandboxNames;
   readonly logger: Logger;
   readonly budgets?: Budgets;
   readonly timing?: Timing;
 }
 
+const NO_NAMES: SandboxNames = { dns: 'none', hosts: [] };
+/** Hashes that are kept: one for each kind of sandbox, and again when an address of the platform changes. */
+const MOST_HASHES = 1_000;
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Longest wait for the first look at agent-server. Milliseconds. */
 const FIRST_LOOK_MS = 1_000;
@@ -89,10 +95,13 @@ export class KubernetesBackend implements SandboxBackend {
   }
 
   templateOf({ image, size = 1 }: SandboxKind): string {
-    const kind = `${image} ${size}`;
+    const settings = this.settings();
+    const template = templateFor(this.templates, image, size);
+    const kind = `${image} ${size} ${JSON.stringify(namesOf(template.egress, settings.names))}`;
     const known = this.hashes.get(kind);
     if (known !== undefined) return known;
-    const hash = templateHash(templateFor(this.templates, image, size), size, this.config);
+    const hash = templateHash(template, size, settings);
+    if (this.hashes.size >= MOST_HASHES) this.hashes.clear();
     this.hashes.set(kind, hash);
     return hash;
   }
@@ -103,7 +112,7 @@ export class KubernetesBackend implements SandboxBackend {
     const template = templateFor(this.templates, image, size);
     if (this.pods.get(checked(name)) !== undefined) return;
     const identity = { name, slotId, token: randomBytes(32).toString('base64url') };
-    const pod = sandboxPod(template, size, identity, this.config, this.templateOf(spec));
+    const pod = sandboxPod(template, size, identity, this.settings(), this.templateOf(spec));
     const made = await this.api.create('refill', this.pods.path, pod, 'make the sandbox', signal);
     if (made !== 'exists') this.pods.learn(made);
   }
@@ -126,10 +135,10 @@ export class KubernetesBackend implements SandboxBackend {
     return [...this.pods.values()].map((pod) => ({ name: pod.name, uid: pod.uid, observation: this.pods.observe(pod) }));
   }
 
-  async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
+  async remove(name: string, uid: string, signal: AbortSignal, options: RemoveOptions = {}): Promise<'gone' | 'kept'> {
     stopAt(signal);
     const workspace = this.pods.get(checked(name))?.workspace ?? name;
-    const result = await ofStore(this.removal.remove(name, uid, signal));
+    const result = await ofStore(this.removal.remove(name, uid, signal, options));
     this.workspaces?.names.add(workspace);
     if (this.heard.size > 2 * this.health.pods + 100) this.forgetOld();
     return result;
@@ -179,6 +188,11 @@ export class KubernetesBackend implements SandboxBackend {
 
   onChange(listener: () => void): () => void {
     return this.pods.onChange(listener);
+  }
+
+  private settings(): PodSettings {
+    const { namespace, activationPublicKey, logLevel, names } = this.config;
+    return { namespace, activationPublicKey, logLevel, names: names ?? NO_NAMES };
   }
 
   /** One merge patch of a pod's metadata. @returns `false` when the pod has gone or has another uid. */

@@ -33,7 +33,8 @@ export type NodeSeen = NodeView | 'unknown' | 'lost';
 export function observationOf(pod: PodView, node: NodeSeen, port: number): Seen {
   const end = endOf(pod, node);
   if (end !== null) return { state: 'ended', uid: pod.uid, reason: `the sandbox ended: ${end}` };
-  if (pod.agent?.state !== 'running' || pod.ip === null) {
+  const address = addressOf(pod, port);
+  if (address === null) {
     const problem = problemOf(pod);
     return { state: 'pending', message: problem?.detail ?? waitsFor(pod), ...(problem === null ? {} : { problem }) };
   }
@@ -41,11 +42,17 @@ export function observationOf(pod: PodView, node: NodeSeen, port: number): Seen 
   return {
     state: 'running',
     uid: pod.uid,
-    address: `http://${pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip}:${port}`,
+    address,
     restarts: { count: pod.tools?.restarts ?? 0, reasons: pod.toolEnds },
     ...(pod.node === null ? {} : { node: pod.node }),
     ...(avoid === null ? {} : { avoid }),
   };
+}
+
+/** Where agent-server answers while its process runs; `null` when it does not run or has no address. */
+export function addressOf(pod: PodView, port: number): string | null {
+  if (pod.agent?.state !== 'running' || pod.ip === null || pod.phase === 'Failed' || pod.phase === 'Succeeded') return null;
+  return `http://${pod.ip.includes(':') ? `[${pod.ip}]` : pod.ip}:${port}`;
 }
 
 /** Why nobody new should get the sandbox; `null` when nothing speaks against it. */

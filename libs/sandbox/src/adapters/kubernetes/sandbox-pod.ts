@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { V1Container, V1Pod, V1ResourceRequirements, V1Volume } from '@kubernetes/client-node';
 import type { ResourceFactor } from '../../sandbox-backend.js';
-import { ACTION_SERVER, AGENT_SERVER, OWN_PREFIX, SLOT_LABEL } from './cluster-objects.js';
+import { ACTION_SERVER, AGENT_SERVER, DNS_LABEL, OWN_PREFIX, SLOT_LABEL } from './cluster-objects.js';
 import { amountOf, times } from './quantity.js';
+import { namesOf, type SandboxNames } from './sandbox-names.js';
 import type { Resources, SandboxTemplate } from './sandbox-template.js';
 
 /** Where agent-server listens in every pod. */
@@ -14,8 +15,13 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'slipway-runtime-api
 const SHARED_GROUP = 10_000;
 const AGENT_SERVER_USER = 10_001;
 const ACTION_SERVER_USER = 10_002;
-/** Time that both servers get to end by themselves. Seconds. */
-const GRACE_SECONDS = 5;
+/**
+ * Time that a sandbox which somebody else ends (a drain, an eviction, `kubectl delete`) has until it is killed. Seconds: in it runtime-api keeps the workspace, about ten seconds
+ * a GiB, and then ends the rest of it. A blank one, and one whose workspace is kept, ends at once.
+ */
+const GRACE_SECONDS = 120;
+/** Before the kubelet kills, agent-server ends by itself. Seconds. */
+const LAST_SECONDS = 5;
 /** How long a pod stays on a node that does not answer. Seconds; the default of 300 is long for somebody who waits. */
 const LOST_NODE_SECONDS = 30;
 /** agent-server's /tmp, and the state of action-server: both small. */
@@ -26,6 +32,8 @@ export interface PodSettings {
   /** SPKI DER, base64. */
   readonly activationPublicKey: string;
   readonly logLevel: string;
+  /** What new pods may look up, and the names that they are given. */
+  readonly names: SandboxNames;
 }
 
 export interface PodIdentity {
@@ -48,6 +56,7 @@ export function templateHash(template: SandboxTemplate, size: ResourceFactor, se
 export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, identity: PodIdentity, settings: PodSettings, hash: string): V1Pod {
   const { resources, agentServerResources } = template;
   const storage = times(resources.limits.ephemeralStorage, size);
+  const names = namesOf(template.egress, settings.names);
   const volumes: V1Volume[] = [
     volume('workspace', storage),
     volume('home', storage),
@@ -69,6 +78,7 @@ export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, iden
         [`${OWN_PREFIX}template`]: template.name,
         [`${OWN_PREFIX}size`]: String(size),
         [`${OWN_PREFIX}egress`]: template.egress,
+        ...(names.dnsPolicy === undefined ? {} : { [DNS_LABEL]: 'none' }),
         [SLOT_LABEL]: identity.slotId,
       },
       annotations: { [`${OWN_PREFIX}template-hash`]: hash },
@@ -77,6 +87,7 @@ export function sandboxPod(template: SandboxTemplate, size: ResourceFactor, iden
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      ...names,
       ...(template.userNamespaces ? { hostUsers: false } : {}),
       terminationGracePeriodSeconds: GRACE_SECONDS,
       ...(template.runtimeClassName === undefined ? {} : { runtimeClassName: template.runtimeClassName }),
@@ -122,6 +133,7 @@ function agentServer(template: SandboxTemplate, identity: PodIdentity, settings:
         ACTION_SERVER_URL: `http://127.0.0.1:${ACTION_SERVER_PORT}`,
         ACTION_SERVER_TOKEN: identity.token,
         ARCHIVE_MAX_BYTES: bytes(template.agentServerResources.limits.ephemeralStorage),
+        STOP_GRACE_SECONDS: String(GRACE_SECONDS - LAST_SECONDS),
         NODE_ENV: 'production',
         LOG_LEVEL: settings.logLevel,
       }),

@@ -9,7 +9,10 @@ import { ArchiveClaims } from '@slipway/contracts';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
+import { S3LikeServer } from '../../testing/s3-like-server.js';
 import { DirectoryStore } from './archive/directory-store.js';
+import { openS3Store } from './archive/s3-store.js';
+import type { WorkspaceStore } from './archive/workspace-store.js';
 import { ArchiveTransfer } from './archive-transfer.js';
 import { ClusterPods } from './cluster-pods.js';
 import { BUDGETS, KubeApi } from './kube-api.js';
@@ -61,7 +64,7 @@ describe('the removal of a sandbox', () => {
   let sandbox: Sandbox;
   let api: KubeApi;
   let pods: ClusterPods;
-  let store: DirectoryStore;
+  let store: WorkspaceStore;
   let transfer: ArchiveTransfer;
   let removal: SandboxRemoval;
   let folder: string;
@@ -89,9 +92,15 @@ describe('the removal of a sandbox', () => {
   });
 
   /** A running pod, with what differs. */
-  const pod = ({ labels = {}, annotations = {}, agent = { running: {} } as object, nodeName = 'n1' } = {}): string =>
+  const pod = ({
+    labels = {},
+    annotations = {},
+    agent = { running: {} } as object,
+    nodeName = 'n1',
+    deletionTimestamp = undefined as string | undefined,
+  } = {}): string =>
     server.put('sb-one', {
-      metadata: { labels: { 'slipway.dev/slot': 'one', ...labels }, annotations },
+      metadata: { labels: { 'slipway.dev/slot': 'one', ...labels }, annotations, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
       spec: { nodeName },
       status: { phase: 'Running', podIP: '127.0.0.1', containerStatuses: [{ name: 'agent-server', state: agent }] },
     }).metadata.uid;
@@ -150,8 +159,55 @@ describe('the removal of a sandbox', () => {
     await expect(removal.remove('sb-one', uid, signal)).rejects.toMatchObject({ detail: expect.stringContaining('The disk is gone.') });
     expect([server.items.size, deletes()]).toEqual([1, []]);
     sandbox.archiveStatus = 200;
-    expect(await removal.remove('sb-one', uid, signal)).toBe('gone');
+    // Told of the last failure until the pause is over.
+    expect(await until('it is saved', () => removal.remove('sb-one', uid, signal))).toBe('gone');
     expect(await kept('sb-one', 'workspace')).toBe('the workspace');
+  });
+
+  for (const fault of ['no-bucket', 'forbidden', 'broken', 'cut'] as const)
+    it(`keeps the pod while the bucket's store is ${fault}, tells nobody that the workspace is kept, and keeps it when the store is back`, async () => {
+      const s3 = await new S3LikeServer().start();
+      try {
+        const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+        const bucket = await openS3Store({ bucket: s3.bucket, endpoint: s3.endpoint, region: 'us-east-1', pathStyle: true, credentials });
+        store = bucket;
+        await start();
+        const uid = pod({ labels: { 'slipway.dev/claim': 'claim' } });
+        s3.fault = fault;
+        const told: string[] = [];
+        const onKept = async (): Promise<void> => void told.push(`kept, ${deletes().length} deletions`);
+        await expect(removal.remove('sb-one', uid, signal, { onKept })).rejects.toMatchObject({ code: 'sandbox.archive-unavailable' });
+        expect([server.items.size, deletes(), told]).toEqual([1, [], []]);
+        s3.fault = null;
+        expect(await until('it is kept', () => removal.remove('sb-one', uid, signal, { onKept }))).toBe('gone');
+        expect([told, s3.objects.get('sb-one/workspace.tar.zst')?.toString() ?? [...s3.objects.keys()]]).toEqual([['kept, 0 deletions'], 'the workspace']);
+      } finally {
+        await s3.close();
+      }
+    });
+
+  it('gives a workspace up that cannot be kept only when it is told to, and does not say that it is kept', async () => {
+    sandbox.archiveStatus = 500;
+    await start();
+    const uid = pod();
+    let isKept = false;
+    const onKept = async (): Promise<void> => {
+      isKept = true;
+    };
+    expect(await removal.remove('sb-one', uid, signal, { evenUnkept: true, onKept })).toBe('gone');
+    expect([isKept, await kept('sb-one', 'workspace')]).toEqual([false, null]);
+  });
+
+  it('keeps the workspace of a sandbox that a drain has told to end, and then does not wait for its grace period', async () => {
+    await start();
+    const uid = pod({ labels: { 'slipway.dev/claim': 'claim' }, deletionTimestamp: new Date().toISOString() });
+    let isKept = false;
+    const onKept = async (): Promise<void> => {
+      isKept = true;
+    };
+    expect(await removal.remove('sb-one', uid, signal, { onKept })).toBe('gone');
+    expect([isKept, await kept('sb-one', 'workspace')]).toEqual([true, 'the workspace']);
+    expect(deletes().map((body) => JSON.parse(body).gracePeriodSeconds)).toEqual([5]);
   });
 
   it('does not wait for a sandbox that has ended, nor for a silent one that nobody had; it does for a silent one with an owner', async () => {

@@ -1,6 +1,7 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { readActivation } from '../../activation.js';
+import type { RemoveOptions } from '../../sandbox-backend.js';
 import type { WorkspaceStore } from './archive/workspace-store.js';
 import type { ArchiveTransfer } from './archive-transfer.js';
 import type { PodView } from './cluster-objects.js';
@@ -9,8 +10,11 @@ import type { KubeApi } from './kube-api.js';
 
 /** Longest save of one workspace. Milliseconds. */
 const SAVE_TIMEOUT_MS = 600_000;
-/** After saves have failed for this long the sandbox goes without: a pod that cannot be removed holds a place for ever. Milliseconds. */
-const SAVE_GIVE_UP_MS = 600_000;
+/** How long a sandbox may take to end once its workspace is kept. Seconds. */
+const END_SECONDS = 5;
+/** Pauses after saves that failed, doubling. Milliseconds: each try reads the workspace again, and whoever asks meanwhile is told of the last failure. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_MOST_MS = 30_000;
 const RECEIPT_TIMEOUT_MS = 2_000;
 const RECEIPT_TRIES = 3;
 /** A node that has not been ready for this long will not end its pods: they are taken off the API server without it. Milliseconds. */
@@ -18,10 +22,15 @@ const LOST_NODE_MS = 60_000;
 /** How often the API server is asked whether a pod has gone, in case that the watch does not tell. Milliseconds. */
 const POLL_MS = 1_000;
 
+/** `lost`: there is nothing to save any more, or never will be. */
+type Saved = 'saved' | 'lost';
+
 interface Save {
   /** The one under way, or that which succeeded. */
-  promise: Promise<void> | null;
-  firstFailedAt: number | null;
+  promise: Promise<Saved> | null;
+  failures: number;
+  /** What failed last, and until when that is the answer. By `performance.now()`. */
+  failed: { readonly error: unknown; readonly until: number } | null;
 }
 
 /**
@@ -43,11 +52,11 @@ export class SandboxRemoval {
     private readonly closed: AbortSignal,
   ) {}
 
-  async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
+  async remove(name: string, uid: string, signal: AbortSignal, { evenUnkept = false, onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
     const pod = await this.pods.fetch(name, signal);
     if (pod === null) return this.forget(uid, 'gone');
     if (pod.uid !== uid) return this.forget(uid, 'kept');
-    await orAborted(this.saved(pod), signal, 'The workspace of the sandbox is still being saved.');
+    if ((await this.savedOr(pod, evenUnkept, signal)) === 'saved') await onKept?.();
     return this.forget(uid, await this.delete(pod, signal));
   }
 
@@ -57,39 +66,66 @@ export class SandboxRemoval {
     return result;
   }
 
-  private saved(pod: PodView): Promise<void> {
-    const save = this.saves.get(pod.uid) ?? { promise: null, firstFailedAt: null };
+  private async savedOr(pod: PodView, evenUnkept: boolean, signal: AbortSignal): Promise<Saved> {
+    try {
+      return await orAborted(this.saved(pod), signal, 'The workspace of the sandbox is still being saved.');
+    } catch (error) {
+      if (!evenUnkept || signal.aborted) throw error;
+      this.logger.error({ err: error, sandbox: pod.name, workspace: pod.workspace }, 'workspace given up and lost with its sandbox');
+      return 'lost';
+    }
+  }
+
+  private saved(pod: PodView): Promise<Saved> {
+    const save = this.saves.get(pod.uid) ?? { promise: null, failures: 0, failed: null };
     this.saves.set(pod.uid, save);
-    save.promise ??= this.save(pod, AbortSignal.any([this.closed, AbortSignal.timeout(SAVE_TIMEOUT_MS)])).catch((error: unknown) => {
+    if (save.promise !== null) return save.promise;
+    if (save.failed !== null && performance.now() < save.failed.until) return Promise.reject(save.failed.error);
+    save.promise = this.save(pod, AbortSignal.any([this.closed, AbortSignal.timeout(SAVE_TIMEOUT_MS)])).catch((error: unknown) => {
       save.promise = null;
-      const now = performance.now();
-      save.firstFailedAt ??= now;
-      const isHopeless = error instanceof SlipwayError && error.code === 'sandbox.archive-too-large';
-      if (!isHopeless && (this.closed.aborted || now - save.firstFailedAt < SAVE_GIVE_UP_MS)) throw error;
-      this.logger.error({ err: error, sandbox: pod.name, workspace: pod.workspace }, 'the workspace of a sandbox could not be saved and is lost with it');
-      save.promise = Promise.resolve();
+      // More than a workspace may hold: no other try will do.
+      if (error instanceof SlipwayError && error.code === 'sandbox.archive-too-large') {
+        this.logger.error({ err: error, sandbox: pod.name, workspace: pod.workspace }, 'workspace too large to keep, lost with its sandbox');
+        save.promise = Promise.resolve('lost');
+        return 'lost';
+      }
+      if (!this.closed.aborted) {
+        const pause = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** save.failures);
+        save.failures += 1;
+        save.failed = { error, until: performance.now() + pause };
+        this.logger.warn({ err: error, sandbox: pod.name, workspace: pod.workspace, retry_in_ms: pause }, 'workspace not kept, will retry');
+      }
+      throw error;
     });
     return save.promise;
   }
 
-  private async save(pod: PodView, signal: AbortSignal): Promise<void> {
+  private async save(pod: PodView, signal: AbortSignal): Promise<Saved> {
     const { name, workspace, uid, slotId } = pod;
     const isOwn = workspace === name;
-    const observation = this.pods.observe(pod);
-    if (observation.state !== 'running' || this.isOnLostNode(pod)) {
-      const reason = observation.state === 'ended' ? observation.reason : observation.state === 'pending' ? observation.message : 'its node is lost';
-      if (pod.noted)
-        this.logger.warn({ sandbox: name, workspace, reason }, 'a sandbox cannot be asked for its workspace any more: what was kept before counts');
-      else if (isOwn) await this.store.mark(workspace, signal);
-      return;
+    const address = this.addressOf(pod);
+    if (address === null) {
+      if (pod.noted) {
+        this.logger.warn({ sandbox: name, workspace }, 'sandbox cannot be asked for its workspace any more, what was kept before counts');
+        return 'lost';
+      }
+      if (isOwn) await this.store.mark(workspace, signal);
+      return 'saved';
     }
-    const receipt = await this.receipt(observation.address, signal);
+    const receipt = await this.receipt(address, signal);
     if (receipt === 'silent' && (pod.noted || !isOwn))
       throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, so its workspace cannot be saved yet.');
     if (receipt === 'owned') {
-      const { bytes } = await this.transfer.save({ slotId, uid, address: observation.address }, workspace, signal);
+      const { bytes } = await this.transfer.save({ slotId, uid, address }, workspace, signal);
       this.logger.info({ sandbox: name, workspace, bytes }, 'the workspace of a sandbox is saved');
     } else if (isOwn) await this.store.mark(workspace, signal);
+    return 'saved';
+  }
+
+  /** Where the sandbox can be asked for its workspace: also while its pod is being deleted, until its grace period ends. */
+  private addressOf(pod: PodView): string | null {
+    if (this.isOnLostNode(pod)) return null;
+    return this.pods.addressOf(pod);
   }
 
   /** `silent`: no proper answer, three times. */
@@ -109,12 +145,12 @@ export class SandboxRemoval {
       if (seen === null) return 'gone';
       if (seen.uid !== pod.uid) return isOurs ? 'gone' : 'kept';
       const force = this.isOnLostNode(seen);
-      const isOrdered = seen.deleting || this.ordered.has(pod.uid);
-      if (isForced || (isOrdered && !force)) continue;
+      // Nothing is left to be waited for: also not the rest of the grace period that somebody else's deletion gave it.
+      if (isForced || (this.ordered.has(pod.uid) && !force)) continue;
       if (force) this.logger.warn({ sandbox: pod.name, node: pod.node }, 'a pod is deleted without its node, which is lost; its processes may still run there');
       this.ordered.add(pod.uid);
       try {
-        const result = await this.api.delete('claim', path, { uid: pod.uid, ...(force ? { graceSeconds: 0 } : {}) }, 'delete the sandbox', signal);
+        const result = await this.api.delete('claim', path, { uid: pod.uid, graceSeconds: force ? 0 : END_SECONDS }, 'delete the sandbox', signal);
         if (result === 'accepted') isOurs = true;
         else this.ordered.delete(pod.uid);
         isForced = force && result === 'accepted';

@@ -9,7 +9,7 @@ const resources = {
   limits: { cpu: '1.5', memory: '1.5Gi', ephemeralStorage: '8Gi' },
 };
 const raw = { name: 'python', image: digest, resources, sizes: [1, 2, 4, 8] };
-const settings = { namespace: 'sandboxes', activationPublicKey: 'PUBLIC', logLevel: 'info' };
+const settings = { namespace: 'sandboxes', activationPublicKey: 'PUBLIC', logLevel: 'info', names: { dns: 'cluster', hosts: [] } } as const;
 const read = (change: object = {}): SandboxTemplate => [...readTemplates([{ ...raw, ...change }], 'production').values()][0] as SandboxTemplate;
 const identity = { name: 'sb-slot', slotId: 'slot', token: 'secret' };
 
@@ -110,6 +110,46 @@ describe('the pod of a template', () => {
     const names = pod.spec?.initContainers?.[0]?.env?.map(({ name }) => name);
     expect(names?.sort()).toEqual(['ACTION_SERVER_TOKEN', 'ARCHIVE_MAX_BYTES', 'HOME', 'HOME_DIR', 'HOST', 'LOG_LEVEL', 'PORT', 'STATE_DIR', 'WORKSPACE_DIR']);
     expect(pod.spec?.initContainers?.[0]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' });
+  });
+
+  for (const egress of ['none', 'packages', 'allow-list'] as const)
+    it(`of class ${egress} asks a resolver that refuses at once, knows the platform by its addresses, and says so to the network policies`, () => {
+      const hosts = [
+        { name: 'app-server.slipway.svc.cluster.local', address: '10.96.3.4' },
+        { name: 'proxy.slipway.svc.cluster.local', address: 'fd00::5' },
+      ];
+      const template = read(egress === 'allow-list' ? { egress, allowedHosts: ['example.com'] } : { egress });
+      const { metadata, spec } = sandboxPod(template, 1, identity, { ...settings, names: { dns: 'none', hosts } }, 'hash');
+      expect(spec).toMatchObject({
+        dnsPolicy: 'None',
+        dnsConfig: { nameservers: ['127.0.0.1'] },
+        hostAliases: [
+          { ip: '10.96.3.4', hostnames: ['app-server.slipway.svc.cluster.local'] },
+          { ip: 'fd00::5', hostnames: ['proxy.slipway.svc.cluster.local'] },
+        ],
+      });
+      expect(metadata?.labels?.['slipway.dev/dns']).toBe('none');
+    });
+
+  it("asks the cluster's DNS in class open, which needs the names of the world, and in every class where an operator says so", () => {
+    for (const [change, dns] of [
+      [{ egress: 'open' }, 'none'],
+      [{ egress: 'none' }, 'cluster'],
+    ] as const) {
+      const { metadata, spec } = sandboxPod(read(change), 1, identity, { ...settings, names: { dns, hosts: [] } }, 'hash');
+      expect([spec?.dnsPolicy, spec?.dnsConfig, spec?.hostAliases, metadata?.labels?.['slipway.dev/dns']]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    }
+  });
+
+  it('has a hash that changes with the address of a service, so that no blank sandbox outlives it', () => {
+    const at = (address: string): string => templateHash(read(), 1, { ...settings, names: { dns: 'none', hosts: [{ name: 'app-server', address }] } });
+    expect(at('10.96.0.7')).toBe(at('10.96.0.7'));
+    expect(at('10.96.0.8')).not.toBe(at('10.96.0.7'));
   });
 
   it('has a hash that changes with the template, the size and the activation key, and with nothing else', () => {

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { SlipwayError } from '@slipway/errors';
-import type { ListedSandbox, SandboxBackend, SandboxObservation, SandboxSpec } from '../../sandbox-backend.js';
+import type { ListedSandbox, RemoveOptions, SandboxBackend, SandboxObservation, SandboxSpec } from '../../sandbox-backend.js';
 import { isAlive, killAll } from './process-identity.js';
 import { withLock } from './sandbox-lock.js';
 import { readRecord, type SandboxRecord, type ServerProcess, writeRecord } from './sandbox-record.js';
@@ -101,8 +101,14 @@ export class ProcessBackend implements SandboxBackend {
     );
   }
 
-  async remove(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
-    if (!(await exists(this.sandboxDirectory(name)))) return 'gone';
+  /** The workspace is a folder of its own that outlives the sandbox: it is always kept. */
+  async remove(name: string, uid: string, signal: AbortSignal, { onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
+    const removed = (await exists(this.sandboxDirectory(name))) ? await this.removeFolder(name, uid, signal) : 'gone';
+    if (removed === 'gone') await onKept?.();
+    return removed;
+  }
+
+  private removeFolder(name: string, uid: string, signal: AbortSignal): Promise<'gone' | 'kept'> {
     return this.change(name, signal, async (directory) => {
       const record = await readRecord(directory);
       if (record !== null && record.uid !== uid) return 'kept';

@@ -19,13 +19,13 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** A small server that speaks S3 over HTTP, of Go's module proxy, built once into the cache. @returns why there is none, in a sentence, when it cannot be built. */
-export async function startS3Server(): Promise<S3Server | string> {
+/** A small server that speaks S3 over HTTP, of Go's module proxy, built once into the cache. @returns why there is none, in a sentence, when it cannot be built. @param address where it listens. */
+export async function startS3Server(address = '127.0.0.1'): Promise<S3Server | string> {
   const missing = existsSync(PROGRAM) ? null : await build();
   if (missing !== null) return missing;
   const port = await freePort();
-  const server = spawn(PROGRAM, ['-host', `127.0.0.1:${port}`, '-backend', 'memory', '-initialbucket', 'workspaces', '-quiet'], { stdio: 'ignore' });
-  const endpoint = `http://127.0.0.1:${port}`;
+  const server = spawn(PROGRAM, ['-host', `${address}:${port}`, '-backend', 'memory', '-initialbucket', 'workspaces', '-quiet'], { stdio: 'ignore' });
+  const endpoint = `http://${address}:${port}`;
   await until('the S3 server answers', () => fetch(endpoint).then((response) => response.status < 500));
   return { endpoint, bucket: 'workspaces', close: () => end(server) };
 }

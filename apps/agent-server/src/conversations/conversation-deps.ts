@@ -1,0 +1,19 @@
+import type { Logger } from '@slipway/telemetry';
+import type { ActionServerClient } from '../sandbox/action-server-client.js';
+import type { SecretMask } from './secret-mask.js';
+
+/** What every conversation of a sandbox shares. */
+export interface ConversationDeps {
+  readonly actionServer: ActionServerClient;
+  readonly mask: SecretMask;
+  readonly logger: Logger;
+  /** True while each action needs its own second user. */
+  readonly fourEyes: () => boolean;
+}
+
+/** A run under way. `done` never rejects. */
+export interface ActiveRun {
+  readonly control: AbortController;
+  pause: boolean;
+  done: Promise<void>;
+}

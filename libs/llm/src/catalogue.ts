@@ -16,6 +16,10 @@ export interface TokenPrices {
 export interface ModelPrice extends TokenPrices {
   /** Prices of calls with longer prompts: the whole call is charged by the last tier that it is above. By length, the shortest first. */
   readonly tiers?: ReadonlyArray<TokenPrices & { readonly abovePromptTokens: number }>;
+  /** What a `service_tier` of the request multiplies all of it by. A tier that is not here has no price. */
+  readonly serviceTiers?: Readonly<Record<string, number>>;
+  /** USD for a thousand uses of what is no token. What is not here costs nothing where it is no choice of the caller's, and is refused where it is. */
+  readonly perThousand?: { readonly countTokens?: number; readonly webSearch?: number };
 }
 
 /** What a model takes beside text. */
@@ -29,7 +33,13 @@ export interface ModelFacts {
   readonly contextWindow: number | null;
   /** Longest answer. Tokens. */
   readonly maxOutput: number | null;
+  /** Limit of an answer for which the caller names none, as the installation has it. Tokens. */
+  readonly defaultOutput?: number;
+  /** Most searches of the web by the provider in one call, as the installation has it. */
+  readonly maxSearches?: number;
   readonly capabilities: readonly ModelCapability[] | null;
+  /** Most tokens of one picture; absent where it is not more than other models take. */
+  readonly imageTokens?: number;
 }
 
 interface ModelList {
@@ -51,8 +61,9 @@ const claude = (input: number, cachedInput: number, output: number, contextWindo
   maxOutput,
   capabilities: ALL,
 });
-/** One whose price of what it reads from its cache is not known here: so its cost is not. */
-const unpriced = (contextWindow: number, maxOutput: number): ModelFacts => ({ price: null, contextWindow, maxOutput, capabilities: ALL });
+/** Claude Haiku 5.5: a prompt above 100,000 tokens makes the whole call five times as dear. */
+const haiku55 = claude(0.1, 0.01, 0.5, 1_000_000, 128_000);
+const longHaiku55 = { abovePromptTokens: 100_000, input: 0.5, cachedInput: 0.05, cacheWrite: 0.625, cacheWriteHour: 1, output: 2.5 };
 /** OpenAI's: what is written into the cache costs as other input. */
 const openai = (
   [input, cachedInput, output]: readonly [number, number, number],
@@ -70,15 +81,15 @@ export const MODEL_LISTS: readonly ModelList[] = [
   },
   {
     source: 'https://platform.claude.com/docs/en/about-claude/pricing and https://platform.claude.com/docs/en/models',
-    asOf: '2026-11-21',
+    asOf: '2026-11-23',
     models: {
       'claude-fable-5-1': claude(10, 0.25, 50, 1_000_000, 128_000),
       'claude-fable-5': claude(10, 1, 50, 1_000_000, 128_000),
       'claude-opus-5': claude(5, 0.5, 25, 1_000_000, 128_000),
-      'claude-opus-5-5': unpriced(1_000_000, 128_000),
-      'claude-sonnet-5-5': unpriced(1_000_000, 128_000),
-      'claude-haiku-5-5': unpriced(1_000_000, 128_000),
-      'claude-sonnet-5': unpriced(1_000_000, 128_000),
+      'claude-opus-5-5': claude(4, 0.2, 20, 1_000_000, 128_000),
+      'claude-sonnet-5-5': claude(2, 0.1, 10, 1_000_000, 128_000),
+      'claude-haiku-5-5': { ...haiku55, price: haiku55.price === null ? null : { ...haiku55.price, tiers: [longHaiku55] } },
+      'claude-sonnet-5': claude(2, 0.2, 10, 1_000_000, 128_000),
       'claude-opus-4-8': claude(5, 0.5, 25),
       'claude-opus-4-7': claude(5, 0.5, 25),
       'claude-opus-4-6': claude(5, 0.5, 25),
@@ -101,7 +112,8 @@ export const MODEL_LISTS: readonly ModelList[] = [
       'gpt-4.1-mini': openai([0.4, 0.1, 1.6], 1_047_576, 32_768, NOT_REASONING),
       'gpt-4.1-nano': openai([0.1, 0.025, 0.4], 1_047_576, 32_768, NOT_REASONING),
       'gpt-4o': openai([2.5, 1.25, 10], 128_000, 16_384, NOT_REASONING),
-      'gpt-4o-mini': openai([0.15, 0.075, 0.6], 128_000, 16_384, NOT_REASONING),
+      // 2,833 for a picture and 5,667 for each of its tiles, of which there are eight at most.
+      'gpt-4o-mini': { ...openai([0.15, 0.075, 0.6], 128_000, 16_384, NOT_REASONING), imageTokens: 48_169 },
       o3: openai([2, 0.5, 8], 200_000, 100_000, ALL),
       'o4-mini': openai([1.1, 0.275, 4.4], 200_000, 100_000, ALL),
     },

@@ -81,6 +81,8 @@ describe('the model client', () => {
   const failures: ReadonlyArray<readonly [string, ModelTurn, string]> = [
     ['a refused key', { fault: 'status', status: 401 }, 'model.auth'],
     ['used-up credit', { fault: 'status', status: 402 }, 'model.quota'],
+    ['a limit of the conversation', { fault: 'status', status: 402, code: 'agent.budget-limit' }, 'agent.budget-limit'],
+    ['a picture by its address', { fault: 'status', status: 400, code: 'model.media-by-url' }, 'model.media-by-url'],
     ['a spent budget of ours', { fault: 'status', status: 402, code: 'budget.exhausted' }, 'budget.exhausted'],
     ['used-up quota that calls itself a rate limit', { fault: 'status', status: 429, code: 'insufficient_quota' }, 'model.quota'],
     ['a model that does not exist', { fault: 'status', status: 404 }, 'model.unknown'],

@@ -12,10 +12,13 @@ export function modelErrorOf(status: number, error: { message?: unknown; code?: 
   const seconds = retryAfterSeconds(retryAfter);
   return new SlipwayError(
     code,
-    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : code === 'budget.exhausted' ? reason : quoted(reason),
+    reason === '' ? (SENTENCES[code] ?? `The model answered with status ${status}.`) : OURS.has(code) ? reason : quoted(reason),
     seconds === undefined ? {} : { retryAfterSeconds: seconds },
   );
 }
+
+/** Of our own gateway, in its own sentences: no failures of the model. */
+const OURS: ReadonlySet<ErrorCode> = new Set(['agent.budget-limit', 'budget.exhausted', 'budget.unpriced', 'model.not-offered', 'model.media-by-url']);
 
 /** The provider's own words, named as such once: the gateway's answer has been through here already. */
 function quoted(reason: string): string {
@@ -27,6 +30,7 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
   'model.auth': 'The model refused the key.',
   'model.quota': 'The model says that the credit is used up.',
   'budget.exhausted': 'The budget is used up.',
+  'agent.budget-limit': 'The conversation used its own budget.',
   'model.rate-limited': 'The model limits the rate of requests.',
   'model.unknown': 'The model does not exist at this address.',
   'model.context-exceeded': 'The conversation is longer than the model can read.',
@@ -41,8 +45,11 @@ function codeOf(status: number, marks: string, reason: string): ErrorCode {
   if (/context_length|context_window|model\.context-exceeded/.test(marks) || (status !== 429 && LONG.test(reason))) return 'model.context-exceeded';
   if (/content_policy|content_filter|model\.content-policy/.test(marks) || /violat\w* our usage polic/.test(reason)) return 'model.content-policy';
   if (/bad_response|model\.bad-response/.test(marks)) return 'model.bad-response';
-  // Our own gateway's word, in our own sentence: it is no failure of the model.
   if (/budget\.exhausted/.test(marks)) return 'budget.exhausted';
+  if (/agent\.budget-limit/.test(marks)) return 'agent.budget-limit';
+  if (/budget\.unpriced/.test(marks)) return 'budget.unpriced';
+  if (/model\.not-offered/.test(marks)) return 'model.not-offered';
+  if (/model\.media-by-url/.test(marks)) return 'model.media-by-url';
   if (status === 402 || /insufficient_quota|budget|credit|model\.quota/.test(marks)) return 'model.quota';
   if (status === 401 || status === 403 || /invalid_api_key|authentication|model\.auth\b|auth\.missing/.test(marks)) return 'model.auth';
   if (status === 404 || /model_not_found|model\.unknown/.test(marks)) return 'model.unknown';

@@ -28,6 +28,20 @@ describe('priceOf', () => {
   });
 });
 
+describe('the catalogue', () => {
+  it('has a price for every model that it lists: one without would be refused wherever a budget is in USD', () => {
+    const unpriced = MODEL_LISTS.flatMap(({ models }) => Object.entries(models)).filter(([, { price }]) => price === null);
+    expect(unpriced.map(([name]) => name)).toEqual([]);
+  });
+
+  it('charges all of a Claude Haiku 5.5 call by the length of its prompt', () => {
+    const price = priceOf('claude-haiku-5-5');
+    if (price === null) throw new Error('no price');
+    expect(costUsd(price, { promptTokens: 100_000, completionTokens: 1_000_000, cachedTokens: 0 })).toBeCloseTo(0.51, 10);
+    expect(costUsd(price, { promptTokens: 100_001, completionTokens: 1_000_000, cachedTokens: 0 })).toBeCloseTo(2.5500005, 10);
+  });
+});
+
 describe('priceSaid', () => {
   it('is what a gateway says, with its tiers, and nothing that could not be counted with', () => {
     const price = { input: 1, cachedInput: 0.1, output: 2, tiers: [{ abovePromptTokens: 10, input: 2, cachedInput: 0.2, output: 4 }] };

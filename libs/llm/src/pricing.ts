@@ -51,6 +51,8 @@ export interface CountedTokens {
   readonly cachedTokens: number;
   readonly cacheWriteTokens?: number;
   readonly cacheWriteHourTokens?: number;
+  /** Searches of the provider's own tool. */
+  readonly webSearches?: number;
 }
 
 /** Cost of one call in USD. Never below zero: parts that are larger than their whole are cut to it. */
@@ -59,13 +61,15 @@ export function costUsd(price: ModelPrice, usage: CountedTokens): number {
   const cached = Math.min(usage.cachedTokens, usage.promptTokens);
   const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
   const writtenForHour = Math.min(usage.cacheWriteHourTokens ?? 0, written);
+  const searches = ((usage.webSearches ?? 0) * (price.perThousand?.webSearch ?? 0)) / 1_000;
   return (
+    searches +
     ((usage.promptTokens - cached - written) * input +
       cached * cachedInput +
       (written - writtenForHour) * cacheWrite +
       writtenForHour * cacheWriteHour +
       usage.completionTokens * output) /
-    1_000_000
+      1_000_000
   );
 }
 

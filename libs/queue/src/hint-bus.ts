@@ -8,11 +8,12 @@ import type { Hint } from '@slipway/contracts';
  * - hints of one process arrive in the order in which it published them.
  * - a delta longer than one message of the backend arrives in pieces, each at its own offset.
  * - a lost connection is made again, with growing delay up to 2 s; hints meanwhile are dropped, and neither side fails.
+ * - each time that a process listens again after an outage, `missed` of its listeners is called.
  */
 export interface HintBus {
   /** Never throws and never waits. */
   publish(hint: Hint): void;
-  /** The answer ends the subscription. A listener that throws is logged and does not disturb the others. */
-  subscribe(listener: (hint: Hint) => void): () => void;
+  /** The answer ends the subscription. @param missed hints may have been lost: look at everything that they could have been about. A listener that throws is logged and does not disturb the others. */
+  subscribe(listener: (hint: Hint) => void, missed?: () => void): () => void;
   close(): Promise<void>;
 }

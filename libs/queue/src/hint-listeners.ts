@@ -3,24 +3,33 @@ import type { Logger } from '@slipway/telemetry';
 
 /** The listeners of one bus. One that throws is logged, and the others hear the hint all the same. */
 export class HintListeners {
-  private readonly listeners = new Set<(hint: Hint) => void>();
+  private readonly listeners = new Set<{ readonly hear: (hint: Hint) => void; readonly missed: () => void }>();
+  private openedBefore = false;
 
   constructor(private readonly logger: Logger) {}
 
-  add(listener: (hint: Hint) => void): () => void {
-    // A wrapper of its own, so that the same function may listen twice.
-    const own = (hint: Hint): void => listener(hint);
-    this.listeners.add(own);
-    return () => void this.listeners.delete(own);
+  add(hear: (hint: Hint) => void, missed: () => void = () => {}): () => void {
+    // An object of its own, so that the same function may listen twice.
+    const listener = { hear, missed };
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 
   tell(hint: Hint): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(hint);
-      } catch (error) {
-        this.logger.error({ err: error, kind: hint.kind }, 'a hint listener failed');
-      }
+    for (const { hear } of this.listeners) this.call(hint.kind, () => hear(hint));
+  }
+
+  /** Hints come from now on. All but the first time that is after an outage. */
+  opened(): void {
+    if (this.openedBefore) for (const { missed } of this.listeners) this.call('missed', missed);
+    this.openedBefore = true;
+  }
+
+  private call(kind: string, listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.logger.error({ err: error, kind }, 'a hint listener failed');
     }
   }
 }

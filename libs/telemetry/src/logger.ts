@@ -6,7 +6,7 @@ export type { Logger } from 'pino';
 const SEVERITIES: Record<string, string> = { trace: 'DEBUG', debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR', fatal: 'CRITICAL' };
 
 /** Names whose values never reach a log, wherever they stand one or two levels deep. */
-const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret', 'apiKey', 'api_key', 'sessionApiKey', 'session_api_key'];
+const SECRET_FIELDS = ['authorization', 'cookie', 'token', 'password', 'secret', 'apiKey', 'api_key', 'sessionApiKey', 'session_api_key', 'gateway_api_key'];
 
 /**
  * A logger that writes one JSON line an entry: `message, severity, timestamp, service` and, inside a request,

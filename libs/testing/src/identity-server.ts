@@ -37,6 +37,7 @@ export async function startIdentityServer(appUrl: string, environment: Readonly<
       env: {
         ...process.env,
         PORT: String(port),
+        METRICS_PORT: '0',
         ISSUER_URL: issuerUrl,
         DATA_DIR: directory,
         OIDC_CLIENT_ID: client.clientId,

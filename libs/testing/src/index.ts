@@ -3,6 +3,7 @@ export { ConversationWatcher } from './conversation-watcher.js';
 export { CookieClient } from './cookie-client.js';
 export { type GitServer, startGitServer } from './git-server.js';
 export { type IdentityServer, startIdentityServer } from './identity-server.js';
+export { type BilledCall, type BilledModel, type BilledTurn, type BillingServer, startBillingServer, type Work } from './model-server/model-bill.js';
 export {
   byAnswersSoFar,
   type ModelFault,
@@ -21,6 +22,7 @@ export { type SeededOrg, type SeededPerson, seedTwoOrgs, type TwoOrgs } from './
 export { type SignedInClient, signIn, submitForm } from './sign-in.js';
 export { SigningIssuer, type SigningPerson } from './signing-issuer.js';
 export { SilentProxy } from './silent-proxy.js';
+export { SlowLine } from './slow-line.js';
 export { type Lasted, lasting, stopwatch } from './stopwatch.js';
 export { createTestDatabase, type TestDatabase } from './test-database.js';
 export { until } from './until.js';

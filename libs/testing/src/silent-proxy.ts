@@ -11,7 +11,7 @@ export class SilentProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: URL,
+    private target: URL,
   ) {}
 
   /** @param target a URL with host and port; the scheme is not looked at. */
@@ -41,10 +41,26 @@ export class SilentProxy {
     }
   }
 
+  /** What is open stays silent for good; what is begun from now on comes through. */
+  forget(): void {
+    for (const pair of this.pairs) {
+      for (const socket of pair) {
+        socket.removeAllListeners('data');
+        // Read, so that not even the window of TCP tells anybody.
+        socket.on('data', () => {});
+      }
+    }
+  }
+
   /** Ends what is open, and every connection as soon as it is made. */
   refuse(): void {
     this.refusing = true;
     this.cut();
+  }
+
+  /** Connections that are made from now on go there. */
+  pointTo(target: string): void {
+    this.target = new URL(target);
   }
 
   heal(): void {
@@ -53,6 +69,9 @@ export class SilentProxy {
     for (const [near, far] of this.pairs) {
       near.resume();
       far.resume();
+      // One whose end was reset meanwhile: the other one learns it now.
+      if (near.destroyed) far.destroy();
+      else if (far.destroyed) near.destroy();
     }
   }
 

@@ -1,8 +1,8 @@
 'use client';
 import { Tabs as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
-/** Tabs whose choice the caller holds, so that it can be in the address. */
+/** Tabs whose choice the caller holds, so that it can be in the address. Where their row is longer than its place, the one that is open is in sight. */
 export function Tabs({
   value,
   onChange,
@@ -16,9 +16,20 @@ export function Tabs({
   tabs: readonly { value: string; label: ReactNode }[];
   children: ReactNode;
 }) {
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is open
+  useEffect(() => {
+    const row = list.current;
+    if (row === null) return;
+    const watch = new ResizeObserver(() => row.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest', inline: 'center' }));
+    // A name that gets longer moves those behind it.
+    for (const element of [row, ...row.children]) watch.observe(element);
+    return () => watch.disconnect();
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={onChange} className="flex h-full min-h-0 flex-col">
       <Radix.List
+        ref={list}
         aria-label={label}
         className="flex h-10 shrink-0 touch:h-11 items-stretch gap-1 overflow-x-auto px-3 shadow-[inset_0_-1px_0_var(--color-line)] [scrollbar-width:none]"
       >

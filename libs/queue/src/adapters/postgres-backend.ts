@@ -1,3 +1,4 @@
+import { endSilent } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { Queue as BullMqQueue, createPostgresBackend, Worker } from 'bullmq';
 import pg from 'pg';
@@ -6,6 +7,10 @@ import { QUEUE_SCHEMA } from '../migrate/migrate-queue.js';
 
 /** One connection a handled queue listens all the time; the others are shared by all queues. */
 const MAX_CONNECTIONS = 14;
+/** Longest wait for one answer; then the connection is given up. Milliseconds. */
+const QUERY_TIMEOUT_MS = 10_000;
+/** Longest wait for the answer to a ping. Milliseconds. */
+const PING_MS = 2_000;
 
 /** BullMQ on Postgres: jobs in the schema "bullmq", wake-ups by LISTEN. @throws when the database does not answer, or nobody has run `migrateQueue`. */
 export async function openPostgresBackend(options: { databaseUrl: string; applicationName: string; logger: Logger }): Promise<BullBackend> {
@@ -14,15 +19,19 @@ export async function openPostgresBackend(options: { databaseUrl: string; applic
     application_name: options.applicationName,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: 5_000,
+    query_timeout: QUERY_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // A connection that only listens would never learn that the other end is gone.
+    // One that listens to a network that swallows everything is not noticed; BullMQ looks for jobs every five seconds all the same.
     keepAliveInitialDelayMillis: 10_000,
     options: `-c search_path=${QUEUE_SCHEMA}`,
   });
+  // Every queue and every worker of BullMQ adds a listener of its own to the pool that they share: no leak.
+  pool.setMaxListeners(0);
   // Idle or in use, and more than once; without a listener that would end the process.
   pool.on('connect', (client) => client.once('error', (error) => options.logger.warn({ err: error }, 'a queue connection was lost')).on('error', () => {}));
   pool.on('error', () => {});
+  endSilent(pool, QUERY_TIMEOUT_MS);
   try {
     await pool.query('SELECT 1 FROM meta LIMIT 1');
   } catch (error) {
@@ -34,7 +43,8 @@ export async function openPostgresBackend(options: { databaseUrl: string; applic
     openQueue: (name) => new BullMqQueue(name, { connection: pool }, createPostgresBackend) as unknown as BullMqQueue,
     openWorker: (name, processor, settings) => new Worker(name, processor, { connection: pool, ...settings }, createPostgresBackend) as unknown as Worker,
     connected: () => true,
-    ping: async () => void (await pool.query('SELECT 1')),
+    // With a bound: a connection that is silent is given up, and the next ping has another.
+    ping: async () => void (await pool.query({ text: 'SELECT 1', query_timeout: PING_MS } as pg.QueryConfig)),
     close: () => pool.end(),
   };
 }

@@ -20,8 +20,15 @@ export class RedisHintBus implements HintBus {
     this.listeners = new HintListeners(options.logger);
     this.publisher = connectRedis(options.redisUrl, options.logger);
     this.subscriber = connectRedis(options.redisUrl, options.logger);
-    // ioredis subscribes again by itself after each new connection.
-    this.subscriber.subscribe(CHANNEL).catch(() => {});
+    // ioredis subscribes again by itself after each new connection; once more says when it has.
+    this.subscriber.on(
+      'ready',
+      () =>
+        void this.subscriber.subscribe(CHANNEL).then(
+          () => this.listeners.opened(),
+          () => {},
+        ),
+    );
     this.subscriber.on('message', (_channel: string, frame: string) => {
       for (const hint of unpackHints(frame)) this.listeners.tell(hint);
     });
@@ -33,8 +40,8 @@ export class RedisHintBus implements HintBus {
     for (const frame of packHints([hint], MAX_FRAME_BYTES)) this.publisher.publish(CHANNEL, frame).catch(() => {});
   }
 
-  subscribe(listener: (hint: Hint) => void): () => void {
-    return this.listeners.add(listener);
+  subscribe(listener: (hint: Hint) => void, missed?: () => void): () => void {
+    return this.listeners.add(listener, missed);
   }
 
   async close(): Promise<void> {

@@ -87,9 +87,20 @@ export function describeHintBus(backend: string, open: () => Promise<Scenario>):
       expect(heard).toEqual([]);
     });
 
-    it('hears again after every connection was cut', async () => {
+    it('hears again after every connection was cut, and has listeners look at what they missed', async () => {
+      let missed = 0;
+      const leave = b.subscribe(
+        () => {},
+        () => {
+          missed += 1;
+        },
+      );
+      await connected();
+      expect(missed).toBe(0);
       await scenario.cutConnections();
       await connected();
+      await until('it is told', () => missed > 0);
+      leave();
     });
 
     it('reports how long publish to heard takes', async () => {

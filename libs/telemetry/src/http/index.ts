@@ -1,2 +1,2 @@
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
-export { createMetrics, installTelemetry, type TelemetryOptions } from './install.js';
+export { createMetrics, installTelemetry, type Telemetry, type TelemetryOptions } from './install.js';

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { runInContext, traceIdOf } from '../context.js';
 import type { Logger } from '../logger.js';
+import { type MetricsServer, type Readiness, startMetricsServer } from '../metrics-server.js';
 
 export interface TelemetryOptions {
   readonly registry: Registry;
@@ -11,14 +12,25 @@ export interface TelemetryOptions {
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** What somebody should look at although the service can work: sentences by name, which `/ready` tells to this machine. */
   readonly notes?: () => Promise<Readonly<Record<string, string>>>;
+  /** Anybody who reaches `/ready` reads the notes; for a service that is not reachable from outside of the cluster. */
+  readonly notesForAll?: boolean;
   /** Aborted when this process is about to end (`GracefulStop.stopping`): from then on `/ready` says 503, so that new connections go elsewhere. */
   readonly stopping?: AbortSignal | undefined;
+  /** Where `/metrics` answers (`metricsAddress`): a port of its own, which opens with the server and closes with it. Without it nothing is exposed. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
+}
+
+export interface Telemetry {
+  /** `http://host:port` of the metrics port, once the server is ready; `null` without one. */
+  metricsUrl(): string | null;
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{8,64}$/;
 /** Longest that `/ready` waits for its checks. Milliseconds; below a kubelet's usual probe timeout. */
 const READY_TIMEOUT_MS = 2_000;
 
+/** A proxy on this machine speaks for somebody elsewhere. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'via'] as const;
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 
 /** A registry with the process metrics of prom-client. */
@@ -30,10 +42,10 @@ export function createMetrics(service: string): Registry {
 }
 
 /**
- * Gives a Fastify server its request context (request id, trace), `/alive`, `/ready`, `/metrics`, a duration histogram and one log line a request.
- * Call before routes are added.
+ * Gives a Fastify server its request context (request id, trace), `/alive`, `/ready`, a duration histogram and one log line a request.
+ * `/metrics` is not on this server, whose port clients reach: it has one of its own. Call before routes are added.
  */
-export function installTelemetry(fastify: FastifyInstance, options: TelemetryOptions): void {
+export function installTelemetry(fastify: FastifyInstance, options: TelemetryOptions): Telemetry {
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from request to response, by route',
@@ -57,11 +69,10 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
     done();
   });
 
-  type Check = { readonly reason: string | null; readonly notes: Readonly<Record<string, string>> };
-  let lastCheck: { at: number; result: Promise<Check> } | undefined;
-  const check = (): Promise<Check> => {
+  let lastCheck: { at: number; result: Promise<Readiness> } | undefined;
+  const check = (): Promise<Readiness> => {
     if (lastCheck === undefined || performance.now() - lastCheck.at > 1_000) {
-      const result = options.ready(AbortSignal.timeout(READY_TIMEOUT_MS)).then(
+      const result = withinTime(options.ready).then(
         async () => ({ reason: null, notes: (await options.notes?.().catch(() => ({}))) ?? {} }),
         (error: unknown) => ({ reason: error instanceof Error ? error.message : String(error), notes: {} }),
       );
@@ -73,11 +84,28 @@ export function installTelemetry(fastify: FastifyInstance, options: TelemetryOpt
   fastify.get('/ready', async (request, reply) => {
     if (options.stopping?.aborted === true) return reply.code(503).send({ status: 'draining' });
     const { reason, notes } = await check();
-    const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '');
-    if (reason === null) return { status: 'ready', ...(isHere && Object.keys(notes).length > 0 ? { notes } : {}) };
+    const isHere = LOOPBACK.has(request.socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in request.headers);
+    if (reason === null) return { status: 'ready', ...((isHere || options.notesForAll === true) && Object.keys(notes).length > 0 ? { notes } : {}) };
     // The reason is the database's own words: for whoever sits at this machine, and for the log.
     options.logger.warn({ reason }, 'not ready');
     return reply.code(503).send(isHere ? { status: 'not ready', reason } : { status: 'not ready' });
   });
-  fastify.get('/metrics', async (_request, reply) => reply.type(options.registry.contentType).send(await options.registry.metrics()));
+  const { metrics, registry } = options;
+  let server: MetricsServer | null = null;
+  if (metrics !== undefined) {
+    fastify.addHook('onReady', async () => {
+      server = await startMetricsServer({ ...metrics, contentType: registry.contentType, metrics: () => registry.metrics(), readiness: check });
+    });
+    fastify.addHook('onClose', () => server?.close());
+  }
+  return { metricsUrl: () => server?.url ?? null };
+}
+
+/** @throws Error when the checks, which may not heed their signal, take longer than `/ready` waits. */
+async function withinTime(ready: TelemetryOptions['ready']): Promise<void> {
+  const signal = AbortSignal.timeout(READY_TIMEOUT_MS);
+  const late = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`the checks took longer than ${READY_TIMEOUT_MS} ms`)), { once: true });
+  });
+  await Promise.race([ready(signal), late]);
 }

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { takeBuildLock } from '../cluster/build/build-lock.js';
-import { findProgram } from '../cluster/find-program.js';
+import { compileGo, findGo } from '../programs/go.js';
+import { makeOnce } from '../programs/make-once.js';
 
 export const HELM_VERSION = '4.3.1';
 export const HELM_UNITTEST_VERSION = '1.1.2';
@@ -48,35 +46,16 @@ export async function openHelm({ say = () => {}, signal }: OpenHelmOptions = {})
   if (existsSync(place)) return programs;
   const go = findGo();
   if (go === null) throw new HelmUnavailable(lackForHelm() ?? 'Go is missing.');
-  const release = await takeBuildLock(`${place}.lock`, (pid) => say(`helm: process ${pid} is building it; waiting for it`), signal);
-  const temporary = `${place}.building-${process.pid}`;
-  try {
-    if (existsSync(place)) return programs;
-    await mkdir(temporary, { recursive: true });
+  const make = async (making: string): Promise<void> => {
     const flags = ['-trimpath', '-ldflags', `-s -w -X helm.sh/helm/v4/internal/version.version=v${HELM_VERSION}`];
     say(`helm: building ${HELM_VERSION} …`);
-    await compile(go, ['install', ...flags, `helm.sh/helm/v4/cmd/helm@v${HELM_VERSION}`], { cwd: os.tmpdir(), into: temporary, signal });
+    const helm = `helm.sh/helm/v4/cmd/helm@v${HELM_VERSION}`;
+    await compileGo({ go, what: 'helm', args: ['install', ...flags, helm], cwd: os.tmpdir(), into: making, signal });
     say(`helm: building helm-unittest ${HELM_UNITTEST_VERSION} …`);
     const program = 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest';
-    await compile(go, ['build', ...flags, '-o', path.join(temporary, 'helm-unittest'), program], { cwd: UNITTEST_MODULE, into: temporary, signal });
-    await rename(temporary, place);
-    return programs;
-  } finally {
-    await rm(temporary, { recursive: true, force: true });
-    await release();
-  }
+    const args = ['build', ...flags, '-o', path.join(making, 'helm-unittest'), program];
+    await compileGo({ go, what: 'helm-unittest', args, cwd: UNITTEST_MODULE, signal });
+  };
+  await makeOnce(place, { what: 'helm', say, signal, make });
+  return programs;
 }
-
-async function compile(go: string, args: readonly string[], at: { cwd: string; into: string; signal: AbortSignal | undefined }): Promise<void> {
-  const env = { ...process.env, GOFLAGS: '-buildvcs=false', CGO_ENABLED: '0', GOBIN: at.into, GOWORK: 'off' };
-  const child = spawn(go, args, { cwd: at.cwd, env, stdio: ['ignore', 'ignore', 'pipe'], ...(at.signal === undefined ? {} : { signal: at.signal }) });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4_000);
-  });
-  const code = await new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve));
-  if (code !== 0) throw new Error(`Building helm failed (go ended with ${code}): ${said.trim()}`);
-}
-
-/** Where its own installer puts it, when it is not on the PATH. */
-const findGo = (): string | null => findProgram('go', ['/usr/local/go/bin']);

@@ -4,7 +4,7 @@ import type { ModelRequest, ScriptedAnswer, ScriptedUsage } from './model-script
 export function completionOf(request: ModelRequest, answer: ScriptedAnswer): object {
   const usage = usageOf(request, answer);
   return {
-    id: `chatcmpl-scripted-${request.number}`,
+    id: idOf(request, answer),
     object: 'chat.completion',
     created: 1_700_000_000,
     model: request.body.model ?? 'scripted',
@@ -27,29 +27,27 @@ export function completionOf(request: ModelRequest, answer: ScriptedAnswer): obj
 /** The frames of an answer's event stream, `data: …` with their blank line, without the last `[DONE]`. */
 export function* framesOf(request: ModelRequest, answer: ScriptedAnswer): Generator<string> {
   const length = answer.chunkLength ?? 16;
-  yield chunk(request, { role: 'assistant', content: '' });
-  for (const piece of pieces(answer.reasoning ?? '', length)) yield chunk(request, { reasoning_content: piece });
-  for (const piece of pieces(answer.text ?? '', length)) yield chunk(request, { content: piece });
+  const head = { id: idOf(request, answer), object: 'chat.completion.chunk', created: 1_700_000_000, model: request.body.model ?? 'scripted' };
+  const chunk = (delta: object, finishReason: string | null = null): string => frame({ ...head, choices: [{ index: 0, delta, finish_reason: finishReason }] });
+  yield chunk({ role: 'assistant', content: '' });
+  for (const piece of pieces(answer.reasoning ?? '', length)) yield chunk({ reasoning_content: piece });
+  for (const piece of pieces(answer.text ?? '', length)) yield chunk({ content: piece });
   for (const [index, call] of toolCallsOf(request, answer).entries()) {
-    yield chunk(request, { tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } }] });
-    for (const piece of pieces(call.function.arguments, length)) yield chunk(request, { tool_calls: [{ index, function: { arguments: piece } }] });
+    yield chunk({ tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.function.name, arguments: '' } }] });
+    for (const piece of pieces(call.function.arguments, length)) yield chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
   }
-  yield chunk(request, {}, finishReasonOf(answer));
+  yield chunk({}, finishReasonOf(answer));
   const usage = usageOf(request, answer);
   const asked = (request.body['stream_options'] as { include_usage?: boolean } | undefined)?.include_usage === true;
-  if (asked && usage !== null) yield frame({ ...head(request), choices: [], usage });
+  if (asked && usage !== null) yield frame({ ...head, choices: [], usage });
 }
 
 export function frame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
 
-function chunk(request: ModelRequest, delta: object, finishReason: string | null = null): string {
-  return frame({ ...head(request), choices: [{ index: 0, delta, finish_reason: finishReason }] });
-}
-
-function head(request: ModelRequest): object {
-  return { id: `chatcmpl-scripted-${request.number}`, object: 'chat.completion.chunk', created: 1_700_000_000, model: request.body.model ?? 'scripted' };
+function idOf(request: ModelRequest, answer: ScriptedAnswer): string {
+  return answer.id ?? `chatcmpl-scripted-${request.number}`;
 }
 
 function toolCallsOf(request: ModelRequest, answer: ScriptedAnswer): Array<{ id: string; type: 'function'; function: { name: string; arguments: string } }> {

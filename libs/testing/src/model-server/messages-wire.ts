@@ -68,11 +68,19 @@ function stopReasonOf(answer: ScriptedAnswer): string {
   return answer.finishReason ?? ((answer.toolCalls ?? []).length > 0 ? 'tool_use' : 'end_turn');
 }
 
-/** Anthropic's input tokens are those that no cache had. */
-function countsOf(request: ModelRequest, answer: ScriptedAnswer): { input_tokens: number; cache_read_input_tokens: number; output_tokens: number } {
+/** Anthropic's input tokens are those that no cache had and none was given. */
+function countsOf(request: ModelRequest, answer: ScriptedAnswer) {
   const usage = usageOf(request, answer);
   const cached = usage?.prompt_tokens_details?.cached_tokens ?? 0;
-  return { input_tokens: (usage?.prompt_tokens ?? 0) - cached, cache_read_input_tokens: cached, output_tokens: usage?.completion_tokens ?? 0 };
+  const written = usage?.prompt_tokens_details?.cache_creation_tokens ?? 0;
+  const searches = usage?.web_searches ?? 0;
+  return {
+    input_tokens: (usage?.prompt_tokens ?? 0) - cached - written,
+    cache_read_input_tokens: cached,
+    ...(written === 0 ? {} : { cache_creation_input_tokens: written }),
+    ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }),
+    output_tokens: usage?.completion_tokens ?? 0,
+  };
 }
 
 function event(type: string, fields: object): string {

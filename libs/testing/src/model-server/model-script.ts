@@ -10,10 +10,15 @@ export interface ScriptedUsage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
-  readonly prompt_tokens_details?: { readonly cached_tokens: number };
+  /** `cache_creation_tokens`: written into the cache, which costs more at some. */
+  readonly prompt_tokens_details?: { readonly cached_tokens: number; readonly cache_creation_tokens?: number };
+  /** Searches of the provider's own tool. */
+  readonly web_searches?: number;
 }
 
 export interface ScriptedAnswer {
+  /** Of the answer, and of its chunks. Made from the request's number when absent. */
+  readonly id?: string;
   readonly text?: string;
   /** Sent as `reasoning_content`. */
   readonly reasoning?: string;

@@ -30,6 +30,8 @@ export interface ModelServerOptions {
   /** When set, requests without it as `Authorization: Bearer` or `x-api-key` are answered 401. */
   readonly apiKey?: string;
   readonly port?: number;
+  /** Hears of each `POST /v1/messages/count_tokens` and answers the tokens; without it the server does not count (404). */
+  readonly counted?: (body: ModelRequestBody) => number;
 }
 
 /**
@@ -65,6 +67,10 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     if (path === '/v1/models') {
       const data = (options.models ?? ['scripted']).map((id) => ({ id, object: 'model', created: 1_700_000_000, owned_by: 'scripted' }));
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
+    }
+    if (path === '/v1/messages/count_tokens' && options.counted !== undefined) {
+      const tokens = options.counted(JSON.parse(raw.toString('utf8')) as ModelRequestBody);
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ input_tokens: tokens }));
     }
     if (DIALECTS[path] === undefined) return sendError(response, { fault: 'status', status: 404, message: `no route ${path}` });
     const body = JSON.parse(raw.toString('utf8')) as ModelRequestBody;

@@ -10,7 +10,10 @@ export function responseOf(request: ModelRequest, answer: ScriptedAnswer): objec
     output: itemsOf(request, answer),
     usage: {
       input_tokens: usage?.prompt_tokens ?? 0,
-      input_tokens_details: { cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0 },
+      input_tokens_details: {
+        cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+        ...(usage?.prompt_tokens_details?.cache_creation_tokens === undefined ? {} : { cache_write_tokens: usage.prompt_tokens_details.cache_creation_tokens }),
+      },
       output_tokens: usage?.completion_tokens ?? 0,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: usage?.total_tokens ?? 0,
@@ -35,7 +38,8 @@ export function* responseEventsOf(request: ModelRequest, answer: ScriptedAnswer)
       yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress', arguments: '' } });
       for (const delta of pieces(item.arguments, length)) yield event('response.function_call_arguments.delta', { ...at, delta });
       yield event('response.function_call_arguments.done', { ...at, arguments: item.arguments, name: item.name });
-    } else {
+    } else if (item.type === 'web_search_call') yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress' } });
+    else {
       const [part] = item.content;
       yield event('response.output_item.added', { output_index: index, item: { ...item, status: 'in_progress', content: [] } });
       yield event('response.content_part.added', { ...at, content_index: 0, part: { ...part, text: '' } });
@@ -55,6 +59,12 @@ type Item =
       readonly role: 'assistant';
       readonly status: 'completed';
       readonly content: readonly [{ readonly type: 'output_text'; readonly text: string; readonly annotations: readonly [] }];
+    }
+  | {
+      readonly id: string;
+      readonly type: 'web_search_call';
+      readonly status: 'completed';
+      readonly action: { readonly type: 'search'; readonly query: string };
     }
   | {
       readonly id: string;
@@ -78,6 +88,15 @@ function itemsOf(request: ModelRequest, answer: ScriptedAnswer): Item[] {
             content: [{ type: 'output_text', text: answer.text, annotations: [] }],
           },
         ];
+  const searches = Array.from(
+    { length: usageOf(request, answer)?.web_searches ?? 0 },
+    (_, index): Item => ({
+      id: `ws_scripted_${request.number}_${index}`,
+      type: 'web_search_call',
+      status: 'completed',
+      action: { type: 'search', query: 'x' },
+    }),
+  );
   const calls = (answer.toolCalls ?? []).map(
     (call, index): Item => ({
       id: `fc_scripted_${request.number}_${index}`,
@@ -88,7 +107,7 @@ function itemsOf(request: ModelRequest, answer: ScriptedAnswer): Item[] {
       arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
     }),
   );
-  return [...message, ...calls];
+  return [...searches, ...message, ...calls];
 }
 
 function head(request: ModelRequest, status: 'in_progress' | 'completed'): object {

@@ -1,0 +1,30 @@
+import { CookieClient } from '../cookie-client.js';
+import type { GiteaPerson } from './gitea-person.js';
+
+/** What Gitea's form of consent sends, which its page repeats from the question. */
+const REPEATED = ['client_id', 'redirect_uri', 'scope', 'state', 'nonce'];
+
+/**
+ * A person signs in to Gitea in a browser, and lets an OAuth2 application act for them.
+ * @param asked address at `/login/oauth/authorize`. @returns where Gitea sends the browser with the code, which nobody has opened yet.
+ * @throws Error that shows the page where it stopped.
+ */
+export async function giveConsent(person: GiteaPerson, asked: string | URL): Promise<URL> {
+  const browser = new CookieClient();
+  const post = (path: string, body: URLSearchParams): Promise<Response> =>
+    browser.send(`${person.url}${path}`, { method: 'POST', body, headers: { origin: person.url } });
+  const signedIn = await post('/user/login', new URLSearchParams({ user_name: person.login, password: person.password }));
+  if (signedIn.status !== 303) throw new Error(`Gitea does not sign ${person.login} in (${signedIn.status}): ${(await signedIn.text()).slice(0, 2_000)}`);
+  const question = await browser.send(asked);
+  if (question.status !== 200) return destination(question);
+  const form = new URLSearchParams({ granted: 'true' });
+  for (const name of REPEATED) form.set(name, new URL(asked).searchParams.get(name) ?? '');
+  return destination(await post('/login/oauth/grant', form));
+}
+
+/** Without a question when it was answered before. */
+async function destination(response: Response): Promise<URL> {
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`Gitea answered ${response.status} and sends the browser nowhere: ${(await response.text()).slice(0, 2_000)}`);
+  return new URL(location, response.url);
+}

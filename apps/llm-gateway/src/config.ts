@@ -10,6 +10,10 @@ export const ConfigSchema = z
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3003),
+    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    /** Address that it listens on. Not given: HOST. */
+    METRICS_HOST: z.string().optional(),
     /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Postgres, as the role slipway_gateway. Secret. */
@@ -26,7 +30,7 @@ export const ConfigSchema = z
     LLM_MODELS_FILE: optional(z.string()),
     /** Whether keys of people's own may lead to addresses inside of the network. For development. */
     ALLOW_PRIVATE_URLS: z.stringbool().default(false),
-    /** Folder of this replica alone: calls that are not yet in Postgres are kept there, so that they survive a kill. Without it they are in memory only. */
+    /** Folder of this replica alone: calls under way, and those that are not yet in Postgres, are kept there, so that they survive a kill. Without it each call waits for a commit of Postgres before it is sent. */
     DATA_DIR: optional(z.string()),
     /** Calls while Postgres is away and what this replica holds of their budgets and limits is used up: refused (closed), or let in and counted when it is back (open). */
     BUDGETS_WHEN_AWAY: z.enum(['closed', 'open']).default('closed'),

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
-import type { GracefulStop, Logger } from '@slipway/telemetry';
+import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
 import { createAdmitter } from './budgets/create-admitter.js';
 import { ResponseCache } from './cache/response-cache.js';
 import type { Config } from './config.js';
@@ -11,6 +11,9 @@ import { masterKeyCheck } from './keys/master-key.js';
 import { insertLedgerEntries } from './ledger/ledger.queries.js';
 import { LedgerSpool } from './ledger/ledger-spool.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
+import { OpenCallFiles } from './ledger/open-call-files.js';
+import { OpenCalls } from './ledger/open-calls.js';
+import { recordCalls } from './ledger/open-calls.queries.js';
 import { createGatewayMetrics } from './metrics.js';
 import { PromptLog } from './prompt-log/prompt-log.js';
 import { insertPrompt, readPolicies, sweepPrompts } from './prompt-log/prompt-log.queries.js';
@@ -24,6 +27,8 @@ import { createGatewayServer } from './server.js';
 export interface Gateway {
   /** `http://host:port`. */
   readonly url: string;
+  /** Where its metrics are. */
+  readonly metricsUrl: string | null;
   /** Ends the calls that are under way with `service.unavailable`. */
   breakOff(): void;
   /** Stores the ledger, and gives up the connections, after the last call. */
@@ -32,6 +37,8 @@ export interface Gateway {
 
 /** Longest answer of Postgres to a key lookup or a batch. Milliseconds; then it counts as away. */
 const QUERY_TIMEOUT_MS = 4_000;
+/** Beside the one that listens. */
+const DB_CONNECTIONS = 9;
 const LEDGER_CLOSE_MS = 5_000;
 
 /**
@@ -39,14 +46,25 @@ const LEDGER_CLOSE_MS = 5_000;
  * @param callLog for the one line of each call, which holds no secrets.
  */
 export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, callLog = logger.child({}, { redact: [] })): Promise<Gateway> {
-  const url = new URL(config.DATABASE_URL);
-  url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
-  const pool = createPool({ url: url.href, max: 10, applicationName: 'llm-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
+  const pool = createPool({
+    url: config.DATABASE_URL,
+    max: DB_CONNECTIONS,
+    applicationName: 'llm-gateway',
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onError: (err) => logger.warn({ err }, 'a database connection broke'),
+  });
   const clock = systemClock;
   const ids = createIds(clock);
   const spool = config.DATA_DIR === undefined ? null : new LedgerSpool(path.join(config.DATA_DIR, 'ledger'), (err) => logger.error({ err }, 'ledger spool'));
-  const ledger = new LedgerWriter({ store: (entries) => insertLedgerEntries(pool, entries), spool, logger });
-  const metrics = createGatewayMetrics(() => ledger.size);
+  const ledger: LedgerWriter = new LedgerWriter({
+    store: async (entries) => {
+      await insertLedgerEntries(pool, entries);
+      openCalls.stored(entries);
+    },
+    spool,
+    logger,
+  });
+  const metrics = createGatewayMetrics({ pending: () => ledger.size, open: () => openCalls.size });
   const keys = new KeyCache(async (keyId) => {
     const key = await findKey(pool, keyId, clock.now());
     metrics.keyLookups.inc({ result: key === null ? 'unknown' : 'known' });
@@ -60,7 +78,17 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     holdSeconds: config.BUDGET_HOLD_SECONDS,
     reservedWaitMs: config.BUDGET_WAIT_SECONDS * 1000,
     limitsChanged: (orgId) => keys.forgetOrg(orgId),
-    lives: config.DATA_DIR === undefined ? undefined : { directory: path.join(config.DATA_DIR, 'budgets'), stored: () => ledger.flush() },
+    keyChanged: (keyId) => keys.forget([keyId]),
+    lives: config.DATA_DIR === undefined ? undefined : { directory: path.join(config.DATA_DIR, 'budgets'), stored: () => openCalls.recover() },
+  });
+  const openCalls: OpenCalls = new OpenCalls({
+    record: (begun, ended) => recordCalls(pool, begun, ended),
+    ledger,
+    files:
+      config.DATA_DIR === undefined ? null : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) => logger.error({ err }, 'calls under way on disk')),
+    replica: () => admitter.replica(),
+    whenAway: config.BUDGETS_WHEN_AWAY,
+    logger,
   });
   const models = new ModelDirectory(offeredModels(config), clock.now());
   const dispatchers = new Dispatchers(config);
@@ -77,7 +105,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
           logger,
         });
   const shutdown = new AbortController();
-  const app = createGatewayServer({
+  const { app, telemetry } = createGatewayServer({
     completions: {
       keys,
       models,
@@ -88,6 +116,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
       cache: config.RESPONSE_CACHE_SECONDS === 0 ? null : new ResponseCache(config.RESPONSE_CACHE_MIB * 1024 * 1024, config.RESPONSE_CACHE_SECONDS * 1000),
       promptLog,
       ledger,
+      openCalls,
       metrics,
       logger,
       callLog,
@@ -99,6 +128,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     keys: { pool, keys, isMasterKey: masterKeyCheck(config.LLM_GATEWAY_MASTER_KEY), clock, ids },
     promptLog: config.PROMPT_LOG,
     registry: metrics.registry,
+    metrics: metricsAddress(config),
     logger,
     stopping: stop.stopping,
     // Shows that Postgres answers and that the schema is there; the provider's health is its own affair.
@@ -108,15 +138,19 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   });
   stop.serve(app.server);
   promptLog?.start();
-  await Promise.all([ledger.recover(), admitter.start()]);
+  await ledger.recover();
+  await openCalls.start();
+  await admitter.start();
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   if (models.offered.length === 0) logger.warn('no LLM_MODELS_FILE, LLM_BASE_URL or LLM_API_KEY: the only model is the scripted demo model');
   return {
     url: address,
+    metricsUrl: telemetry.metricsUrl(),
     breakOff: () => shutdown.abort(),
     close: async () => {
       await app.close();
       await ledger.close(LEDGER_CLOSE_MS);
+      await openCalls.close();
       await admitter.close();
       await promptLog?.close();
       await dispatchers.close();

@@ -36,6 +36,7 @@ async function start(): Promise<{ child: ChildProcess; url: string; exit: Promis
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PORT: String(port),
+      METRICS_PORT: '0',
       DATABASE_URL: database.urls.gateway,
       LLM_GATEWAY_MASTER_KEY: MASTER,
       LLM_BASE_URL: model.url,

@@ -15,8 +15,14 @@ export interface GatewayMetrics {
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** @param pending entries that wait for the ledger's database. */
-export function createGatewayMetrics(pending: () => number): GatewayMetrics {
+export interface GatewayGauges {
+  /** Entries that wait for the ledger's database. */
+  readonly pending: () => number;
+  /** Calls that were sent and are not in the ledger. */
+  readonly open: () => number;
+}
+
+export function createGatewayMetrics({ pending, open }: GatewayGauges): GatewayMetrics {
   const registry = createMetrics('llm-gateway');
   const registers = [registry];
   new Gauge({
@@ -25,6 +31,14 @@ export function createGatewayMetrics(pending: () => number): GatewayMetrics {
     registers,
     collect() {
       this.set(pending());
+    },
+  });
+  new Gauge({
+    name: 'llm_calls_open',
+    help: 'Calls that were sent to a model and are not in the ledger: what would be settled as estimated if this process died now',
+    registers,
+    collect() {
+      this.set(open());
     },
   });
   return {

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
-import { installTelemetry, type Registry } from '@slipway/telemetry/http';
+import { installTelemetry, type Registry, type Telemetry, type TelemetryOptions } from '@slipway/telemetry/http';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { addPlatformRoutes } from './budgets/platform-routes.js';
 import { createEntrance, type EntranceOptions } from './completions/entrance.js';
@@ -21,6 +21,7 @@ export interface GatewayServerOptions {
   readonly keys: KeyRoutesOptions;
   readonly promptLog: PromptLogRoutesOptions['mode'];
   readonly registry: Registry;
+  readonly metrics: TelemetryOptions['metrics'];
   readonly logger: Logger;
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** Aborted when this process is about to end. */
@@ -31,7 +32,7 @@ export interface GatewayServerOptions {
 const CONTROL_BODY = 64 * 1024;
 
 /** One HTTP server: completions are taken from it before Fastify sees them (docs/decisions/0004-gateway-without-nest.md), the control routes are Fastify's. */
-export function createGatewayServer(options: GatewayServerOptions): FastifyInstance {
+export function createGatewayServer(options: GatewayServerOptions): { app: FastifyInstance; telemetry: Telemetry } {
   const completions = createEntrance(options.completions);
   const app = fastify({
     bodyLimit: CONTROL_BODY,
@@ -44,7 +45,8 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
       return server;
     },
   });
-  installTelemetry(app, { registry: options.registry, logger: options.logger, ready: options.ready, stopping: options.stopping });
+  const { registry, logger, ready, stopping, metrics } = options;
+  const telemetry = installTelemetry(app, { registry, logger, ready, stopping, metrics });
   app.setErrorHandler((thrown, _request, reply) => {
     const { status, headers, body, error } = errorOf('chat', fromFastify(thrown));
     if (status >= 500) options.logger.error({ err: error, cause: error.more.cause }, error.message);
@@ -70,7 +72,7 @@ export function createGatewayServer(options: GatewayServerOptions): FastifyInsta
   addTeamRoutes(app, options.keys);
   addUserRoutes(app, options.keys);
   addSpendRoutes(app, options.keys);
-  return app;
+  return { app, telemetry };
 }
 
 /** What Fastify throws by itself, in our codes. */

@@ -14,6 +14,7 @@ export interface LedgerRow {
   readonly org_id: string;
   readonly conversation_id: string;
   readonly model: string;
+  readonly purpose: string;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly cached_tokens: number;

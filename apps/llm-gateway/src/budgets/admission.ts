@@ -1,7 +1,7 @@
 import type { Usage } from '../completions/usage.js';
 import type { StoredKey } from '../keys/keys.queries.js';
 
-/** What a call can come to at most, before it is sent; `claimOf` (claim.ts) makes it. */
+/** What a call can come to at most, before it is sent; `CallBound` (call-bound.ts) makes it. */
 export interface Claim {
   /** As the caller named it. */
   readonly model: string;
@@ -24,7 +24,7 @@ export interface Draw {
 
 /** A call that was let in, in all that limits it: organization, member, key, conversation. */
 export interface Admission {
-  /** USD that this call may come to; a stream that reaches it is ended with `budget.exhausted` after a last usage frame. `null`: no limit. */
+  /** USD that this call may come to: the limit of its answer is written into the request by it (`CallBound.limitFor`). `null`: no limit. */
   readonly ceilingUsd: number | null;
   readonly draw: Draw;
   /** `x-ratelimit-…` of the tightest limits, for the answer; empty where there is none. */
@@ -34,6 +34,8 @@ export interface Admission {
    * and no longer than its hold lives should this process die. Never throws.
    */
   settle(usage: Usage, costUsd: number): void;
+  /** Lets one more attempt of the same call in: as much money as the claim says, beside what is held already. @throws (rejects) as `Admitter.admit`. */
+  another(signal: AbortSignal): Admission | Promise<Admission>;
 }
 
 /**

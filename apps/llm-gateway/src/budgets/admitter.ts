@@ -5,6 +5,7 @@ import type { Admission, Admitter, Claim, Draw } from './admission.js';
 import type { BudgetLeases } from './budget-leases.js';
 import type { Reservation } from './lease-book.js';
 import { toTicks, toTicksUp, toUsd } from './ticks.js';
+import type { UnpricedModels } from './unpriced-models.js';
 
 const UNDRAWN: Draw = { holder: null, accounts: [] };
 
@@ -13,21 +14,28 @@ export class KeyAdmitter implements Admitter {
   constructor(
     private readonly budgets: BudgetLeases,
     private readonly rates: RateLimits,
+    private readonly unpriced: UnpricedModels,
   ) {}
 
   admit(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission> {
+    const permitted = claim.maxCostUsd === null ? this.unpriced.permit(key, claim.model) : undefined;
+    return permitted === undefined ? this.letIn(key, claim, signal) : permitted.then(() => this.letIn(key, claim, signal));
+  }
+
+  private letIn(key: StoredKey, claim: Claim, signal: AbortSignal): Admission | Promise<Admission> {
     const taken = this.rates.take(key, claim.model, claim.promptTokens ?? claim.maxTokens, signal);
     return taken instanceof Promise ? taken.then((rate) => this.reserve(key, claim, rate, signal)) : this.reserve(key, claim, taken, signal);
   }
 
   private reserve(key: StoredKey, claim: Claim, rate: RateTaken, signal: AbortSignal): Admission | Promise<Admission> {
-    if (claim.maxCostUsd === null) return new Admitted(this.budgets, rate, null);
+    const another = (next: AbortSignal): Admission | Promise<Admission> => this.reserve(key, claim, { headers: () => rate.headers(), settle: () => {} }, next);
+    if (claim.maxCostUsd === null) return new Admitted(this.budgets, rate, null, another);
     const want = toTicksUp(claim.maxCostUsd);
     const least = claim.minCostUsd === undefined || claim.minCostUsd === null ? want : toTicksUp(claim.minCostUsd);
     const reservation = this.budgets.reserve(key, want, least, signal);
-    if (!(reservation instanceof Promise)) return new Admitted(this.budgets, rate, reservation);
+    if (!(reservation instanceof Promise)) return new Admitted(this.budgets, rate, reservation, another);
     return reservation.then(
-      (given) => new Admitted(this.budgets, rate, given),
+      (given) => new Admitted(this.budgets, rate, given, another),
       (refusal: unknown) => {
         rate.settle(0);
         throw refusal;
@@ -45,6 +53,7 @@ class Admitted implements Admission {
     private readonly budgets: BudgetLeases,
     private readonly rate: RateTaken,
     private readonly reservation: Reservation | null,
+    readonly another: Admission['another'],
   ) {
     const held = reservation !== null && reservation.holder !== null;
     this.ceilingUsd = held ? toUsd(reservation.ticks) : null;

@@ -280,7 +280,7 @@ export class AuthorityTurns {
   }
 
   private refused(call: Waiting, refusal: Refusal, waited: number): void {
-    if (refusal.spent + call.least > refusal.limit) return void this.end(call, exhausted(call.key, refusal));
+    if (refusal.spent + call.least > refusal.limit) return void this.end(call, exhausted(call.key, refusal, call.least));
     if (waited >= this.options.reservedWaitMs) return void this.end(call, reserved(refusal));
     call.round = NO_ROUND;
     this.wakeLater(call);

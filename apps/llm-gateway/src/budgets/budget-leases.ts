@@ -19,6 +19,8 @@ export interface BudgetLeasesOptions {
   readonly reservedWaitMs: number;
   /** What limits the keys of an organization has changed. */
   readonly limitsChanged: (orgId: string) => void;
+  /** Whose calls a key makes has changed. */
+  readonly keyChanged: (keyId: string) => void;
   /** A life of this process holds money from now on. Rejecting is as if Postgres were away. */
   readonly began?: (replica: string) => Promise<void>;
 }
@@ -56,6 +58,7 @@ export class BudgetLeases {
           book.tightenAll(orgId);
           options.limitsChanged(orgId);
         },
+        keyChanged: (keyId) => options.keyChanged(keyId),
         listening: (on) => {
           this.turns.listening = on;
           if (!on) book.tightenAll();
@@ -63,6 +66,11 @@ export class BudgetLeases {
       },
       options.logger,
     );
+  }
+
+  /** The life of this process that holds all this. */
+  get replica(): string {
+    return this.book.life;
   }
 
   /** Begins to listen and to beat. A database that is away is no error. */
@@ -78,7 +86,7 @@ export class BudgetLeases {
   async close(): Promise<void> {
     this.closed = true;
     clearTimeout(this.timer);
-    this.line.close();
+    await this.line.close();
     await this.turns.close();
     if (this.registered === null) return;
     await endReplica(this.options.pool, this.book.life).catch((error: unknown) =>

@@ -4,10 +4,14 @@ import { KeyAdmitter } from './admitter.js';
 import { endReplica } from './authority.queries.js';
 import { BudgetLeases, type BudgetLeasesOptions } from './budget-leases.js';
 import { FormerLives } from './former-lives.js';
+import { allowsUnpriced } from './limits.queries.js';
+import { UnpricedModels } from './unpriced-models.js';
 
 export interface RunningAdmitter extends Admitter {
   /** Begins to listen to the other replicas and to say that this one lives. A database or a disk that is away is no error. */
   start(): Promise<void>;
+  /** The life of this process that holds budgets now. */
+  replica(): string;
   /** Gives up all that is held, after the last call, when the ledger has been stored. */
   close(): Promise<void>;
 }
@@ -34,7 +38,11 @@ export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
     },
   });
   const rates = new RateLimits(options);
-  const admitter = new KeyAdmitter(budgets, rates);
+  const unpriced = new UnpricedModels(
+    (orgId) => allowsUnpriced(options.pool, orgId),
+    () => performance.now(),
+  );
+  const admitter = new KeyAdmitter(budgets, rates, unpriced);
   let closed = false;
 
   /** What earlier lives held is free as soon as all that they spent is in the ledger. */
@@ -54,6 +62,7 @@ export function createAdmitter(options: AdmitterOptions): RunningAdmitter {
 
   return {
     admit: (key, claim, signal) => admitter.admit(key, claim, signal),
+    replica: () => budgets.replica,
     start: async () => {
       const former = (await lives?.read()) ?? [];
       await budgets.start();

@@ -1,8 +1,5 @@
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import { listen, type PostgresSession, type SqlPool, sessionOf } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
-
-const CHANNEL = 'slipway_gateway';
-const RETRY_MS = 500;
 
 /** What replicas and Postgres tell each other. */
 export interface GatewayLineListener {
@@ -12,15 +9,15 @@ export interface GatewayLineListener {
   freed(account: number): void;
   /** What limits an organization's keys is to be looked at again. */
   limitsChanged(orgId: string): void;
+  /** A key is to be looked at again. */
+  keyChanged(keyId: string): void;
   /** The line is there, or not: what was said while it was not is not said again. */
   listening(on: boolean): void;
 }
 
 /** One connection that listens, made again by itself when it breaks. Never throws. */
 export class GatewayLine {
-  private client: PoolClient | null = null;
-  private timer: NodeJS.Timeout | null = null;
-  private closed = false;
+  private session: PostgresSession | null = null;
 
   constructor(
     private readonly pool: SqlPool,
@@ -28,45 +25,35 @@ export class GatewayLine {
     private readonly logger: Logger,
   ) {}
 
-  async open(): Promise<void> {
-    let client: PoolClient | null = null;
-    let lost = false;
-    const lose = (error?: unknown): void => {
-      if (lost || this.closed) return;
-      lost = true;
-      if (this.client === client) this.client = null;
-      client?.release(true);
-      this.listener.listening(false);
-      this.logger.warn({ err: error }, 'the line between replicas broke; until it is back every call near a budget asks the database');
-      this.timer = setTimeout(() => void this.open(), RETRY_MS);
-    };
-    try {
-      client = await this.pool.connect();
-      client.on('error', lose);
-      client.on('end', () => lose());
-      client.on('notification', ({ payload }) => this.heard(payload ?? ''));
-      await client.query(`LISTEN ${CHANNEL}`);
-      if (this.closed) return void client.release(true);
-      this.client = client;
-      this.listener.listening(true);
-    } catch (error) {
-      lose(error);
-    }
+  /** Resolves after the first attempt, whether it listens then or not. */
+  open(): Promise<void> {
+    return new Promise((resolve) => {
+      this.session = listen({
+        ...sessionOf(this.pool, 'line'),
+        channel: 'slipway_gateway',
+        heard: (payload) => this.heard(payload),
+        opened: () => {
+          this.listener.listening(true);
+          resolve();
+        },
+        lost: (error) => {
+          this.listener.listening(false);
+          this.logger.warn({ err: error }, 'the line between replicas broke; until it is back every call near a budget asks the database');
+          resolve();
+        },
+      });
+    });
   }
 
-  close(): void {
-    this.closed = true;
-    if (this.timer !== null) clearTimeout(this.timer);
-    const { client } = this;
-    this.client = null;
-    client?.removeAllListeners('notification');
-    client?.release(true);
+  async close(): Promise<void> {
+    await this.session?.close();
   }
 
   private heard(payload: string): void {
     const [what, subject = '', round = ''] = payload.split(' ');
     if (what === 'recall') this.listener.recalled(Number(subject), Number(round));
     else if (what === 'freed') this.listener.freed(Number(subject));
+    else if (what === 'key') this.listener.keyChanged(subject);
     else if (what === 'limits') this.listener.limitsChanged(subject);
   }
 }

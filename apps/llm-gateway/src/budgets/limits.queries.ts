@@ -2,7 +2,7 @@ import type { OrgLimits } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
 /** From now on these limits of an organization and its people hold, by the month, and no others. One commit; repeating it changes nothing. What is not changed is told to nobody. */
-export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLimitUsd, memberLimitUsd, overrides }: OrgLimits): Promise<void> {
+export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLimitUsd, memberLimitUsd, overrides, allowUnpriced }: OrgLimits): Promise<void> {
   const rows = [
     ...(orgLimitUsd === null ? [] : [{ kind: 'org', subject: '', limit: orgLimitUsd }]),
     ...(memberLimitUsd === null ? [] : [{ kind: 'member', subject: '', limit: memberLimitUsd }]),
@@ -23,5 +23,18 @@ export function replaceOrgLimits(pool: SqlPool, orgId: string, { resetDay, orgLi
          WHERE (b.limit_usd, b.period, b.reset_day) IS DISTINCT FROM (excluded.limit_usd, 'month', excluded.reset_day)`,
       [orgId, kinds, subjects, rows.map(({ limit }) => limit), resetDay],
     );
+    await client.query(
+      `INSERT INTO gateway.spending_rule AS r (org_id, allow_unpriced) VALUES ($1, $2)
+       ON CONFLICT (org_id) DO UPDATE SET allow_unpriced = excluded.allow_unpriced WHERE r.allow_unpriced IS DISTINCT FROM excluded.allow_unpriced`,
+      [orgId, allowUnpriced],
+    );
+  });
+}
+
+/** Whether an admin lets models without a price be called where a budget in USD limits the call. */
+export function allowsUnpriced(pool: SqlPool, orgId: string): Promise<boolean> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rows } = await client.query<{ allow_unpriced: boolean }>('SELECT allow_unpriced FROM gateway.spending_rule WHERE org_id = $1', [orgId]);
+    return rows[0]?.allow_unpriced === true;
   });
 }

@@ -1,4 +1,4 @@
-import { BudgetStops, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
+import { BudgetStops, ConversationSpending, type LedgerPage, MAX_LEDGER_ROWS, OrgLimits } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -7,6 +7,7 @@ import { bearerToken } from '../keys/master-key.js';
 import { readLedger } from '../ledger/ledger-reader.queries.js';
 import { available } from '../management/master-only.js';
 import { replaceBudgetStops } from './budget-stops.queries.js';
+import { putConversationSpending } from './conversation-spending.queries.js';
 import { replaceOrgLimits } from './limits.queries.js';
 
 export interface PlatformRoutesOptions {
@@ -42,6 +43,12 @@ export function addPlatformRoutes(fastify: FastifyInstance, { pool, isMasterKey 
     requireMasterKey(request);
     const limits = parseOrThrow(OrgLimits, request.body);
     await available(replaceOrgLimits(pool, (request.params as { org: string }).org, limits));
+    return reply.code(204).send();
+  });
+  fastify.put('/internal/spending/:conversation', async (request, reply): Promise<void> => {
+    requireMasterKey(request);
+    const conversation = parseOrThrow(z.uuid(), (request.params as { conversation: string }).conversation);
+    await available(putConversationSpending(pool, conversation, parseOrThrow(ConversationSpending, request.body)));
     return reply.code(204).send();
   });
 }

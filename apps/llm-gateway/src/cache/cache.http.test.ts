@@ -109,7 +109,8 @@ describe('a stream that reaches what its key may spend', () => {
     const id = randomUUID();
     const key = await test.key(id, { max_budget: 0.02 });
     test.model.use(() => ({ text: 'x'.repeat(40_000), usage: null, chunkLength: 100 }));
-    const response = await test.post(PATH, ask('long', true), key, { headers: { 'x-slipway-cache': 'no' } });
+    const asked = { ...ask('long', true), stream_options: { include_usage: true } };
+    const response = await test.post(PATH, asked, key, { headers: { 'x-slipway-cache': 'no' } });
     let text = '';
     try {
       const decoder = new TextDecoder();
@@ -124,6 +125,6 @@ describe('a stream that reaches what its key may spend', () => {
     expect(Number(row?.cost_usd)).toBeGreaterThan(0.019);
     expect(Number(row?.cost_usd)).toBeLessThanOrEqual(0.02);
     const refused = await test.post(PATH, ask('more', true), key);
-    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([402, 'budget.exhausted']);
+    expect([refused.status, ((await refused.json()) as { error: { code: string } }).error.code]).toEqual([402, 'agent.budget-limit']);
   });
 });

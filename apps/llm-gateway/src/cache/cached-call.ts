@@ -4,7 +4,7 @@ import type { Call } from '../completions/call.js';
 import { NO_USAGE } from '../completions/usage.js';
 
 /** What costs nothing is not held back by any budget. */
-export const FREE: Admission = { ceilingUsd: null, draw: { holder: null, accounts: [] }, headers: () => ({}), settle: () => {} };
+export const FREE: Admission = { ceilingUsd: null, draw: { holder: null, accounts: [] }, headers: () => ({}), settle: () => {}, another: () => FREE };
 const FROM_CACHE = { id: 'cache', price: { input: 0, cachedInput: 0, output: 0 } };
 
 /** The same bytes once more: no tokens, no cost, and a line in the ledger that says so. */

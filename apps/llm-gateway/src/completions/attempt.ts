@@ -11,6 +11,14 @@ const MAX_ANSWER = 32 * 1024 * 1024;
 /** Of a refusal, this much is read. Bytes. */
 const MAX_REFUSAL = 64 * 1024;
 
+/** Said before any work: nothing is charged. Of all others above 499 nobody knows, and of these below: a model that ran out of time, or failed, in Bedrock's words. */
+const REFUSED_AT_ONCE: ReadonlySet<number> = new Set([501, 503, 505, 529]);
+const FAILED_AT_WORK: ReadonlySet<number> = new Set([408, 424]);
+
+function mayHaveWorked(status: number): boolean {
+  return status >= 500 ? !REFUSED_AT_ONCE.has(status) : FAILED_AT_WORK.has(status);
+}
+
 type Mode = 'waiting' | 'stream' | 'whole' | 'refused';
 
 /**
@@ -71,7 +79,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
           'model.bad-response',
           `The model's address answers with ${contentType.slice(0, 100) || 'no content type'}, which is not a completion; correct LLM_BASE_URL.`,
         ),
-        false,
+        // A page is of no model; anything else may be an answer that cannot be read.
+        !/^text\/html\b/i.test(contentType),
       );
   }
 
@@ -97,9 +106,9 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // A provider that was never reached has counted nothing.
-    const reached = this.answered || (error as NodeJS.ErrnoException).code === 'UND_ERR_HEADERS_TIMEOUT';
-    this.fail(error instanceof SlipwayError ? error : brokenOf(error, this.answered), reached && this.mode !== 'refused');
+    // A provider to whom nothing was sent has counted nothing.
+    const mayHaveCost = this.mode === 'refused' ? mayHaveWorked(this.status) : this.answered || this.controller !== null;
+    this.fail(error instanceof SlipwayError ? error : brokenOf(error, this.answered), mayHaveCost);
   }
 
   /** The caller has gone, or wants no more: the provider's connection is closed at once. Says nothing of the deployment. */
@@ -114,6 +123,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.tail = this.answer.end();
     const { error, begun } = this.answer;
     if (error !== null) this.fail(this.inStream(error), true);
+    else if (begun && this.answer.cutShort)
+      this.fail(new SlipwayError('model.bad-response', 'The model ended its answer in the middle, without saying that it is whole.'), true);
     else if (!begun) this.fail(new SlipwayError('model.bad-response', 'The stream held no chunk of a completion.'), true);
     else {
       this.end();
@@ -128,7 +139,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       body = this.answer.whole(this.parts.length === 1 && this.parts[0] !== undefined ? this.parts[0] : Buffer.concat(this.parts));
     } catch (thrown) {
       const { error } = this.answer;
-      if (error !== null) this.fail(this.inStream(error), false);
+      if (error !== null) this.fail(this.inStream(error), true);
       else this.fail(notACompletion(thrown), true);
       return;
     }
@@ -139,7 +150,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   private refused(): void {
     const body = Buffer.concat(this.parts).subarray(0, MAX_REFUSAL).toString('utf8');
-    this.fail(refusalOf(this.deployment.target, { status: this.status, headers: this.headers, body }), false);
+    this.fail(refusalOf(this.deployment.target, { status: this.status, headers: this.headers, body }), mayHaveWorked(this.status));
   }
 
   private inStream(error: NonNullable<Answer['error']>): SlipwayError {

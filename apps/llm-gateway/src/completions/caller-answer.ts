@@ -15,6 +15,8 @@ export class CallerAnswer {
     private readonly headers: Readonly<Record<string, string>>,
     /** Sees what is said, where somebody wants it afterwards. */
     private readonly capture: Capture | null,
+    /** A frame of counts alone is read by a caller of chat only where it has asked for one. */
+    private readonly countsWanted = true,
   ) {}
 
   /** The head of a stream. What it comes to is known at its end only, so the caller is told by what it is counted. @param price `null`: nobody knows. */
@@ -55,7 +57,10 @@ export class CallerAnswer {
 
   /** An error after the beginning of a stream: as its last frames, and then the connection breaks, so that nobody takes it for an end. */
   breakOff(thrown: unknown, answer: Pick<Answer, 'frames'> | null, usage: Usage | null): void {
-    if (!this.response.destroyed) this.response.write(errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage }), () => this.response.destroy());
+    if (!this.response.destroyed)
+      this.response.write(errorFrame(this.dialect, thrown, { frames: answer?.frames ?? 0, usage: this.countsWanted ? usage : null }), () =>
+        this.response.destroy(),
+      );
   }
 }
 

@@ -1,9 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { SlipwayError } from '@slipway/errors';
+import type { Claim } from '../budgets/admission.js';
 import { estimateCount, openCountTokens } from '../dialects/count-tokens.js';
 import type { Asked } from '../dialects/exchange.js';
 import type { Deployment } from '../routing/deployment.js';
 import type { Dispatchers } from '../routing/dispatchers.js';
+import type { Call } from './call.js';
 import { refusalOf } from './upstream-failure.js';
+import { NO_USAGE } from './usage.js';
 
 /** Longest wait for a provider that counts; then our guess is better than none. Milliseconds. */
 const COUNT_MS = 5_000;
@@ -11,26 +15,57 @@ const COUNT_MS = 5_000;
 const REFUSED = new Set([400, 413, 422]);
 
 /**
- * Answers how many tokens a request has: by the provider where it counts for nothing, else by our own guess, which says so in a header. Costs nothing and is not in the ledger.
- * @param deployment `null`: the demo model. @throws SlipwayError what the provider says is wrong with the request.
+ * Answers how many tokens a request has: by the provider where it counts, else by our own guess, which says so in a header. It is one row of the ledger, whatever its end: at
+ * the price that its deployment has for a count, which is 0 unless the file of models says otherwise. What was asked counts for a call, since nobody can know that it was free.
+ * @param deployment `null`: the demo model. @throws SlipwayError what the provider says is wrong with the request; `service.unavailable` when the call cannot be written down.
  */
 export async function countTokens(
-  dispatchers: Dispatchers,
+  { dispatchers, shutdown }: { readonly dispatchers: Dispatchers; readonly shutdown: AbortSignal },
+  call: Call,
   asked: Asked,
   deployment: Deployment | null,
   response: ServerResponse,
-  requestId: string,
-  shutdown: AbortSignal,
+  headers: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const counted = deployment === null ? null : await askProvider(dispatchers, asked, deployment, shutdown);
-  const { body, headers } = counted === null ? estimateCount(asked.body) : { body: counted, headers: {} };
-  response.writeHead(200, { 'x-request-id': requestId, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...headers });
-  response.end(body);
+  const exchange = deployment === null ? null : openCountTokens(asked, deployment.target);
+  const sent = deployment !== null && exchange !== null;
+  const usd = sent ? countUsd(deployment) : 0;
+  try {
+    if (sent) {
+      if (usd > 0) await call.record(countClaim(call.identity.model, deployment), deployment);
+      call.asks(deployment);
+    }
+    const counted = sent ? await askProvider(dispatchers, exchange, deployment, shutdown) : null;
+    const guess = counted === null ? estimateCount(asked.body) : { body: counted, headers: {} };
+    const { requestId } = call.identity;
+    const length = Buffer.byteLength(guess.body);
+    response.writeHead(200, { 'x-request-id': requestId, 'content-type': 'application/json', 'content-length': length, ...headers, ...guess.headers });
+    response.end(guess.body);
+    call.settle({ status: 'ok', usage: NO_USAGE, source: 'none', costUsd: usd });
+  } catch (error) {
+    const code = error instanceof SlipwayError ? error.code : 'internal.unexpected';
+    // Refused for what it says, or never sent.
+    call.settle({ status: 'failed', code, usage: NO_USAGE, source: 'none', costUsd: 0 });
+    throw error;
+  }
 }
 
-async function askProvider(dispatchers: Dispatchers, asked: Asked, deployment: Deployment, shutdown: AbortSignal): Promise<string | null> {
-  const exchange = openCountTokens(asked, deployment.target);
-  if (exchange === null) return null;
+/** What is held for a count. */
+export function countClaim(model: string, deployment: Deployment | null): Claim {
+  const usd = deployment === null ? 0 : countUsd(deployment);
+  return { model, maxCostUsd: usd, promptTokens: 0, maxTokens: 0 };
+}
+
+function countUsd({ price }: Deployment): number {
+  return (price?.perThousand?.countTokens ?? 0) / 1_000;
+}
+
+async function askProvider(
+  dispatchers: Dispatchers,
+  exchange: NonNullable<ReturnType<typeof openCountTokens>>,
+  deployment: Deployment,
+  shutdown: AbortSignal,
+): Promise<string | null> {
   const { origin, path, method, headers, body } = exchange;
   try {
     const dispatcher = dispatchers.for(origin, deployment.settings.guarded);

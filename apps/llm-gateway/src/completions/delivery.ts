@@ -2,18 +2,19 @@ import type { ServerResponse } from 'node:http';
 import { SlipwayError } from '@slipway/errors';
 import { pricesFor } from '@slipway/llm';
 import type { Dispatcher } from 'undici';
+import type { Admission, Claim } from '../budgets/admission.js';
+import type { Granted } from '../budgets/call-bound.js';
 import type { Answer, Asked } from '../dialects/exchange.js';
 import { openExchange } from '../dialects/open-exchange.js';
-import { settledUsage } from '../dialects/usage.js';
 import type { Deployment } from '../routing/deployment.js';
 import type { Dispatchers } from '../routing/dispatchers.js';
 import type { FallbackClass } from '../routing/failure-class.js';
 import type { RetryBudget } from '../routing/retry-budget.js';
 import type { Route, Step } from '../routing/route.js';
 import { Attempt } from './attempt.js';
-import type { Call } from './call.js';
+import type { Call, Used } from './call.js';
 import type { CallerAnswer } from './caller-answer.js';
-import { CHARACTERS_PER_TOKEN, estimateTokens, NO_USAGE, type Usage } from './usage.js';
+import { estimateTokens, NO_USAGE, type Usage } from './usage.js';
 
 /** Most of a stream that is held back until it is sure that the answer has begun. Bytes. */
 const MAX_HELD = 64 * 1024;
@@ -27,7 +28,9 @@ export interface DeliveryOptions {
   readonly shutdown: AbortSignal;
 }
 
-const NOTHING_SAID = { usage: null, complete: false, characters: 0 };
+/** No text has longer tokens all through: a stream that is longer than what was granted has a provider that keeps no limit. UTF-16 code units. */
+const LONG_TOKEN = 8;
+const NOTHING_SAID = { usage: null, complete: false, characters: 0, bytes: 0, error: null };
 
 /**
  * Carries one call to deployments, one after the other until one answers, and the answer to the caller.
@@ -35,7 +38,7 @@ const NOTHING_SAID = { usage: null, complete: false, characters: 0 };
  * A stream passes through as its dialect says it, at the caller's pace. An answer in one piece is held until it is whole, so that its cost can stand in a header.
  * A failure leads to another deployment as long as nothing of an answer has been sent; while that is possible a stream is held back until it has really begun.
  * After that a failure comes as an error frame, and the connection is broken off, so that no client takes the rest for an end. When the caller goes away the
- * provider's connection is closed at once. Whatever happens, the call is settled once: the attempts that came to nothing are no second charge.
+ * provider's connection is closed at once. Whatever happens, each attempt that may have cost is settled once: by what its provider counted to the end, or else by what was granted.
  */
 export class Delivery {
   private attempt: Attempt | null = null;
@@ -48,9 +51,13 @@ export class Delivery {
   private heldSince = 0;
   /** An attempt that failed may have been charged by its provider. */
   private charged = false;
-  /** The caller may hear at most so much of a stream. UTF-16 code units, at what they cost. */
+  /** The next attempt is another row of the ledger. */
+  private recordsAgain = false;
+  /** The caller may hear at most so much of a stream, should the provider keep no limit. UTF-16 code units. */
   private maxCharacters = Number.POSITIVE_INFINITY;
   private metered: Usage | null = null;
+  /** What the provider of this attempt was told. */
+  private granted: Granted = { limit: null, searches: null };
 
   constructor(
     private readonly call: Call,
@@ -58,6 +65,8 @@ export class Delivery {
     private readonly caller: CallerAnswer,
     private readonly asked: Asked,
     private readonly route: Route,
+    /** What it may come to at most. */
+    private readonly claim: Claim,
     private readonly options: DeliveryOptions,
   ) {}
 
@@ -68,7 +77,23 @@ export class Delivery {
     const { answer, send } = this.prepare(step.deployment);
     this.response.once('close', this.onCallerGone);
     this.options.shutdown.addEventListener('abort', this.onShutdown, { once: true });
-    this.send(step.deployment, answer, send);
+    this.recordAndSend(step.deployment, () => this.send(step.deployment, answer, send));
+  }
+
+  private recordAndSend(deployment: Deployment, send: () => void): void {
+    const recorded = this.call.record(this.claim, deployment);
+    if (recorded === undefined) send();
+    else void this.sendOnce(recorded, send);
+  }
+
+  private async sendOnce(recorded: Promise<void>, send: () => void): Promise<void> {
+    try {
+      await recorded;
+    } catch (error) {
+      this.fail(error instanceof SlipwayError ? error : new SlipwayError('internal.unexpected', 'The call could not be recorded.', { cause: error }), null);
+      return;
+    }
+    if (!this.over) send();
   }
 
   firstByte(): void {
@@ -118,14 +143,14 @@ export class Delivery {
     if (tail !== null) this.pass(tail);
     this.finish();
     this.response.end();
-    this.call.settle({ status: 'ok', ...settledUsage(answer, this.asked.body.length) });
+    this.call.settle({ status: 'ok', ...this.usedBy(answer, true) });
   }
 
   whole({ answer, deployment }: Attempt, body: Buffer): void {
     this.call.attempted(deployment, 'ok');
-    const counted = answer.usage === null ? settledUsage(answer, this.asked.body.length) : ({ usage: answer.usage, source: 'reported' } as const);
+    const counted = this.usedBy(answer, true);
     this.finish();
-    this.caller.whole(body, this.call.costOf(counted.usage));
+    this.caller.whole(body, counted.costUsd ?? this.call.costOf(counted.usage));
     this.call.settle({ status: 'ok', ...counted });
   }
 
@@ -137,11 +162,35 @@ export class Delivery {
       this.charged ||= charged;
       const step = this.route.next(kind, performance.now());
       if (step !== null && this.options.retries.take()) {
-        this.retry(step);
+        if (this.charged) this.payAgain(attempt, error, step);
+        else this.retry(step);
         return;
       }
     }
     this.fail(error, attempt);
+  }
+
+  /** The attempt before may have cost all that was held for the call: the next needs money of its own, or it is not made. */
+  private payAgain(attempt: Attempt, error: SlipwayError, step: Step): void {
+    const goOn = (next: Admission): void => {
+      if (this.over) {
+        next.settle(NO_USAGE, 0);
+        return;
+      }
+      this.call.lost(error.code, this.usedBy(attempt.answer, false), next);
+      this.charged = false;
+      this.recordsAgain = true;
+      this.retry(step);
+    };
+    // Who asked hears what the provider said; that a second attempt was too dear is beside it.
+    const refused = (): void => this.fail(error, attempt);
+    try {
+      const next = this.call.another(this.options.shutdown);
+      if (next instanceof Promise) next.then(goOn, refused);
+      else goOn(next);
+    } catch {
+      refused();
+    }
   }
 
   private retry(step: Step): void {
@@ -164,11 +213,17 @@ export class Delivery {
       );
       return;
     }
-    this.send(deployment, prepared.answer, prepared.send);
+    const { answer, send } = prepared;
+    if (!this.recordsAgain) this.send(deployment, answer, send);
+    else {
+      this.recordsAgain = false;
+      this.recordAndSend(deployment, () => this.send(deployment, answer, send));
+    }
   }
 
   private prepare(deployment: Deployment): { answer: Answer; send: (attempt: Attempt) => void } {
-    const exchange = openExchange(this.asked, deployment.target);
+    this.granted = this.call.granted;
+    const exchange = openExchange({ ...this.asked, ...this.granted }, deployment.target);
     const { firstByteTimeoutMs, silenceTimeoutMs, guarded } = deployment.settings;
     const dispatcher = this.options.dispatchers.for(exchange.origin, guarded);
     return {
@@ -220,20 +275,32 @@ export class Delivery {
     const promptTokens = answer.usage?.promptTokens ?? estimateTokens(this.asked.body.length);
     const prompt = this.call.costOf({ ...(answer.usage ?? NO_USAGE), promptTokens, completionTokens: 0 });
     const { output } = pricesFor(deployment.price, promptTokens);
-    this.maxCharacters = output === 0 ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(((ceilingUsd - prompt) * 1_000_000) / output)) * CHARACTERS_PER_TOKEN;
+    this.maxCharacters = output === 0 ? Number.POSITIVE_INFINITY : Math.max(0, Math.floor(((ceilingUsd - prompt) * 1_000_000) / output)) * LONG_TOKEN;
   }
 
+  /** The provider goes on beyond the limit that it was told: all that was granted is spent. */
   private stopAtCeiling(attempt: Attempt): void {
     const { answer } = attempt;
     const promptTokens = answer.usage?.promptTokens ?? estimateTokens(this.asked.body.length);
-    const usage = { ...(answer.usage ?? NO_USAGE), promptTokens, completionTokens: Math.floor(this.maxCharacters / CHARACTERS_PER_TOKEN) };
+    const usage = { ...(answer.usage ?? NO_USAGE), promptTokens, completionTokens: Math.floor(this.maxCharacters / LONG_TOKEN) };
     const error = new SlipwayError('budget.exhausted', 'The answer was ended here: the budget is used up.');
     attempt.giveUp();
     this.finish();
     this.call.attempted(attempt.deployment, 'ok');
     if (this.opened) this.caller.breakOff(error, answer, usage);
     else this.caller.refuse(error);
-    this.call.settle({ status: 'failed', code: error.code, usage, source: 'estimated' });
+    this.call.settle({ status: 'failed', code: error.code, usage, source: 'estimated', costUsd: this.call.ceilingUsd ?? this.call.costOf(usage) });
+  }
+
+  /**
+   * What an attempt has used: what its provider counted to the end, or else what it may have come to.
+   * @param whole the provider ended it well: one that never counts is believed by what was heard of it, unless it may have searched.
+   */
+  private usedBy({ usage, complete, characters, bytes, error }: Pick<Answer, 'usage' | 'complete' | 'characters' | 'bytes' | 'error'>, whole: boolean): Used {
+    const ended = complete && error === null;
+    if (ended && usage !== null) return { usage, source: 'reported' };
+    if (ended && whole && this.granted.searches === null) return this.call.heard(this.granted, bytes);
+    return this.call.worst(this.granted, usage, estimateTokens(characters));
   }
 
   private fail(error: SlipwayError, attempt: Attempt | null): void {
@@ -251,7 +318,7 @@ export class Delivery {
 
   private settleUnfinished(status: 'failed' | 'aborted', error: SlipwayError | null, answer: Answer | null): void {
     const used = (answer?.usage ?? null) !== null || this.charged || this.opened;
-    const counted = used ? settledUsage(answer ?? NOTHING_SAID, this.asked.body.length) : ({ usage: NO_USAGE, source: 'none' } as const);
+    const counted: Used = used ? this.usedBy(answer ?? NOTHING_SAID, false) : { usage: NO_USAGE, source: 'none' };
     this.call.settle(status === 'failed' && error !== null ? { status, code: error.code, ...counted } : { status: 'aborted', ...counted });
   }
 

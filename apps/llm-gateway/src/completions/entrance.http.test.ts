@@ -52,7 +52,7 @@ describe('every dialect', () => {
     expect([unknown.status, await unknown.json()]).toEqual([404, { error: expect.objectContaining({ code: 'model.unknown' }) }]);
   });
 
-  it('counts the tokens of a request for nothing, by its own guess where the provider does not count', async () => {
+  it('counts the tokens of a request as a row of the ledger that costs nothing, by its own guess where the provider does not count', async () => {
     const id = randomUUID();
     const key = await test.key(id);
     for (const model of [MODEL, 'slipway-demo']) {
@@ -60,8 +60,21 @@ describe('every dialect', () => {
       expect([response.status, response.headers.get('x-slipway-estimated')]).toEqual([200, 'true']);
       expect(((await response.json()) as { input_tokens: number }).input_tokens).toBe(100);
     }
-    const { rows } = await test.owner.query('SELECT 1 FROM gateway.ledger WHERE conversation_id = $1', [id]);
-    expect(rows).toHaveLength(0);
+    const rows = await test.ledger(id, 2);
+    expect(rows.map(({ model, status, purpose, cost_usd: usd, prompt_tokens: tokens }) => [model, status, purpose, Number(usd), tokens])).toEqual([
+      [MODEL, 'ok', 'count-tokens', 0, 0],
+      ['slipway-demo', 'ok', 'count-tokens', 0, 0],
+    ]);
+  });
+
+  it('counts a count of tokens against the calls a minute of its key', async () => {
+    const key = await test.key(randomUUID(), { rpm_limit: 2 });
+    const body = { model: 'slipway-demo', messages: [{ role: 'user', content: 'x' }] };
+    const statuses: number[] = [];
+    for (let again = 0; again < 3; again += 1) statuses.push((await test.post('/v1/messages/count_tokens', body, key)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await test.post('/v1/messages', { ...body, max_tokens: 5 }, key);
+    expect([refused.status, await refused.json()]).toEqual([429, { type: 'error', error: expect.objectContaining({ code: 'rate.limited' }) }]);
   });
 });
 

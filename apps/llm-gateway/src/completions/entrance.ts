@@ -1,25 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DEMO_MODEL } from '@slipway/contracts';
-import { factsOf } from '@slipway/llm';
+import { factsOf, type ModelPrice } from '@slipway/llm';
 import { type Logger, makeTraceparent, traceIdOf } from '@slipway/telemetry';
 import type { Admission, Admitter } from '../budgets/admission.js';
-import { claimOf } from '../budgets/claim.js';
+import { type Caching, CallBound, DEFAULT_SEARCHES, pricesCaching } from '../budgets/call-bound.js';
 import { answerFromCache, FREE } from '../cache/cached-call.js';
 import { cacheKeyOf, mayUseCache, type ResponseCache } from '../cache/response-cache.js';
 import { DemoCall } from '../demo-model/demo-call.js';
+import { type AdmittedRequest, type Allowance, admitRequest } from '../dialects/admitted-request.js';
 import type { Asked, Dialect } from '../dialects/exchange.js';
-import { readRoutingFields } from '../dialects/routing-fields.js';
+import { asksForUsage } from '../dialects/pass-through-body.js';
+import { type RoutingFields, readRoutingFields } from '../dialects/routing-fields.js';
 import type { KeyCache } from '../keys/key-cache.js';
 import { KeyFlood, type ShownKey } from '../keys/key-flood.js';
 import { purposeOf } from '../keys/purpose.js';
 import type { PromptLog } from '../prompt-log/prompt-log.js';
-import type { ModelDirectory } from '../routing/model-directory.js';
+import type { Destination, ModelDirectory } from '../routing/model-directory.js';
 import { Route } from '../routing/route.js';
 import { Call, type CallIdentity, type CallSinks } from './call.js';
 import { CallerAnswer, sendDialectError } from './caller-answer.js';
 import { Capture } from './capture.js';
-import { countTokens } from './count-tokens.js';
+import { countClaim, countTokens } from './count-tokens.js';
 import { Delivery, type DeliveryOptions } from './delivery.js';
 import { readBody } from './request-body.js';
 import { NO_USAGE } from './usage.js';
@@ -109,23 +111,40 @@ async function arrive(options: EntranceOptions, { dialect, shown, request }: Inc
   const known = options.keys.authenticate(shown.token, shown.id);
   const key = known instanceof Promise ? await known : known;
   const body = await readBody(request);
-  const fields = readRoutingFields(body, dialect);
-  const destination = options.models.destination(fields.model, key, shown.token);
+  const given = readRoutingFields(body, dialect);
+  const destination = options.models.destination(given.model, key, shown.token);
+  const admitted = admitRequest(body, dialect, given, destination.kind === 'demo' ? DEMO_ALLOWANCE : destination.allowance);
+  const { fields } = admitted;
   const traceparent = request.headers['traceparent'];
   const traceId = traceIdOf(typeof traceparent === 'string' ? traceparent : undefined);
-  const asked: Asked = { dialect, body, fields, stream: fields.stream, headers: dialectHeadersOf(request), traceparent: makeTraceparent(traceId) };
-  return { key, destination, asked, traceId };
+  const asked: Asked = {
+    dialect,
+    body: admitted.body,
+    fields,
+    stream: fields.stream,
+    headers: dialectHeadersOf(request),
+    traceparent: makeTraceparent(traceId),
+  };
+  return { key, destination, admitted, asked, traceId };
 }
 
 async function count(options: EntranceOptions, incoming: Incoming): Promise<void> {
-  const { destination, asked } = await arrive(options, incoming);
+  const { key, destination, asked, traceId } = await arrive(options, incoming);
   const { response, requestId } = incoming;
+  if (response.destroyed) return;
   const deployment = destination.kind === 'demo' ? null : new Route(destination.group, 0, options.random).first(performance.now()).deployment;
-  if (!response.destroyed) await countTokens(options.dispatchers, asked, deployment, response, requestId, options.shutdown);
+  const model = destination.kind === 'demo' ? DEMO_MODEL : destination.group.name;
+  const admission = await options.admitter.admit(key, countClaim(model, deployment), options.shutdown);
+  if (response.destroyed) return release(admission);
+  const identity = { key, requestId, traceId, model, streamed: false, purpose: COUNT_PURPOSE, fromCache: false };
+  await countTokens(options, new Call(identity, admission, options), asked, deployment, response, admission.headers());
 }
 
+/** Of the rows of `count_tokens` in the ledger. */
+const COUNT_PURPOSE = 'count-tokens';
+
 async function carry(options: EntranceOptions, incoming: Incoming): Promise<void> {
-  const { key, destination, asked, traceId } = await arrive(options, incoming);
+  const { key, destination, admitted, asked, traceId } = await arrive(options, incoming);
   const { dialect, request, response, requestId } = incoming;
   if (response.destroyed) return;
   const { body, fields } = asked;
@@ -146,25 +165,73 @@ async function carry(options: EntranceOptions, incoming: Incoming): Promise<void
     answerFromCache(new Call({ ...identity, fromCache: true }, FREE, options), response, cached.body, fields.stream);
     return;
   }
-  const claim = claimOf({
-    model,
-    bytes: body.length,
-    maxOutput: fields.maxOutputTokens === null ? null : fields.maxOutputTokens * fields.choices,
-    facts: destination.kind === 'demo' ? factsOf(DEMO_MODEL) : destination.dearest,
-  });
+  const bound = boundOf(model, destination, admitted, dialect);
+  const { claim } = bound;
   const admitting = options.admitter.admit(key, claim, options.shutdown);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   try {
-    const call = new Call(identity, admission, options);
+    const call = new Call(identity, admission, options, bound);
     if (response.destroyed) return release(admission);
     const capture = watch(options, call, asked, cacheKey);
-    const caller = new CallerAnswer(response, dialect, requestId, admission.headers(), capture);
+    const caller = new CallerAnswer(
+      response,
+      dialect,
+      requestId,
+      { ...admission.headers(), ...droppedHeader(admitted) },
+      capture,
+      dialect !== 'chat' || !fields.stream || asksForUsage(body, fields),
+    );
     if (destination.kind === 'demo') new DemoCall(call, response, caller, asked, { delayMs: options.demoDelayMs, signal: options.shutdown }).start();
-    else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), options).start();
+    else new Delivery(call, response, caller, asked, new Route(destination.group, claim.maxTokens, options.random), claim, options).start();
   } catch (error) {
     release(admission);
     throw error;
   }
+}
+
+const DEMO_ALLOWANCE: Allowance = { fields: new Set(), serviceTiers: new Set(), mediaByUrl: false, searches: new Set() };
+/** Longest list of fields in a header. Characters. */
+const MAX_DROPPED = 500;
+
+/** Says what was taken out of the request. */
+function droppedHeader({ dropped }: AdmittedRequest): Readonly<Record<string, string>> {
+  if (dropped.length === 0) return {};
+  return {
+    'x-slipway-dropped-fields': dropped
+      .join(',')
+      .replace(/[^\x21-\x7e]/g, '?')
+      .slice(0, MAX_DROPPED),
+  };
+}
+
+function boundOf(model: string, destination: Destination, { body, fields, attachments, search }: AdmittedRequest, dialect: Dialect): CallBound {
+  const known = destination.kind === 'demo' ? { facts: factsOf(DEMO_MODEL), prices: DEMO_PRICES } : { facts: destination.dearest, prices: destination.prices };
+  const { facts, prices } = known;
+  return new CallBound({
+    model,
+    bytes: body.length,
+    images: attachments.images,
+    documents: attachments.documents,
+    caching: prices?.some(pricesCaching) === true ? cachingOf(body, fields) : 'no',
+    maxOutput: dialect === 'embeddings' ? 0 : fields.maxOutputTokens,
+    choices: fields.choices,
+    reasons: fields.at.has('thinking'),
+    serviceTier: fields.serviceTier,
+    searches: search === null ? 0 : Math.min(search.most ?? Number.POSITIVE_INFINITY, facts?.maxSearches ?? DEFAULT_SEARCHES),
+    prices,
+    contextWindow: facts?.contextWindow ?? null,
+    longestAnswer: facts?.maxOutput ?? null,
+    defaultAnswer: facts?.defaultOutput ?? null,
+    imageTokens: facts?.imageTokens ?? null,
+  });
+}
+
+const DEMO_PRICES: readonly ModelPrice[] = [{ input: 0, cachedInput: 0, output: 0 }];
+
+/** A mark in a text only makes what is reserved larger. */
+export function cachingOf(body: Buffer, { at, escaped }: RoutingFields): Caching {
+  if (escaped) return 'hour';
+  return at.has('cache_control') || body.includes('cache_control') ? (body.includes('"1h"') ? 'hour' : 'minutes') : 'no';
 }
 
 /** Sees the answer, when it is to be kept or logged. */

@@ -9,6 +9,8 @@ export interface Usage {
   /** The part of `cacheWriteTokens` that is kept for an hour: Anthropic asks more still. Absent: none. */
   readonly cacheWriteHourTokens?: number;
   readonly reasoningTokens: number;
+  /** Searches of the provider's own tool, which have a price of their own. Absent: none. */
+  readonly webSearches?: number;
 }
 
 export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
@@ -16,7 +18,7 @@ export const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTok
 /** Characters or bytes of text a token, where nobody has counted: OpenAI's own rule of thumb for English. */
 export const CHARACTERS_PER_TOKEN = 4;
 /** What an `integer` column holds. */
-const MAX_TOKENS = 2_147_483_647;
+export const MAX_TOKENS = 2_147_483_647;
 
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);

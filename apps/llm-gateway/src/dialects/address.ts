@@ -34,14 +34,29 @@ export function plainHeaders(asked: Pick<Asked, 'stream' | 'traceparent'>): Reco
 }
 
 /** Headers of the caller's dialect, where the provider speaks that one; what a translated call needs of them is written by us. */
-export function dialectHeaders(spoken: Dialect, asked: Pick<Asked, 'dialect' | 'headers'>): Record<string, string> {
+export function dialectHeaders(spoken: Dialect, asked: Pick<Asked, 'dialect' | 'headers'>, target: Pick<Target, 'contextWindow'>): Record<string, string> {
   const own = spoken === asked.dialect ? asked.headers : {};
   const headers: Record<string, string> = {};
   if (spoken === 'messages') {
     headers['anthropic-version'] = own['anthropic-version'] ?? ANTHROPIC_VERSION;
-    if (own['anthropic-beta'] !== undefined) headers['anthropic-beta'] = own['anthropic-beta'];
+    const betas = own['anthropic-beta'] === undefined ? '' : betasOf(own['anthropic-beta'], target);
+    if (betas !== '') headers['anthropic-beta'] = betas;
   } else if (own['openai-beta'] !== undefined) headers['openai-beta'] = own['openai-beta'];
   return headers;
+}
+
+/** Betas that make a call dearer, keep something at the provider, or let it run tools. */
+const COSTLY_BETAS = /^(fast-mode|files-api|mcp-client|code-execution|skills|web-fetch|web-search|advisor|compact|server-side|message-batches|managed-agents)/;
+/** Of models whose longer context costs more; those that have it by themselves need no beta. Tokens. */
+const USUAL_CONTEXT = 200_000;
+
+/** A longer context is asked for only where the model is known to have it: its price is then known for that, too. */
+function betasOf(header: string, { contextWindow }: Pick<Target, 'contextWindow'>): string {
+  if (!header.includes('-')) return header;
+  const long = contextWindow !== undefined && contextWindow > USUAL_CONTEXT;
+  const betas = header.split(',');
+  const kept = betas.filter((beta) => !COSTLY_BETAS.test(beta.trim()) && (long || !beta.trim().startsWith('context-1m')));
+  return kept.length === betas.length ? header : kept.join(',');
 }
 
 /** Any server that has OpenAI's paths. Those that speak messages too (LiteLLM, vLLM, DeepSeek) look for the key in one header or the other. */
@@ -49,7 +64,7 @@ export const openAiAddress: Address = (spoken, asked, target) => ({
   ...below(target.baseUrl, PATHS[spoken]),
   headers: {
     ...plainHeaders(asked),
-    ...dialectHeaders(spoken, asked),
+    ...dialectHeaders(spoken, asked, target),
     ...(target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}`, ...(spoken === 'messages' ? { 'x-api-key': target.apiKey } : {}) }),
   },
 });
@@ -59,7 +74,7 @@ export const anthropicAddress: Address = (spoken, asked, target) => ({
   ...below(target.baseUrl, PATHS[spoken]),
   headers: {
     ...plainHeaders(asked),
-    ...dialectHeaders(spoken, asked),
+    ...dialectHeaders(spoken, asked, target),
     ...(target.apiKey === null ? {} : spoken === 'messages' ? { 'x-api-key': target.apiKey } : { authorization: `Bearer ${target.apiKey}` }),
   },
 });

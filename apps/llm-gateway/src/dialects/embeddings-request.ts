@@ -45,11 +45,13 @@ export class EmbeddingsAnswer implements Answer {
   readonly contentType = 'application/json';
   readonly streams = /^$/;
   readonly characters = 0;
+  readonly bytes = 0;
   readonly frames = 0;
   readonly passesThrough = false;
   readonly error = null;
   begun = false;
   complete = false;
+  readonly cutShort = false;
   usage: Usage | null = null;
 
   constructor(

@@ -30,7 +30,7 @@ function anthropicType(status: number): string {
 
 /** What clients of Responses (Codex) look for in a response that failed: whether to try again, and whether to make the conversation shorter. */
 function responsesCode(code: ErrorCode): string {
-  if (code === 'budget.exhausted' || code === 'model.quota') return 'insufficient_quota';
+  if (code === 'budget.exhausted' || code === 'agent.budget-limit' || code === 'model.quota') return 'insufficient_quota';
   if (code === 'model.context-exceeded') return 'context_length_exceeded';
   const { status } = ERRORS[code];
   if (status === 429) return 'rate_limit_exceeded';

@@ -9,7 +9,6 @@ import { openExchange } from './open-exchange.js';
 import { SPOKEN, said, testAsked, testExchange, testTarget } from './test-exchange.js';
 import { traitsOf } from './traits.js';
 import type { Spoken } from './translators.js';
-import { settledUsage } from './usage.js';
 
 const REQUESTS: Record<Spoken, object> = {
   chat: { model: 'asked', messages: [{ role: 'user', content: 'x' }] },
@@ -122,7 +121,6 @@ describe('a call to a provider', () => {
       ['chat', { tools: [{ type: 'custom', custom: { name: 'patch' } }] }, 'messages', 'tools[0]: a tool of the type custom'],
       ['chat', { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }, 'messages', 'messages[0].content[0].type: input_audio'],
       ['responses', { previous_response_id: 'resp_1' }, 'chat', 'previous_response_id: answers are kept'],
-      ['responses', { store: true }, 'messages', 'store: '],
       ['responses', { tools: [{ type: 'web_search' }] }, 'chat', 'tools[0]: the tool web_search'],
       ['responses', { input: [{ type: 'item_reference', id: 'rs_1' }] }, 'chat', 'input[0]: items are kept'],
       ['responses', { input: [{ type: 'computer_call' }] }, 'messages', 'input[0].type: computer_call'],
@@ -233,8 +231,8 @@ describe('reasoning that was signed by one provider', () => {
   });
 });
 
-describe('what a broken call is charged', () => {
-  it('is what was counted of the prompt, and of the answer the larger of what was counted and what has passed', () => {
+describe('what an answer has counted', () => {
+  it('is the prompt until its end, with what has passed beside it', () => {
     const { answer } = testExchange('messages', { ...REQUESTS.messages, stream: true }, 'messages');
     const start = {
       type: 'message_start',
@@ -243,13 +241,9 @@ describe('what a broken call is charged', () => {
     const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x'.repeat(400) } };
     said(answer, Buffer.from(`data: ${JSON.stringify(start)}\n\ndata: ${JSON.stringify(delta)}\n\n`));
     expect(answer.usage).toEqual({ promptTokens: 105, completionTokens: 1, cachedTokens: 90, cacheWriteTokens: 5, reasoningTokens: 0 });
-    expect(settledUsage(answer, 1_000)).toEqual({ usage: { ...answer.usage, completionTokens: 100 }, source: 'estimated' });
+    expect([answer.characters, answer.bytes, answer.complete]).toEqual([400, 400, false]);
     answer.push(Buffer.from('data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":88}}\n\n'));
-    expect(settledUsage(answer, 1_000)).toEqual({ usage: { ...answer.usage, completionTokens: 88 }, source: 'reported' });
-    expect(settledUsage({ usage: null, complete: false, characters: 8 }, 400)).toMatchObject({
-      usage: { promptTokens: 100, completionTokens: 2 },
-      source: 'estimated',
-    });
+    expect([answer.usage?.completionTokens, answer.complete]).toEqual([88, true]);
   });
 
   it('is counted for embeddings too', () => {

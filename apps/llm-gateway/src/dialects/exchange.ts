@@ -24,6 +24,8 @@ export interface Target {
   readonly region?: string;
   /** Longest answer of the model, for dialects that demand a limit where the caller gave none. Tokens. */
   readonly maxOutputTokens?: number;
+  /** Prompt and answer together. Tokens. */
+  readonly contextWindow?: number;
   /** How the model takes a wish to reason: not at all (the wish is left out), as an effort, as a budget of tokens, or (Anthropic) adaptive with an effort. Without it the name decides. */
   readonly reasoning?: 'none' | 'effort' | 'budget' | 'adaptive';
   /** It takes what LiteLLM adds to chat (`thinking_blocks`, `reasoning_content`, `cache_control`). Without it: all but hosts that are known to refuse them. */
@@ -40,6 +42,10 @@ export interface Asked {
   /** Headers of the caller that belong to the dialect (`anthropic-version`, `anthropic-beta`, `openai-beta`), by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly traceparent: string;
+  /** Longest answer of each choice that the provider is told, whatever the body says. Tokens; absent or `null`: as the body says. */
+  readonly limit?: number | null;
+  /** Most searches of the provider's own tool, where the request offers it. Absent or `null`: it does not. */
+  readonly searches?: number | null;
 }
 
 /**
@@ -72,16 +78,20 @@ export interface Answer {
   readonly contentType: string;
   /** Content types (as a test on the header) that a streamed answer of this provider has: `text/event-stream`, or Bedrock's binary one. */
   readonly streams: RegExp;
-  /** As counted last, by the provider itself; `null` until it has. Until `complete` its completion tokens may be too few (Anthropic's count comes at the end): `settledUsage`. */
+  /** As counted last, by the provider itself; `null` until it has. Until `complete` its completion tokens may be too few: Anthropic's count comes at the end. */
   readonly usage: Usage | null;
   /** Text, reasoning and arguments that have passed. UTF-16 code units. */
   readonly characters: number;
+  /** The same as bytes of UTF-8, or more: no tokenizer makes more tokens of it. */
+  readonly bytes: number;
   /** Frames that the caller has got: for Responses the next `sequence_number`. */
   readonly frames: number;
   /** It has begun to answer: something that belongs to an answer has been read. */
   readonly begun: boolean;
   /** The provider said that the answer is whole. */
   readonly complete: boolean;
+  /** Of a stream that has ended: without the provider's word that the answer is whole. */
+  readonly cutShort: boolean;
   /** The caller gets the provider's own bytes, so that an error in them has reached it; a translated answer says nothing of `error`: `errorFrame` must. */
   readonly passesThrough: boolean;
   /** The provider sent an error where a piece of the answer should be. */

@@ -17,7 +17,9 @@ describe('scanFrame', () => {
       fc.property(text, text, text, fc.constantFrom(undefined, 1), (content, reasoning, args, space) => {
         const delta = { content, reasoning_content: reasoning, tool_calls: [{ index: 0, function: { arguments: args } }] };
         const found = scan('chat', { id: content, choices: [{ index: 0, delta, finish_reason: null }], usage: null }, space);
-        expect(found).toEqual({ characters: content.length + (reasoning.length || 0) + args.length, answers: true, tells: false });
+        const characters = content.length + (reasoning.length || 0) + args.length;
+        expect(found).toEqual({ characters, bytes: expect.any(Number), answers: true, tells: false });
+        expect(found.bytes).toBeGreaterThanOrEqual(Buffer.byteLength(content + reasoning + args));
       }),
       { numRuns: 500 },
     );
@@ -29,9 +31,19 @@ describe('scanFrame', () => {
         );
         expect(scan('messages', { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: said } }).characters).toBe(said.length);
         const frame = { type: 'response.output_text.delta', delta: said, obfuscation: 'abc' };
-        expect(scan('responses', frame)).toEqual({ characters: said.length, answers: true, tells: false });
+        expect(scan('responses', frame)).toMatchObject({ characters: said.length, answers: true, tells: false });
       }),
     );
+  });
+
+  it('counts no fewer bytes than UTF-8 has, of dense scripts too, and no more where nothing is escaped', () => {
+    const bytesOf = (said: string, asAscii: boolean): number => {
+      const json = JSON.stringify({ choices: [{ delta: { content: said } }] });
+      const escaped = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      return scanFrame('chat', Buffer.from(asAscii ? escaped : json).toString('latin1')).bytes;
+    };
+    for (const said of ['字字', '💥', 'ü', 'ascii only', '']) expect([said, bytesOf(said, false)]).toEqual([said, Buffer.byteLength(said)]);
+    fc.assert(fc.property(text, (said) => expect(bytesOf(said, true)).toBeGreaterThanOrEqual(Buffer.byteLength(said))));
   });
 
   it('lets nothing pass unread that counts, ends or fails an answer', () => {
@@ -58,7 +70,7 @@ describe('scanFrame', () => {
     fc.assert(fc.property(text, (content) => expect(scan('chat', { choices: [{ delta: { content } }] }).tells).toBe(false)));
     expect(scan('responses', { type: 'response.created', response: { instructions: '"response.completed"' } }).tells).toBe(false);
     expect(scan('responses', { type: 'response.created', response: { error: null, tools: [{ type: 'function' }] } }).tells).toBe(false);
-    expect(scan('messages', { type: 'ping' })).toEqual({ characters: 0, answers: false, tells: false });
+    expect(scan('messages', { type: 'ping' })).toEqual({ characters: 0, bytes: 0, answers: false, tells: false });
   });
 
   it('takes any bytes', () => {

@@ -1,9 +1,15 @@
 import type { Dialect } from './exchange.js';
 
+/** Of text, reasoning and arguments. */
+interface Said {
+  /** UTF-16 code units. */
+  characters: number;
+  /** Of UTF-8, or more where it is written with escapes: no tokenizer makes more tokens of it. */
+  bytes: number;
+}
+
 /** What a look at the bytes of one frame shows, without reading it as JSON. */
-export interface FrameScan {
-  /** UTF-16 code units of text, reasoning and arguments in it. */
-  readonly characters: number;
+export interface FrameScan extends Readonly<Said> {
   /** It belongs to an answer. */
   readonly answers: boolean;
   /** It may hold counts, an end or an error: only then is it worth reading. */
@@ -15,21 +21,24 @@ export interface FrameScan {
  * the quote behind it is never found in the middle of a text. Names are looked for without the quote before them: a search that begins with what is everywhere is slow.
  */
 export function scanFrame(dialect: Dialect, frame: string): FrameScan {
+  const said: Said = { characters: 0, bytes: 0 };
   switch (dialect) {
     case 'chat':
-      return scanChat(frame);
+      return scanChat(frame, said);
     case 'messages': {
       const delta = frame.includes('content_block_delta"');
+      if (delta) for (const name of MESSAGES_SAY) measure(frame, name, said);
       return {
-        characters: delta ? lengthsOf(frame, 'text":') + lengthsOf(frame, 'thinking":') + lengthsOf(frame, 'partial_json":') : 0,
+        ...said,
         answers: delta || frame.includes('message_start"'),
         tells: !delta && (frame.includes('"message_') || isError(frame)),
       };
     }
     case 'responses': {
       const delta = frame.includes('.delta"');
+      if (delta) measure(frame, 'delta":', said);
       return {
-        characters: delta ? lengthsOf(frame, 'delta":') : 0,
+        ...said,
         answers: delta || frame.includes('"response.'),
         tells:
           !delta &&
@@ -37,27 +46,30 @@ export function scanFrame(dialect: Dialect, frame: string): FrameScan {
       };
     }
     case 'embeddings':
-      return { characters: 0, answers: false, tells: false };
+      return { ...said, answers: false, tells: false };
   }
 }
 
 /** What was said stands behind `delta`; the frames that have none are few. */
-function scanChat(frame: string): FrameScan {
+function scanChat(frame: string, said: Said): FrameScan {
   const delta = frame.indexOf('delta":');
-  const said = delta === -1 ? '' : frame.slice(delta);
+  if (delta !== -1) {
+    const text = frame.slice(delta);
+    measure(text, 'content":', said);
+    if (!measure(text, 'reasoning_content":', said)) measure(text, 'reasoning":', said);
+    measure(text, 'refusal":', said);
+    measure(text, 'arguments":', said);
+  }
   const answers = delta !== -1 || frame.includes('choices":');
   return {
-    characters:
-      lengthsOf(said, 'content":') +
-      (lengthsOf(said, 'reasoning_content":') || lengthsOf(said, 'reasoning":')) +
-      lengthsOf(said, 'refusal":') +
-      lengthsOf(said, 'arguments":'),
+    ...said,
     answers,
     // What is no part of an answer may be an error in one of the forms that servers have for it.
     tells: opens(frame, 'usage":', OPEN_BRACE) || opens(frame, 'finish_reason":', QUOTE) || opens(frame, 'error":', OPEN_BRACE) || !answers,
   };
 }
 
+const MESSAGES_SAY = ['text":', 'thinking":', 'partial_json":'] as const;
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const BACKSLASH = 0x5c;
@@ -85,28 +97,37 @@ function isErrorAt(frame: string, type: number): boolean {
   return type !== -1 && frame.startsWith('"error"', valueAt(frame, type + 'type":'.length));
 }
 
-/** UTF-16 code units of all strings that are values of fields of this name. */
-function lengthsOf(frame: string, name: string): number {
-  let length = 0;
+/** Adds all strings that are values of fields of this name. Answers whether there is a text in one. */
+function measure(frame: string, name: string, said: Said): boolean {
+  const before = said.characters;
   for (let at = frame.indexOf(name); at !== -1; at = frame.indexOf(name, at + name.length)) {
     if (frame.charCodeAt(at - 1) !== QUOTE) continue;
     const start = valueAt(frame, at + name.length);
-    if (frame.charCodeAt(start) === QUOTE) length += lengthOf(frame, start + 1);
+    if (frame.charCodeAt(start) === QUOTE) addString(frame, start + 1, said);
   }
-  return length;
+  return said.characters > before;
 }
 
+/** What a code unit has at most in UTF-8. */
+const MOST_BYTES = 3;
+
 /** Of the string of JSON that begins here, whose bytes of UTF-8 are the characters of `frame`. */
-function lengthOf(frame: string, start: number): number {
-  let length = 0;
+function addString(frame: string, start: number, said: Said): void {
+  let characters = 0;
+  let bytes = 0;
   for (let at = start; at < frame.length; at += 1) {
     const byte = frame.charCodeAt(at);
     if (byte === QUOTE) break;
-    if (byte === BACKSLASH) at += frame.charCodeAt(at + 1) === 0x75 ? 5 : 1;
-    else if (byte >= 0x80 && byte < 0xc0) continue;
+    bytes += 1;
+    if (byte === BACKSLASH) {
+      const unit = frame.charCodeAt(at + 1) === 0x75;
+      if (unit) bytes += MOST_BYTES - 1;
+      at += unit ? 5 : 1;
+    } else if (byte >= 0x80 && byte < 0xc0) continue;
     // Four bytes of UTF-8 are two code units.
-    else if (byte >= 0xf0) length += 1;
-    length += 1;
+    else if (byte >= 0xf0) characters += 1;
+    characters += 1;
   }
-  return length;
+  said.characters += characters;
+  said.bytes += bytes;
 }

@@ -29,7 +29,6 @@ const REFUSED: Readonly<Record<Dialect, readonly Refusal[]>> = {
       'answers are kept by providers of this API alone, and this model is reached in another; send the whole conversation as input',
     ],
     ['conversation', said, 'conversations are kept by providers of this API alone, and this model is reached in another; send the whole conversation as input'],
-    ['store', (value) => value === true, 'this model is reached in another API, and the answer would not be kept; send store: false'],
     ['prompt', said, ELSEWHERE],
     ['background', said, ELSEWHERE],
     ['top_logprobs', (value) => typeof value === 'number' && value > 0, ELSEWHERE],

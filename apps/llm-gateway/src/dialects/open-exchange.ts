@@ -3,12 +3,12 @@ import { type Address, anthropicAddress, openAiAddress, plainHeaders } from './a
 import { EmbeddingsAnswer, readEmbeddingsRequest } from './embeddings-request.js';
 import type { Asked, Dialect, Exchange, OpenExchange, ProviderKind, Target } from './exchange.js';
 import { PassThroughAnswer } from './pass-through-answer.js';
-import { bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-through-body.js';
+import { asksForUsage, bodyFor, withoutAdditions, withoutForeignReasoning } from './pass-through-body.js';
 import type { ProviderFormat } from './providers/format.js';
 import { OWN_MANNERS } from './providers/providers.js';
 import { readRoutingFields } from './routing-fields.js';
 import { type SignatureOrigin, withSignaturesOf } from './signatures.js';
-import { traitsOf } from './traits.js';
+import { type Traits, traitsOf } from './traits.js';
 import { TranslatedAnswer } from './translated-answer.js';
 import { readRequest, type Spoken, TRANSLATORS } from './translators.js';
 import type { TurnsRequest } from './turns.js';
@@ -41,24 +41,32 @@ function open(asked: Asked, target: Target): Exchange {
 
 function passThrough(asked: Asked, target: Target, address: Address): Exchange {
   const known = withoutForeignReasoning(asked.body, asked.dialect);
-  const own = asked.dialect === 'chat' && isStrict(target) ? withoutAdditions(known) : known;
+  const traits = knownTraits(target);
+  const own = asked.dialect === 'chat' && !traits.chatAdditions ? withoutAdditions(known) : known;
   const fields = own === asked.body ? asked.fields : readRoutingFields(own, asked.dialect);
   return {
     method: 'POST',
     ...address(asked.dialect, asked, target),
-    body: bodyFor(own, fields, target.model, asked.stream && asked.dialect === 'chat'),
-    answer: new PassThroughAnswer(asked.dialect, asked.stream),
+    body: bodyFor(own, fields, {
+      dialect: asked.dialect,
+      model: target.model,
+      askForUsage: asked.stream && asked.dialect === 'chat',
+      limit: asked.limit ?? null,
+      searches: asked.searches ?? null,
+      traits,
+    }),
+    answer: new PassThroughAnswer(asked.dialect, asked.stream, asked.dialect !== 'chat' || !asked.stream || asksForUsage(own, fields)),
   };
 }
 
 /** By target, since its traits cost more than all else here. */
-const strict = new WeakMap<Target, boolean>();
+const traitsByTarget = new WeakMap<Target, Traits>();
 
-function isStrict(target: Target): boolean {
-  let known = strict.get(target);
+function knownTraits(target: Target): Traits {
+  let known = traitsByTarget.get(target);
   if (known === undefined) {
-    known = !traitsOf(target).chatAdditions;
-    strict.set(target, known);
+    known = traitsOf(target);
+    traitsByTarget.set(target, known);
   }
   return known;
 }
@@ -115,12 +123,15 @@ function embeddings(asked: Asked, target: Target, format: ProviderFormat): Excha
   };
 }
 
-/** What is asked, as far as this model can be: clients of one provider's API ask for answers as long as its models give, which others refuse. */
+/** What is asked, as far as it may be and this model can: clients of one provider's API ask for answers as long as its models give, which others refuse. */
 function askedOf(asked: Asked, caller: Spoken, target: Target, signedBy: SignatureOrigin): TurnsRequest {
   const request = withSignaturesOf(readRequest(caller, asked.body), signedBy);
-  const { maxOutputTokens: wanted } = request;
-  const { maxOutputTokens: most } = target;
-  return wanted === null || most === undefined || wanted <= most ? request : { ...request, maxOutputTokens: most };
+  const limits = [request.maxOutputTokens, asked.limit, target.maxOutputTokens].flatMap((limit) => limit ?? []);
+  // A longest answer alone is no wish for one.
+  if (request.maxOutputTokens === null && (asked.limit ?? null) === null) return request;
+  // Some servers read 0 as no limit.
+  const limit = Math.max(1, Math.min(...limits));
+  return limit === request.maxOutputTokens ? request : { ...request, maxOutputTokens: limit };
 }
 
 const EVENT_STREAM = /^text\/event-stream\b/i;

@@ -3,10 +3,11 @@ import type { Usage } from '../completions/usage.js';
 import { chatErrorOf } from './chat-answer-reader.js';
 import { EventLines } from './event-lines.js';
 import type { Answer, Dialect } from './exchange.js';
+import { countsAlone, isGarbage, withoutUnwanted } from './frame-filter.js';
 import { scanFrame } from './frame-scan.js';
 import { type JsonObject, jsonText, listOf, objectOf, parseObject, textOf } from './json.js';
 import type { ProviderError } from './turns.js';
-import { readUsage } from './usage.js';
+import { readUsage, usageOfResponse } from './usage.js';
 import { WholeFrames } from './whole-frames.js';
 
 /** Where each dialect has the answer itself. */
@@ -19,10 +20,15 @@ export class PassThroughAnswer implements Answer {
   readonly streams = /^text\/event-stream\b/i;
   usage: Usage | null = null;
   characters = 0;
+  bytes = 0;
   frames = 0;
   begun = false;
   complete = false;
   error: ProviderError | null = null;
+  /** A frame was too long to be looked into: it may have been the last. */
+  private unread = false;
+  /** Frames to be taken out that have been seen and may not have been handed on yet. */
+  private unwanted = false;
   /** Of a stream. */
   private readonly wholeFrames: WholeFrames | null;
   private readonly lines: EventLines | null;
@@ -30,6 +36,8 @@ export class PassThroughAnswer implements Answer {
   constructor(
     private readonly dialect: Dialect,
     stream: boolean,
+    /** The caller of a stream of chat has asked for its counts. */
+    private readonly countsWanted = true,
   ) {
     this.contentType = stream ? 'text/event-stream' : 'application/json';
     this.wholeFrames = stream ? new WholeFrames() : null;
@@ -38,19 +46,24 @@ export class PassThroughAnswer implements Answer {
           (data) => this.frame(data),
           () => {
             this.frames += 1;
+            this.unread = true;
           },
         )
       : null;
   }
 
+  get cutShort(): boolean {
+    return !this.complete && !this.unread;
+  }
+
   push(chunk: Buffer): Buffer | null {
     this.lines?.push(chunk);
-    return this.wholeFrames?.push(chunk) ?? null;
+    return this.passed(this.wholeFrames?.push(chunk) ?? null);
   }
 
   end(): Buffer | null {
     this.lines?.end();
-    return this.wholeFrames?.end() ?? null;
+    return this.passed(this.wholeFrames?.end() ?? null);
   }
 
   whole(body: Buffer): Buffer {
@@ -62,19 +75,35 @@ export class PassThroughAnswer implements Answer {
     }
     this.begun = true;
     this.complete = true;
-    this.usage = readUsage(this.dialect, answer['usage'], null);
+    this.usage = this.dialect === 'responses' ? usageOfResponse(answer, null) : readUsage(this.dialect, answer['usage'], null);
     // Only an estimate needs it.
-    if (this.usage === null && this.dialect !== 'embeddings') this.characters = jsonText(content)?.length ?? body.length;
+    if (this.usage === null && this.dialect !== 'embeddings') {
+      const text = jsonText(content);
+      this.characters = text?.length ?? body.length;
+      this.bytes = text === null ? body.length : Buffer.byteLength(text);
+    }
     return body;
   }
 
+  /** Nearly all that passes is handed on as it is: from the first unwanted frame on each piece is looked through. */
+  private passed(frames: Buffer | null): Buffer | null {
+    return frames === null || !this.unwanted ? frames : withoutUnwanted(frames, this.countsWanted);
+  }
+
   private frame(data: Buffer): void {
+    const latin = data.toString('latin1');
+    if (isGarbage(latin.trim())) {
+      this.unwanted = true;
+      return;
+    }
     this.frames += 1;
-    const scan = scanFrame(this.dialect, data.toString('latin1'));
+    const scan = scanFrame(this.dialect, latin);
     this.characters += scan.characters;
+    this.bytes += scan.bytes;
     this.begun ||= scan.answers;
     if (!scan.tells) return;
     const text = data.toString('utf8').trim();
+    if (!this.countsWanted && countsAlone(text)) this.unwanted = true;
     if (text === '[DONE]' && this.dialect === 'chat') this.complete = true;
     else this.told(parseObject(text));
   }
@@ -107,7 +136,7 @@ export class PassThroughAnswer implements Answer {
     const response = objectOf(frame['response']);
     if (type === 'error') this.error = objectOf(frame['error']) ?? { message: frame['message'], code: frame['code'] };
     if (type !== 'response.completed' && type !== 'response.incomplete' && type !== 'response.failed') return;
-    this.usage = readUsage('responses', response?.['usage'], this.usage);
+    this.usage = usageOfResponse(response, this.usage);
     if (type === 'response.failed') this.error = objectOf(response?.['error']) ?? {};
     else this.complete = true;
   }

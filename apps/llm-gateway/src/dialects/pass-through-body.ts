@@ -1,29 +1,56 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Dialect } from './exchange.js';
 import { listOf, objectOf, parseObject } from './json.js';
+import { isSearch } from './offered-fields.js';
 import type { RoutingFields, Span } from './routing-fields.js';
 import { isForeign, mayHoldForeignSignatures } from './signatures.js';
+import type { Traits } from './traits.js';
+
+/** What is put into the place of a part of a body. */
+interface Change {
+  readonly at: Span;
+  readonly to: Buffer;
+}
+
+export interface BodyNeeds {
+  readonly dialect: Dialect;
+  /** As the provider names it. */
+  readonly model: string;
+  /** A stream of chat is asked for its counts. */
+  readonly askForUsage: boolean;
+  /** Longest answer of each choice; `null`: as the caller said. Tokens. */
+  readonly limit: number | null;
+  /** Most searches of the provider's own tool; `null`: it is not offered. */
+  readonly searches: number | null;
+  readonly traits: Pick<Traits, 'chatLimit' | 'encryptedReasoning' | 'storesChat'>;
+}
+
+type Fields = Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'inside' | 'at'>;
 
 /**
- * The caller's body for a provider of the same dialect: the very same bytes but for the model's name and, in a stream of chat, the wish for its counts.
- * One copy at most, whatever is changed.
+ * The caller's body for a provider of the same dialect: the very same bytes but for the model's name, the limits of the answer and of searches where they must be written, that
+ * nothing is stored, and, in a stream of chat, the wish for its counts. One copy at most, whatever is changed.
  */
-export function bodyFor(
-  body: Buffer,
-  fields: Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'inside'>,
-  model: string,
-  askForUsage: boolean,
-): Buffer {
-  const changes: { readonly at: Span; readonly to: Buffer }[] = [];
-  if (model !== fields.model) changes.push({ at: fields.modelAt, to: Buffer.from(JSON.stringify(model)) });
-  if (askForUsage) {
-    const { streamOptions, inside } = fields;
+export function bodyFor(body: Buffer, fields: Fields, needs: BodyNeeds): Buffer {
+  const changes: Change[] = [];
+  const { inside } = fields;
+  const insert = (text: string): void => void changes.push({ at: { start: inside, end: inside }, to: Buffer.from(`${text},`) });
+  if (needs.model !== fields.model) changes.push({ at: fields.modelAt, to: Buffer.from(JSON.stringify(needs.model)) });
+  if (needs.askForUsage) {
+    const { streamOptions } = fields;
     if (streamOptions === null) changes.push({ at: { start: inside, end: inside }, to: ASK });
     else {
       const options = withUsage(body.toString('utf8', streamOptions.start, streamOptions.end));
       if (options !== null) changes.push({ at: streamOptions, to: options });
     }
   }
+  if (needs.limit !== null) changes.push(...limitChanges(body, fields, needs, needs.limit, insert));
+  if (needs.searches !== null) changes.push(...searchChanges(body, fields, needs.dialect, needs.searches, insert));
+  changes.push(...storeChanges(body, fields, needs, insert));
+  return edited(body, changes);
+}
+
+function edited(body: Buffer, changes: Change[]): Buffer {
   if (changes.length === 0) return body;
   changes.sort((a, b) => a.at.start - b.at.start);
   const pieces: Buffer[] = [];
@@ -36,7 +63,93 @@ export function bodyFor(
   return Buffer.concat(pieces);
 }
 
+/** Anthropic's smallest budget of reasoning. Tokens. */
+const MIN_BUDGET = 1_024;
+const LIMITS: Readonly<Record<Dialect, readonly string[]>> = {
+  chat: ['max_tokens', 'max_completion_tokens'],
+  messages: ['max_tokens'],
+  responses: ['max_output_tokens'],
+  embeddings: [],
+};
+
+/** No limit of the body is above this one, and there is one. */
+function limitChanges(body: Buffer, { at }: Fields, { dialect, traits }: BodyNeeds, limit: number, insert: (text: string) => void): Change[] {
+  const changes: Change[] = [];
+  let limited = LIMITS[dialect].length === 0;
+  for (const name of LIMITS[dialect]) {
+    const place = at.get(name);
+    if (place === undefined) continue;
+    const given = valueAt(body, place);
+    if (given === null) continue;
+    limited = true;
+    if (typeof given !== 'number' || given > limit) changes.push({ at: place, to: Buffer.from(String(limit)) });
+  }
+  if (!limited) {
+    const name = dialect === 'chat' ? traits.chatLimit : (LIMITS[dialect][0] ?? '');
+    const place = at.get(name);
+    // A limit of `null` is none.
+    if (place === undefined) insert(`"${name}":${limit}`);
+    else changes.push({ at: place, to: Buffer.from(String(limit)) });
+  }
+  const thinking = at.get('thinking');
+  const given = thinking === undefined ? null : objectOf(valueAt(body, thinking));
+  const budget = given?.['budget_tokens'];
+  if (thinking !== undefined && typeof budget === 'number' && budget >= limit) {
+    const less = Math.max(MIN_BUDGET, Math.floor(limit / 2));
+    changes.push({ at: thinking, to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })) });
+  }
+  return changes;
+}
+
+/** The provider searches no more often than this: `admitRequest` has made sure that there is one tool for it, which no other limit of the body allows more. */
+function searchChanges(body: Buffer, { at }: Fields, dialect: Dialect, searches: number, insert: (text: string) => void): Change[] {
+  if (dialect === 'responses') {
+    const place = at.get('max_tool_calls');
+    if (place === undefined) insert(`"max_tool_calls":${searches}`);
+    else return [{ at: place, to: Buffer.from(String(searches)) }];
+    return [];
+  }
+  const place = at.get('tools');
+  if (place === undefined) return [];
+  const tools = listOf(valueAt(body, place)).map((tool) => (isSearch(dialect, objectOf(tool)?.['type']) ? { ...objectOf(tool), max_uses: searches } : tool));
+  return [{ at: place, to: Buffer.from(JSON.stringify(tools)) }];
+}
+
+/** Nothing is kept at the provider, whose key all organizations share; the reasoning of OpenAI's models goes to the caller encrypted instead. */
+function storeChanges(body: Buffer, { at }: Fields, { dialect, traits }: BodyNeeds, insert: (text: string) => void): Change[] {
+  if (dialect !== 'responses' && dialect !== 'chat') return [];
+  const place = at.get('store');
+  const given = place === undefined ? undefined : valueAt(body, place);
+  if (given === false || (dialect === 'chat' && !traits.storesChat && given !== true)) return [];
+  const changes: Change[] = [];
+  if (place === undefined) insert('"store":false');
+  else changes.push({ at: place, to: Buffer.from('false') });
+  if (dialect === 'chat' || !traits.encryptedReasoning) return changes;
+  const include = at.get('include');
+  const wanted = include === undefined ? [] : listOf(valueAt(body, include));
+  if (wanted.includes(ENCRYPTED)) return changes;
+  const text = JSON.stringify([...wanted, ENCRYPTED]);
+  if (include === undefined) insert(`"include":${text}`);
+  else changes.push({ at: include, to: Buffer.from(text) });
+  return changes;
+}
+
+const ENCRYPTED = 'reasoning.encrypted_content';
+
+function valueAt(body: Buffer, { start, end }: Span): unknown {
+  try {
+    return JSON.parse(body.toString('utf8', start, end));
+  } catch {
+    throw new SlipwayError('request.not-json', 'The body is not a JSON object: a value cannot be read.');
+  }
+}
+
 const ASK = Buffer.from('"stream_options":{"include_usage":true},');
+
+/** The caller of a stream of chat wants its counts as a frame of their own. @throws as `bodyFor`. */
+export function asksForUsage(body: Buffer, { streamOptions }: Pick<RoutingFields, 'streamOptions'>): boolean {
+  return streamOptions !== null && withUsage(body.toString('utf8', streamOptions.start, streamOptions.end)) === null;
+}
 
 /** `null`: it asks already. */
 function withUsage(options: string): Buffer | null {

@@ -20,6 +20,7 @@ function traits(reasoning: Traits['reasoning']): Traits {
     leastEffort: 'none',
     sampling: true,
     encryptedReasoning: true,
+    storesChat: false,
     maxOutputTokens: 8_192,
   };
 }

@@ -22,7 +22,10 @@ describe('readRoutingFields', () => {
     fc.assert(
       fc.property(
         request,
-        fc.record({ stream: fc.boolean(), max_tokens: fc.nat(), n: fc.integer({ min: 1, max: 8 }), tools: fc.array(fc.jsonValue()) }, { requiredKeys: [] }),
+        fc.record(
+          { stream: fc.boolean(), max_tokens: fc.integer({ min: 1 }), n: fc.integer({ min: 1, max: 8 }), tools: fc.array(fc.jsonValue()) },
+          { requiredKeys: [] },
+        ),
         fc.dictionary(fc.string(), fc.jsonValue()),
         fc.constantFrom(undefined, 1, '\t'),
         (base, more, extra, space) => {
@@ -62,6 +65,43 @@ describe('readRoutingFields', () => {
     expect(codeOf('{"model":"a","messages":[],"model":"b"}')).toBe('request.invalid');
     expect(codeOf('{"model":"a","messages":[],"mod\\u0065l":"b"}')).toBe('request.invalid');
     expect(codeOf('{"model":"a","messages":[],"max_tokens":1,"max_tokens":100000}')).toBe('request.invalid');
+  });
+
+  /** JSON with its members in any order and, at one place of any depth, one of them again, with a name that may be escaped. */
+  it('refuses a name that any object has twice, at any depth and in any spelling; the same body without it passes', () => {
+    const name = fc.constantFrom('type', 'text', 'source', 'a', '', 'ü', '__proto__');
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('1', '"type"', 'null'),
+        fc.array(tie('tree') as fc.Arbitrary<string>, { maxLength: 3 }).map((items) => `[${items.join(' ,')}]`),
+        fc
+          .uniqueArray(fc.tuple(name, tie('tree') as fc.Arbitrary<string>), { maxLength: 30, selector: ([key]) => key })
+          .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)} : ${value}`).join(', ')}}`),
+      ),
+    }));
+    const spelled = (key: string, escapes: boolean): string =>
+      escapes ? `"${[...key].map((letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"` : JSON.stringify(key);
+    fc.assert(
+      fc.property(tree, tree, name, fc.boolean(), fc.nat(40), fc.nat(5), (before, again, key, escapes, others, depth) => {
+        const many = Array.from({ length: others }, (_, index) => `"k${index}":${before}`);
+        const inside = (members: readonly string[]): string =>
+          `{"model":"m","messages":[${'{"a":['.repeat(depth)}{${members.join(',')}}${']}'.repeat(depth)}]}`;
+        const once = [...many, `${JSON.stringify(key)}:${before}`];
+        expect(codeOf(inside(once))).toBe('ok');
+        expect(codeOf(inside([...once, `${spelled(key, escapes)}:${again}`]))).toBe('request.invalid');
+        expect(codeOf(inside([`${spelled(key, escapes)}:${again}`, ...once]))).toBe('request.invalid');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('bounds what a hostile body makes it remember', () => {
+    const names = (count: number): string => Array.from({ length: count }, (_, index) => `"${index}":0`).join(',');
+    expect(codeOf(`{"model":"m","messages":[{${names(19_000)}},{${names(19_000)}}]}`)).toBe('ok');
+    expect(codeOf(`{"model":"m","messages":[{${names(21_000)}}]}`)).toBe('request.invalid');
+    expect(codeOf(`{"model":"m","messages":[${'{"a":'.repeat(21_000)}`)).toBe('request.invalid');
+    expect(codeOf(`{"model":"m","messages":[${'{'.repeat(21_000)}`)).toBe('request.invalid');
   });
 
   it('takes a million levels without running out of stack', () => {

@@ -1,11 +1,9 @@
 import { SlipwayError } from '@slipway/errors';
 import type { Dialect } from './exchange.js';
+import { type Member, notJson, type Scan, type Span, scanObject, skipSpace, type TypeVisitor } from './json-scan.js';
+import { MAY_ATTACH, OFFERED } from './offered-fields.js';
 
-/** Where a value stands in a body. Bytes; `end` is the first after it. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+export type { Span } from './json-scan.js';
 
 /** What the gateway must know of a request. The rest of the body is not looked at and goes to the provider byte for byte. */
 export interface RoutingFields {
@@ -21,14 +19,21 @@ export interface RoutingFields {
   readonly streamOptions: Span | null;
   /** It offers tools. */
   readonly tools: boolean;
+  /** Types of the tools, once each; a tool that says none is `''`. */
+  readonly toolTypes: readonly string[];
+  /** Something may be attached to a message: `attachmentsOf` knows for sure. */
+  readonly mayAttach: boolean;
+  /** Names may be written with escapes, so that a search for their bytes does not find them. */
+  readonly escaped: boolean;
+  /** `service_tier`; `null` when it does not say. */
+  readonly serviceTier: string | null;
+  /** Values of the fields that this dialect has here, by their names. */
+  readonly at: ReadonlyMap<string, Span>;
+  readonly members: readonly Member[];
   /** The first position inside of the object. */
   readonly inside: number;
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-/** Strings are walked byte by byte up to here, and then from quote to quote by a native search. Bytes. */
-const SHORT = 48;
 /** More answers than anybody offers. */
 const MAX_CHOICES = 128;
 
@@ -39,23 +44,23 @@ const ASKED: Readonly<Record<Dialect, { readonly name: string; readonly list: bo
   responses: { name: 'input', list: false },
   embeddings: { name: 'input', list: false },
 };
-const WANTED: Readonly<Record<Dialect, ReadonlySet<string>>> = {
-  chat: new Set(['model', 'stream', 'stream_options', 'messages', 'max_tokens', 'max_completion_tokens', 'n', 'tools']),
-  messages: new Set(['model', 'stream', 'messages', 'max_tokens', 'tools']),
-  responses: new Set(['model', 'stream', 'input', 'max_output_tokens', 'background', 'tools']),
-  embeddings: new Set(['model', 'input']),
-};
+/** Fields whose parts are looked through for what is attached. */
+const CARRIERS: ReadonlySet<string> = new Set(['messages', 'input', 'system']);
+/** Longest name of a type that is of interest. Bytes. */
+const MAX_TYPE = 64;
 
 /**
- * Finds the routing fields of a JSON object in one pass over its bytes, without building it: depth costs no stack, size no memory.
- * Nested values are skipped by their brackets only; whether they are valid JSON is the provider's to say.
+ * Finds the routing fields of a JSON object in one pass over its bytes.
  *
- * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a routing field is missing, wrong, or there twice.
+ * @throws SlipwayError `request.not-json` when it is no object, `request.invalid` when a field that is known here is missing or wrong, and when any object has a name twice.
  */
 export function readRoutingFields(body: Buffer, dialect: Dialect): RoutingFields {
-  const { found, inside } = findFields(body, WANTED[dialect]);
+  const toolTypes = new Set<string>();
+  const seen = { attached: false };
+  const scan = scanObject(body, visitors(body, toolTypes, seen));
+  const at = placesOf(scan, dialect);
   const value = (name: string): unknown => {
-    const place = found.get(name);
+    const place = at.get(name);
     if (place === undefined) return undefined;
     try {
       return JSON.parse(body.toString('utf8', place.start, place.end));
@@ -64,37 +69,84 @@ export function readRoutingFields(body: Buffer, dialect: Dialect): RoutingFields
     }
   };
   const model = value('model');
-  const modelAt = found.get('model');
+  const modelAt = at.get('model');
   if (modelAt === undefined || typeof model !== 'string' || model === '' || model.length > 200)
     throw new SlipwayError('request.invalid', 'model: name one of GET /v1/models');
   const stream = value('stream') ?? false;
   if (typeof stream !== 'boolean') throw new SlipwayError('request.invalid', 'stream: true or false');
   const asked = ASKED[dialect];
-  const first = body[found.get(asked.name)?.start ?? body.length];
-  if (first !== 0x5b && (asked.list || first !== QUOTE))
+  const first = body[at.get(asked.name)?.start ?? body.length];
+  if (first !== 0x5b && (asked.list || first !== 0x22))
     throw new SlipwayError('request.invalid', `${asked.name}: ${asked.list ? 'a list' : 'a text or a list'} is required`);
   if ((value('background') ?? false) !== false)
     throw new SlipwayError('request.invalid', 'background: only answers that are waited for are offered here; leave it out');
-  const tools = found.get('tools');
+  const tools = at.get('tools');
+  const tier = value('service_tier') ?? null;
+  if (tier !== null && typeof tier !== 'string') throw new SlipwayError('request.invalid', 'service_tier: a text');
   return {
     model,
     modelAt,
     stream,
-    maxOutputTokens: longest(value),
+    maxOutputTokens: longest(value, dialect),
     choices: choicesOf(value('n')),
-    streamOptions: found.get('stream_options') ?? null,
+    streamOptions: at.get('stream_options') ?? null,
     tools: tools !== undefined && body[tools.start] === 0x5b && body[skipSpace(body, tools.start + 1)] !== 0x5d,
-    inside,
+    toolTypes: [...toolTypes],
+    mayAttach: seen.attached || scan.addressed || scan.escaped,
+    escaped: scan.escaped,
+    serviceTier: tier,
+    at,
+    members: scan.members,
+    inside: scan.inside,
   };
 }
 
-/** The larger one where a body names two limits: what a call can cost at most must not be told too small. */
-function longest(value: (name: string) => unknown): number | null {
+/** Values of known fields. */
+function placesOf({ members }: Scan, dialect: Dialect): ReadonlyMap<string, Span> {
+  const offered = OFFERED[dialect];
+  const at = new Map<string, Span>();
+  for (const { name, value } of members) {
+    if (name !== null && offered.has(name)) at.set(name, value);
+  }
+  return at;
+}
+
+function visitors(body: Buffer, toolTypes: Set<string>, seen: { attached: boolean }): (name: string | null) => TypeVisitor | null {
+  const tools: TypeVisitor = (depth, { start, end }) => {
+    if (depth === 2) toolTypes.add(typeText(body, start, end));
+  };
+  const parts: TypeVisitor = (_depth, { start, end }) => {
+    if (!seen.attached && end - start <= MAX_TYPE) seen.attached = MAY_ATTACH.has(body.toString('latin1', start, end));
+  };
+  return (name) => (name === 'tools' ? tools : name === 'cache_control' ? noTypes : name !== null && CARRIERS.has(name) ? parts : null);
+}
+
+/** For a member of which only its escapes are of interest. */
+const noTypes: TypeVisitor = () => {};
+
+/** With its escapes read; one that cannot be a type of ours is cut. */
+function typeText(body: Buffer, start: number, end: number): string {
+  const raw = body.toString('utf8', start, Math.min(end, start + 6 * MAX_TYPE));
+  if (!raw.includes('\\')) return raw;
+  try {
+    return String(JSON.parse(`"${raw}"`));
+  } catch {
+    return raw;
+  }
+}
+
+/**
+ * The larger one where a body names two limits: what a call can cost at most must not be told too small.
+ * A limit of 0 is refused but in Anthropic's dialect, where it fills a cache: some servers of OpenAI's read it as no limit.
+ */
+function longest(value: (name: string) => unknown, dialect: Dialect): number | null {
+  const least = dialect === 'messages' ? 0 : 1;
   let most: number | null = null;
   for (const name of ['max_tokens', 'max_completion_tokens', 'max_output_tokens']) {
     const given = value(name);
     if (given === undefined || given === null) continue;
-    if (typeof given !== 'number' || !Number.isSafeInteger(given) || given < 0) throw new SlipwayError('request.invalid', `${name}: a whole number of tokens`);
+    if (typeof given !== 'number' || !Number.isSafeInteger(given) || given < least)
+      throw new SlipwayError('request.invalid', `${name}: a whole number of tokens`);
     most = Math.max(most ?? 0, given);
   }
   return most;
@@ -105,100 +157,4 @@ function choicesOf(given: unknown): number {
   if (typeof given !== 'number' || !Number.isInteger(given) || given < 1 || given > MAX_CHOICES)
     throw new SlipwayError('request.invalid', `n: a whole number from 1 to ${MAX_CHOICES}`);
   return given;
-}
-
-function findFields(body: Buffer, wanted: ReadonlySet<string>): { readonly found: ReadonlyMap<string, Span>; readonly inside: number } {
-  const found = new Map<string, Span>();
-  let at = skipSpace(body, 0);
-  if (body[at] !== 0x7b) throw notJson('it does not begin with {');
-  const inside = at + 1;
-  at = skipSpace(body, inside);
-  if (body[at] === 0x7d) at += 1;
-  else {
-    for (;;) {
-      if (body[at] !== QUOTE) throw notJson('a field name is missing');
-      const nameEnd = endOfString(body, at);
-      const name = nameOf(body, at, nameEnd);
-      at = skipSpace(body, nameEnd);
-      if (body[at] !== 0x3a) throw notJson('a colon is missing');
-      const start = skipSpace(body, at + 1);
-      const end = endOfValue(body, start);
-      if (name !== null && wanted.has(name)) {
-        // Two readers of one body could otherwise believe two different models.
-        if (found.has(name)) throw new SlipwayError('request.invalid', `${name}: it is there twice`);
-        found.set(name, { start, end });
-      }
-      at = skipSpace(body, end);
-      if (body[at] === 0x2c) {
-        at = skipSpace(body, at + 1);
-        continue;
-      }
-      if (body[at] !== 0x7d) throw notJson('it ends too early');
-      at += 1;
-      break;
-    }
-  }
-  if (skipSpace(body, at) !== body.length) throw notJson('there is more after its end');
-  return { found, inside };
-}
-
-function skipSpace(body: Buffer, from: number): number {
-  let at = from;
-  for (let byte = body[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = body[at]) at += 1;
-  return at;
-}
-
-/** Position after the closing quote of the string that begins at `start`. */
-function endOfString(body: Buffer, start: number): number {
-  const near = Math.min(start + SHORT, body.length);
-  let at = start + 1;
-  for (; at < near; at += 1) {
-    const byte = body[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at += 1;
-  }
-  for (let quote = body.indexOf(QUOTE, at); quote !== -1; quote = body.indexOf(QUOTE, quote + 1)) {
-    let before = quote;
-    while (before > at && body[before - 1] === BACKSLASH) before -= 1;
-    if ((quote - before) % 2 === 0) return quote + 1;
-  }
-  throw notJson('a string does not end');
-}
-
-function endOfValue(body: Buffer, start: number): number {
-  const first = body[start];
-  if (first === QUOTE) return endOfString(body, start);
-  if (first === 0x7b || first === 0x5b) {
-    let depth = 0;
-    for (let at = start; at < body.length; at += 1) {
-      const byte = body[at];
-      if (byte === QUOTE) at = endOfString(body, at) - 1;
-      else if (byte === 0x7b || byte === 0x5b) depth += 1;
-      else if (byte === 0x7d || byte === 0x5d) {
-        depth -= 1;
-        if (depth === 0) return at + 1;
-      }
-    }
-    throw notJson('a bracket does not close');
-  }
-  let at = start;
-  for (let byte = body[at]; byte !== undefined && byte !== 0x2c && byte !== 0x7d && byte > 0x20; byte = body[at]) at += 1;
-  if (at === start) throw notJson('a value is missing');
-  return at;
-}
-
-/** The field's name, or `null` for one too long to be of interest. */
-function nameOf(body: Buffer, start: number, end: number): string | null {
-  if (end - start > 100) return null;
-  const text = body.toString('utf8', start, end);
-  if (!text.includes('\\')) return text.slice(1, -1);
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    throw notJson('a field name cannot be read');
-  }
-}
-
-function notJson(why: string): SlipwayError {
-  return new SlipwayError('request.not-json', `The body is not a JSON object: ${why}.`);
 }

@@ -14,6 +14,8 @@ export interface Traits {
   readonly sampling: boolean;
   /** It gives its reasoning encrypted, to be sent back. Responses only. */
   readonly encryptedReasoning: boolean;
+  /** It keeps answers of chat unless it is told not to. */
+  readonly storesChat: boolean;
   /** Tokens, for a dialect that demands a limit. */
   readonly maxOutputTokens: number;
 }
@@ -46,6 +48,7 @@ export function traitsOf(target: Pick<Target, 'baseUrl' | 'model' | 'maxOutputTo
     leastEffort: LEAST_EFFORTS.find(([name]) => name.test(model))?.[1] ?? null,
     sampling: version === null ? !openAiReasoning : version < 4.07,
     encryptedReasoning: target.reasoning !== 'none' && openAiReasoning,
+    storesChat: OPENAI_HOSTS.test(host),
     maxOutputTokens: target.maxOutputTokens ?? DEFAULT_MAX_OUTPUT,
   };
 }

@@ -25,21 +25,26 @@ export class TranslatedAnswer implements Answer {
   readonly streams: RegExp;
   usage: Usage | null = null;
   characters = 0;
+  bytes = 0;
   frames = 0;
   begun = false;
   complete = false;
   error: ProviderError | null = null;
 
-  private bytes = 0;
+  private read = 0;
 
   constructor(private readonly to: Translation) {
     this.contentType = to.stream ? 'text/event-stream' : 'application/json';
     this.streams = to.streams;
   }
 
+  get cutShort(): boolean {
+    return !this.complete;
+  }
+
   push(chunk: Buffer): Buffer | null {
-    this.bytes += chunk.length;
-    if (this.bytes > MAX_STREAM) {
+    this.read += chunk.length;
+    if (this.read > MAX_STREAM) {
       this.error ??= { message: 'The answer of the model is longer than can be said in another API.' };
       return null;
     }
@@ -79,6 +84,7 @@ export class TranslatedAnswer implements Answer {
       case 'thinking':
       case 'tool-arguments':
         this.characters += event.text.length;
+        this.bytes += Buffer.byteLength(event.text);
         return event;
       case 'usage':
         this.usage = event.usage;

@@ -1,6 +1,6 @@
-import { estimateTokens, NO_USAGE, type Usage, usageOf } from '../completions/usage.js';
-import type { Answer, Dialect } from './exchange.js';
-import { type JsonObject, numberOf, objectOf } from './json.js';
+import { NO_USAGE, type Usage, usageOf } from '../completions/usage.js';
+import type { Dialect } from './exchange.js';
+import { type JsonObject, listOf, numberOf, objectOf } from './json.js';
 
 /** What an `integer` column holds. */
 const MAX_TOKENS = 2_147_483_647;
@@ -46,6 +46,7 @@ function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null 
   const reasoning = objectOf(usage['output_tokens_details'])?.['thinking_tokens'];
   const forHour = objectOf(usage['cache_creation'])?.['ephemeral_1h_input_tokens'];
   const cacheWriteHourTokens = forHour === undefined ? (last.cacheWriteHourTokens ?? 0) : count(forHour);
+  const webSearches = Math.max(last.webSearches ?? 0, count(objectOf(usage['server_tool_use'])?.['web_search_requests']));
   return consistent({
     promptTokens: Math.min(MAX_TOKENS, fresh + cachedTokens + cacheWriteTokens),
     completionTokens: told('output_tokens', last.completionTokens),
@@ -53,7 +54,18 @@ function usageOfMessages(usage: JsonObject, before: Usage | null): Usage | null 
     cacheWriteTokens,
     ...(cacheWriteHourTokens === 0 ? {} : { cacheWriteHourTokens: Math.min(cacheWriteHourTokens, cacheWriteTokens) }),
     reasoningTokens: reasoning === undefined ? last.reasoningTokens : count(reasoning),
+    ...(webSearches === 0 ? {} : { webSearches }),
   });
+}
+
+/** The counts of a whole response of Responses, which has its searches in what it put out. Each call of the tool counts, also one that only opened a page. */
+export function usageOfResponse(response: JsonObject | null, before: Usage | null): Usage | null {
+  const usage = readUsage('responses', response?.['usage'], before);
+  if (usage === null) return null;
+  const calls = listOf(response?.['output']).filter((item) => objectOf(item)?.['type'] === 'web_search_call').length;
+  const told = count(objectOf(objectOf(response?.['tool_usage'])?.['web_search'])?.['num_requests']);
+  const webSearches = Math.max(calls, told);
+  return webSearches === 0 ? usage : { ...usage, webSearches };
 }
 
 /** A `usage` object as the dialect says it; `before` when it counts nothing. */
@@ -95,18 +107,4 @@ export function messagesUsage(usage: Usage): JsonObject {
     output_tokens: usage.completionTokens,
     ...(usage.reasoningTokens === 0 ? {} : { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
   };
-}
-
-/**
- * What a call is to be charged for, however it ended. A provider's count is taken as it is when the answer is whole. In one that was broken off the prompt
- * is as counted, and the answer the larger of what was counted and what has passed: Anthropic's first count knows nothing of the answer.
- */
-export function settledUsage(
-  answer: Pick<Answer, 'usage' | 'complete' | 'characters'>,
-  requestBytes: number,
-): { readonly usage: Usage; readonly source: 'reported' | 'estimated' } {
-  const passed = estimateTokens(answer.characters);
-  if (answer.usage === null) return { usage: { ...NO_USAGE, promptTokens: estimateTokens(requestBytes), completionTokens: passed }, source: 'estimated' };
-  if (answer.complete || answer.usage.completionTokens >= passed) return { usage: answer.usage, source: 'reported' };
-  return { usage: { ...answer.usage, completionTokens: passed }, source: 'estimated' };
 }

@@ -31,7 +31,7 @@ const metadata = (conversationId = randomUUID(), orgId = 'org_1'): object => ({ 
 
 /** How often the gateway has asked the database for a key. */
 async function lookups(): Promise<number> {
-  const text = await (await fetch(`${test.gateway.url}/metrics`)).text();
+  const text = await (await fetch(`${test.gateway.metricsUrl}/metrics`)).text();
   return [...text.matchAll(/^llm_key_lookups_total\{[^}]*\} (\d+)$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
 }
 

@@ -41,6 +41,12 @@ const COLUMNS: ReadonlyArray<readonly [name: string, type: string, value: (entry
 const INSERT = `INSERT INTO gateway.ledger (${COLUMNS.map(([name]) => name).join(', ')})
 SELECT ${COLUMNS.map(([name]) => (name === 'accounts' ? 'accounts::bigint[]' : name)).join(', ')} FROM unnest(${COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ')}) AS u(${COLUMNS.map(([name]) => name).join(', ')}) ON CONFLICT (id) DO NOTHING`;
 
+/** A row as JSON, by its columns. */
+export function ledgerRow(entry: LedgerInput): Record<string, unknown> {
+  const row = Object.fromEntries(COLUMNS.map(([name, , value]) => [name, value(entry)]));
+  return { ...row, accounts: entry.accounts ?? [] };
+}
+
 /** One commit for entries of many organizations. Those that are already stored are left as they are. */
 export async function insertLedgerEntries(pool: SqlPool, entries: readonly LedgerInput[]): Promise<void> {
   await asSystem(pool, 'slipway_gateway_system', 'one batch holds calls of many organizations', async (client) => {

@@ -144,7 +144,9 @@ describe('/team and /user', () => {
     });
     expect(refusal.body.error).toMatchObject({
       code: 'budget.exhausted',
-      message: expect.stringMatching(/^The organization's budget of 0.004 USD a month is used up\. It begins again on 1 /),
+      message: expect.stringMatching(
+        /^0.004 USD is left of the organization's budget of 0.004 USD, and .* A limit of 0.02 USD or more lets it go on\. It begins again on 1 /,
+      ),
     });
     await call('/team/update', { team_id, max_budget: 5 });
     await until('it goes on', async () => (await ask(key)) === 200);

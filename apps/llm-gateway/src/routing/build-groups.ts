@@ -1,5 +1,6 @@
 import { SlipwayError } from '@slipway/errors';
-import { factsOf, type ModelFacts, priceOf } from '@slipway/llm';
+import { factsOf, type ModelFacts, type ModelPrice, priceOf } from '@slipway/llm';
+import type { Allowance } from '../dialects/admitted-request.js';
 import type { Dialect, ProviderKind } from '../dialects/exchange.js';
 import { Deployment } from './deployment.js';
 import { FALLBACK_CLASSES, type FallbackClass } from './failure-class.js';
@@ -30,8 +31,12 @@ export function dialectsOf(provider: ProviderKind, baseUrl: string): readonly Di
 export interface OfferedModel {
   readonly group: ModelGroup;
   readonly facts: ModelFacts;
-  /** The same with the highest price and the longest answer that a place of it or of its fallbacks has. */
+  /** The same with the largest context and the longest answer that a place of it or of its fallbacks has. */
   readonly dearest: ModelFacts;
+  /** Of every place of it and of its fallbacks; `null`: one of them has no price. */
+  readonly prices: readonly ModelPrice[] | null;
+  /** What callers may ask of it beyond the list of fields. */
+  readonly allowance: Allowance;
   readonly verified: boolean;
 }
 
@@ -53,31 +58,69 @@ export function buildGroups(file: ModelsFile, environment: Readonly<Record<strin
     for (const kind of FALLBACK_CLASSES) fallbacks[kind].push(...entry.fallbacks[kind].flatMap((name) => byName.get(name) ?? []));
   }
   const factsByName = new Map(built.map(({ model }) => [model.group.name, model.facts]));
-  return built.map(({ model }) => ({ ...model, dearest: dearestOf(model, (name) => factsByName.get(name)) }));
+  return built.map(({ entry, model }) => {
+    const prices = pricesOf(model.group);
+    return { ...model, dearest: dearestOf(model, (name) => factsByName.get(name)), prices, allowance: allowanceOf(placesOf(model.group), entry.fields) };
+  });
 }
+
+/** Of every place that a call to this group may come to. */
+export function pricesOf(group: ModelGroup): readonly ModelPrice[] | null {
+  const places = placesOf(group);
+  const prices = places.flatMap(({ price }) => price ?? []);
+  return prices.length < places.length ? null : [...new Set(prices)];
+}
+
+function placesOf(group: ModelGroup): readonly Deployment[] {
+  return [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])].flatMap(({ deployments }) => deployments);
+}
+
+/** What costs more than tokens is allowed where every place has a price for it, and a search where each can be given a limit, too. */
+export function allowanceOf(places: readonly Deployment[], fields: readonly string[]): Allowance {
+  const tiers = Object.keys(places[0]?.price?.serviceTiers ?? {}).filter((tier) => places.every(({ price }) => price?.serviceTiers?.[tier] !== undefined));
+  const searches = SEARCHED.filter(([dialect, providers]) =>
+    places.every(
+      ({ price, target: { provider, speaks } }) => price?.perThousand?.webSearch !== undefined && providers.has(provider) && speaks.includes(dialect),
+    ),
+  );
+  return {
+    fields: new Set(fields),
+    serviceTiers: new Set(tiers),
+    mediaByUrl: places.every(({ settings }) => settings.mediaByUrl),
+    searches: new Set(searches.map(([dialect]) => dialect)),
+  };
+}
+
+/** Whose own tool searches the web, by the API in which it is asked for. */
+const SEARCHED: ReadonlyArray<readonly [Dialect, ReadonlySet<ProviderKind>]> = [
+  ['messages', new Set<ProviderKind>(['anthropic'])],
+  ['responses', new Set<ProviderKind>(['openai', 'azure'])],
+];
 
 function dearestOf({ group, facts }: Pick<OfferedModel, 'group' | 'facts'>, factsOfGroup: (name: string) => ModelFacts | undefined): ModelFacts {
   const groups = [group, ...FALLBACK_CLASSES.flatMap((kind) => group.fallbacks[kind])];
-  const prices = groups.flatMap(({ deployments }) => deployments.flatMap(({ price }) => price ?? []));
   const all = groups.map(({ name }) => factsOfGroup(name) ?? facts);
   // A model of which nobody knows it may be the longest.
   const longest = (of: (one: ModelFacts) => number | null): number | null =>
     all.some((one) => of(one) === null) ? null : Math.max(...all.map((one) => of(one) ?? 0));
   return {
     ...facts,
-    price: prices.length === 0 ? null : prices.reduce((one, other) => (other.input + other.output > one.input + one.output ? other : one)),
+    imageTokens: Math.max(...all.map((one) => one.imageTokens ?? 0)),
     contextWindow: longest((one) => one.contextWindow),
     maxOutput: longest((one) => one.maxOutput),
   };
 }
 
-function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string | null): Omit<OfferedModel, 'dearest'> {
+function offered(entry: GroupEntry, keyOf: (name: string | undefined) => string | null): Omit<OfferedModel, 'dearest' | 'prices' | 'allowance'> {
   const known = factsOf(entry.deployments[0]?.model ?? '') ?? factsOf(entry.name);
   const facts: ModelFacts = {
     price: entry.facts.price ?? known?.price ?? null,
     contextWindow: entry.facts.contextWindow ?? known?.contextWindow ?? null,
     maxOutput: entry.facts.maxOutput ?? known?.maxOutput ?? null,
     capabilities: entry.facts.capabilities ?? known?.capabilities ?? null,
+    ...(entry.facts.defaultOutput === undefined ? {} : { defaultOutput: entry.facts.defaultOutput }),
+    ...(entry.facts.maxSearches === undefined ? {} : { maxSearches: entry.facts.maxSearches }),
+    ...(known?.imageTokens === undefined ? {} : { imageTokens: known.imageTokens }),
   };
   const places = entry.deployments.length + FALLBACK_CLASSES.reduce((sum, kind) => sum + entry.fallbacks[kind].length, 0);
   return {
@@ -106,6 +149,7 @@ function toDeployment(entry: DeploymentEntry, index: number, group: GroupEntry, 
       ...(entry.apiVersion === undefined ? {} : { apiVersion: entry.apiVersion }),
       ...(entry.region === undefined ? {} : { region: entry.region }),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+      ...(facts.contextWindow === null ? {} : { contextWindow: facts.contextWindow }),
       ...(entry.reasoning === undefined ? {} : { reasoning: entry.reasoning }),
       ...(entry.chatAdditions === undefined ? {} : { chatAdditions: entry.chatAdditions }),
     },
@@ -116,6 +160,7 @@ function toDeployment(entry: DeploymentEntry, index: number, group: GroupEntry, 
     firstByteTimeoutMs: entry.firstByteTimeoutSeconds === undefined ? null : entry.firstByteTimeoutSeconds * 1000,
     silenceTimeoutMs: entry.silenceTimeoutSeconds === undefined ? null : entry.silenceTimeoutSeconds * 1000,
     guarded: false,
+    mediaByUrl: entry.mediaByUrl,
   });
 }
 
@@ -132,6 +177,7 @@ export function simplestModel(upstream: { readonly baseUrl: string; readonly api
       model: upstream.model,
       speaks: dialectsOf('openai', upstream.baseUrl),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+      ...(facts.contextWindow === null ? {} : { contextWindow: facts.contextWindow }),
     },
     weight: 1,
     rpm: null,
@@ -140,7 +186,9 @@ export function simplestModel(upstream: { readonly baseUrl: string; readonly api
     firstByteTimeoutMs: null,
     silenceTimeoutMs: null,
     guarded: false,
+    mediaByUrl: false,
   });
+  const prices = deployment.price === null ? null : [deployment.price];
   return {
     group: {
       name: upstream.model,
@@ -151,6 +199,8 @@ export function simplestModel(upstream: { readonly baseUrl: string; readonly api
     },
     facts,
     dearest: facts,
+    prices,
+    allowance: allowanceOf([deployment], []),
     verified: known !== null,
   };
 }

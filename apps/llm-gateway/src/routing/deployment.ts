@@ -22,6 +22,8 @@ export interface DeploymentSettings {
   readonly silenceTimeoutMs: number | null;
   /** Its address was typed by a caller, not by who runs the gateway: only public addresses are called. */
   readonly guarded: boolean;
+  /** Its provider may fetch what callers name by an address. */
+  readonly mediaByUrl: boolean;
 }
 
 /** The newest measurement counts for this much. */

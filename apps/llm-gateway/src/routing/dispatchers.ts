@@ -1,5 +1,4 @@
-import { lookup } from 'node:dns';
-import { isPublicAddress } from '@slipway/domain';
+import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { Config } from '../config.js';
@@ -65,25 +64,13 @@ export class Dispatchers {
 
   private outside(origin: string): Dispatcher {
     const { protocol, hostname } = new URL(origin);
-    const host = hostname.replace(/^\[|\]$/g, '');
     // An address is connected to without a lookup.
-    if (protocol !== 'https:' || (/^[\d.]+$|:/.test(host) && !isPublicAddress(host))) throw refused();
+    if (protocol !== 'https:' || isInsideLiteral(hostname)) throw refused();
     if (this.proxy !== null) return this.proxy;
-    this.guarded ??= new Agent({ ...this.options, maxOrigins: MAX_OWN_ORIGINS, connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicOnly } });
+    this.guarded ??= new Agent({ ...this.options, maxOrigins: MAX_OWN_ORIGINS, connect: { timeout: CONNECT_TIMEOUT_MS, lookup: publicLookup(refused) } });
     return this.guarded;
   }
 }
-
-/** A name's addresses, if all of them are the internet's. */
-const publicOnly: typeof lookup = ((host: string, options: object, done: (error: Error | null, address?: unknown, family?: number) => void) => {
-  lookup(host, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return done(error);
-    const [first] = addresses;
-    if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) return done(refused());
-    if ((options as { all?: boolean }).all === true) return done(null, addresses);
-    done(null, first.address, first.family);
-  });
-}) as typeof lookup;
 
 function refused(): SlipwayError {
   return new SlipwayError('settings.url-refused', "The address that goes with this key is none of the internet's.");

@@ -1,9 +1,10 @@
 import { DEMO_MODEL, DIRECT_PREFIXES, type DirectPrefix, type GatewayModelList, MANAGED_PREFIXES, type OwnProviders } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
-import { factsOf, type ModelFacts } from '@slipway/llm';
+import { factsOf, type ModelFacts, type ModelPrice } from '@slipway/llm';
 import type { z } from 'zod';
+import type { Allowance } from '../dialects/admitted-request.js';
 import type { StoredKey } from '../keys/keys.queries.js';
-import { baseUrlOf, dialectsOf, type OfferedModel } from './build-groups.js';
+import { allowanceOf, baseUrlOf, dialectsOf, type OfferedModel } from './build-groups.js';
 import { Deployment } from './deployment.js';
 import { openOwnProviders } from './own-keys.js';
 import type { ModelGroup } from './route.js';
@@ -16,8 +17,11 @@ export type Destination =
   | {
       readonly kind: 'group';
       readonly group: ModelGroup;
-      /** Of the place that could cost most. */
+      /** The largest context and the longest answer of its places. */
       readonly dearest: ModelFacts;
+      /** Of all its places; `null`: one has none. */
+      readonly prices: readonly ModelPrice[] | null;
+      readonly allowance: Allowance;
     };
 
 /**
@@ -52,7 +56,7 @@ export class ModelDirectory {
     const offered = this.byName.get(managed);
     if (offered === undefined && managed !== DEMO_MODEL) throw this.unknown(name);
     this.permit(name, managed, key);
-    return offered === undefined ? { kind: 'demo' } : { kind: 'group', group: offered.group, dearest: offered.dearest };
+    return offered === undefined ? { kind: 'demo' } : { kind: 'group', ...offered };
   }
 
   list(key: StoredKey | null): z.infer<typeof GatewayModelList> {
@@ -90,7 +94,9 @@ export class ModelDirectory {
     if (own === undefined) return null;
     const model = name.slice(slash + 1);
     const facts = factsOf(model) ?? UNKNOWN;
-    return { kind: 'group', group: directGroup(name, prefix, model, own, facts), dearest: facts };
+    const prices = facts.price === null ? null : [facts.price];
+    const group = directGroup(name, prefix, model, own, facts);
+    return { kind: 'group', group, dearest: facts, prices, allowance: allowanceOf(group.deployments, []) };
   }
 
   private providersOf(key: StoredKey, token: string, sealed: Uint8Array): OwnProviders {
@@ -130,6 +136,7 @@ function directGroup(name: string, prefix: DirectPrefix, model: string, own: Non
       region,
       ...(own.apiVersion === undefined ? {} : { apiVersion: own.apiVersion }),
       ...(facts.maxOutput === null ? {} : { maxOutputTokens: facts.maxOutput }),
+      ...(facts.contextWindow === null ? {} : { contextWindow: facts.contextWindow }),
     },
     weight: 1,
     rpm: null,
@@ -138,6 +145,7 @@ function directGroup(name: string, prefix: DirectPrefix, model: string, own: Non
     firstByteTimeoutMs: null,
     silenceTimeoutMs: null,
     guarded: true,
+    mediaByUrl: false,
   });
   return { name, strategy: 'weighted', attempts: 1, deployments: [deployment], fallbacks: { context: [], 'content-policy': [], 'rate-limit': [], any: [] } };
 }

@@ -19,9 +19,17 @@ const Facts = z
         .max(10)
         .refine((tiers) => tiers.every((tier, index) => tier.abovePromptTokens > (tiers[index - 1]?.abovePromptTokens ?? 0)), 'the shortest first')
         .optional(),
+      /** What the tiers that callers may ask for multiply the price by; others are refused. */
+      serviceTiers: z.record(z.string().min(1).max(50), z.number().positive().max(100)).optional(),
+      /** USD for a thousand uses of what is no token. */
+      perThousand: z.strictObject({ countTokens: usd.optional(), webSearch: usd.optional() }).optional(),
     }),
     contextWindow: z.int().positive(),
     maxOutput: z.int().positive(),
+    /** Limit of an answer for which the caller names none. What is broken off costs as much. */
+    defaultOutput: z.int().positive(),
+    /** Most searches of the web by the provider in one call. */
+    maxSearches: z.int().min(1).max(100),
     capabilities: z.array(z.enum(MODEL_CAPABILITIES)),
   })
   .partial();
@@ -53,6 +61,8 @@ const DeploymentEntry = z
     firstByteTimeoutSeconds: z.number().positive().max(3_600).optional(),
     silenceTimeoutSeconds: z.number().positive().max(3_600).optional(),
     price: Facts.shape.price,
+    /** Pictures and files by their addresses: its provider fetches them, past the egress rules of a sandbox. Every place of a model must allow it. */
+    mediaByUrl: z.boolean().default(false),
   })
   .superRefine((entry, context) => {
     const missing = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
@@ -73,6 +83,8 @@ const GroupEntry = z.strictObject({
   deployments: z.array(DeploymentEntry).min(1).max(100),
   fallbacks: z.strictObject({ context: fallbacks, 'content-policy': fallbacks, 'rate-limit': fallbacks, any: fallbacks }).prefault({}),
   facts: Facts.prefault({}),
+  /** Fields of requests that its provider has alone and that cost nothing beside tokens; others are taken out of requests. */
+  fields: z.array(z.string().min(1).max(100)).max(100).default([]),
 });
 
 export const ModelsFile = z.strictObject({ models: z.array(GroupEntry).max(1_000) }).superRefine(({ models }, context) => {

@@ -23,6 +23,7 @@ const deployment = (id: string, more: { weight?: number; rpm?: number } = {}): D
     firstByteTimeoutMs: null,
     silenceTimeoutMs: null,
     guarded: false,
+    mediaByUrl: false,
   });
 
 const group = (deployments: Deployment[], more: Partial<ModelGroup> = {}): ModelGroup => ({

@@ -62,6 +62,7 @@ export async function startMoneyReplica(database: TestDatabase, more: Partial<Bu
     holdSeconds: 1_800,
     reservedWaitMs: 0,
     limitsChanged: () => {},
+    keyChanged: () => {},
     ...more,
   });
   await admitter.start();

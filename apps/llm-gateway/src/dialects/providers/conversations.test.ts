@@ -93,7 +93,7 @@ describe('a conversation with calls of tools', () => {
   });
 
   it('that is nested deeper than can be said is said without what nobody reads, or refused as the fault of its caller', () => {
-    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const deep = `{"a":${'['.repeat(50_000)}1${']'.repeat(50_000)}}`;
     const outcomes = CALLERS.flatMap((caller) =>
       KINDS.map((kind) => {
         const body = Buffer.from(JSON.stringify(TEST_CALLERS[caller].first(false)).replaceAll('{"type":"string"}', deep));

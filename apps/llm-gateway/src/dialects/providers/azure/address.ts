@@ -11,7 +11,7 @@ const DATED = '2024-10-21';
  */
 export const azureAddress: Address = (spoken, asked, target) => ({
   ...below(...placeOf(spoken, target)),
-  headers: { ...plainHeaders(asked), ...dialectHeaders(spoken, asked), ...keyOf(target.apiKey) },
+  headers: { ...plainHeaders(asked), ...dialectHeaders(spoken, asked, target), ...keyOf(target.apiKey) },
 });
 
 function placeOf(spoken: Dialect, target: Target): [baseUrl: string, path: string] {

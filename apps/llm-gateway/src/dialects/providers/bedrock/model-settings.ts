@@ -15,7 +15,6 @@ export interface ModelSettings {
 /** Of Anthropic's betas those that Bedrock knows; it refuses a request with another one. */
 const BETAS: ReadonlySet<string> = new Set([
   'interleaved-thinking-2025-05-14',
-  'context-1m-2025-08-07',
   'output-128k-2025-02-19',
   'token-efficient-tools-2025-02-19',
   'fine-grained-tool-streaming-2025-05-14',
@@ -63,7 +62,11 @@ function nova(request: TurnsRequest, target: Target, inference: JsonObject): Mod
   const topK = sampling.topK === undefined ? undefined : { topK: sampling.topK };
   if (reasoning === null || target.reasoning === 'none' || !/nova-2/.test(nameOf(request, target)))
     return { inference, fields: said({ inferenceConfig: topK }) };
-  const effort = effortOf(reasoning);
+  const limit = request.maxOutputTokens;
+  const limited = limit !== null && limit < (target.maxOutputTokens ?? Number.POSITIVE_INFINITY);
+  const wanted = effortOf(reasoning);
+  // The highest effort takes no limit at all, and what is granted must stand in the request.
+  const effort = wanted === 'high' && limited ? 'medium' : wanted;
   if (!reasoning.on) return { inference, fields: said({ inferenceConfig: topK, reasoningConfig: { type: 'disabled' } }) };
   const fields = said({ reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } });
   return effort === 'high' ? { inference: { maxTokens: undefined }, fields } : { inference, fields: said({ ...fields, inferenceConfig: topK }) };

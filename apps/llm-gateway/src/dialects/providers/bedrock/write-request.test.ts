@@ -91,13 +91,15 @@ describe('a request to Bedrock', () => {
 
   it('says the wish to reason as each family of models takes it, and to others nothing that they would refuse', () => {
     const reasoning = { on: true, effort: 'high', budgetTokens: null, summary: null };
-    const fields = (model: string, more: object = {}): unknown =>
-      of({ reasoning: { ...reasoning, ...more }, maxOutputTokens: 32_000 }, model)['additionalModelRequestFields'];
+    const fields = (model: string, more: object = {}, maxOutputTokens = 32_000): unknown =>
+      of({ reasoning: { ...reasoning, ...more }, maxOutputTokens }, model)['additionalModelRequestFields'];
     expect(fields(CLAUDE, { budgetTokens: 4_000 })).toEqual({ thinking: { type: 'enabled', budget_tokens: 4_000 } });
     expect(fields('anthropic.claude-opus-4-7-v1')).toEqual({ thinking: expect.objectContaining({ type: 'adaptive' }), output_config: { effort: 'high' } });
     expect(fields('openai.gpt-oss-120b-1:0')).toEqual({ reasoning_effort: 'high' });
     expect(fields('amazon.nova-2-lite-v1:0', { effort: 'low' })).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } });
-    const highest = of({ reasoning, maxOutputTokens: 9, sampling: { temperature: 0.5 } }, 'us.amazon.nova-2-lite-v1:0');
+    // The highest effort takes no limit: where one is granted the effort is lower.
+    expect(fields('amazon.nova-2-lite-v1:0', { effort: 'high' }, 9)).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } });
+    const highest = of({ reasoning, maxOutputTokens: null, sampling: { temperature: 0.5 } }, 'us.amazon.nova-2-lite-v1:0');
     expect([highest['inferenceConfig'], highest['additionalModelRequestFields']]).toEqual([
       undefined,
       { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } },

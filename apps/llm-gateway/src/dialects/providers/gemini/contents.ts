@@ -89,6 +89,14 @@ function partOf(part: TextPart | ImagePart | DocumentPart): GeminiPart {
   const { source } = part;
   if (source.kind === 'text') return { text: source.text };
   if (source.kind === 'base64') return { inlineData: { mimeType: source.mediaType, data: source.data } };
+  if (isGooglesOwn(source.url))
+    throw invalid('messages', 'an address at Google is a video, or lies under a key that all organizations share; send the content itself');
   const type = TYPES[/\.([a-z]+)(?:[?#]|$)/i.exec(source.url)?.[1]?.toLowerCase() ?? ''];
   return { fileData: { fileUri: source.url, ...(type === undefined ? {} : { mimeType: type }) } };
+}
+
+/** What Gemini does not fetch as anybody would: a video of YouTube, which fills the context, and files that were uploaded with its key. */
+function isGooglesOwn(address: string): boolean {
+  const url = URL.parse(address);
+  return url === null || !/^https?:$/.test(url.protocol) || /(^|\.)(youtube\.com|youtube-nocookie\.com|youtu\.be|googleapis\.com)\.?$/.test(url.hostname);
 }

@@ -180,4 +180,15 @@ describe('a request to Gemini', () => {
       },
     ]);
   });
+
+  it('takes no address at Google from a hostile caller: a video fills the context, and files there belong to everybody with the key', () => {
+    for (const url of [
+      'https://www.youtube.com/watch?v=1&x=.png',
+      'https://youtu.be/1',
+      'https://generativelanguage.googleapis.com/v1beta/files/abc',
+      'gs://bucket/a.png',
+      'not an address',
+    ])
+      expect(() => of({ turns: [{ role: 'user', parts: [{ kind: 'image', source: { kind: 'url', url } }] }] })).toThrow(/messages/);
+  });
 });

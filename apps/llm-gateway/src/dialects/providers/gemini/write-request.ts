@@ -46,7 +46,7 @@ function modeOf(choice: ToolChoice): object {
 }
 
 function generationConfig({ sampling, stop, maxOutputTokens, responseFormat, reasoning }: TurnsRequest, target: Target): Record<string, unknown> {
-  const thinking = reasoning === null ? null : thinkingConfig(reasoning, target);
+  const thinking = reasoning === null ? null : withinLimit(thinkingConfig(reasoning, target), maxOutputTokens);
   return {
     ...sampling,
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
@@ -57,7 +57,13 @@ function generationConfig({ sampling, stop, maxOutputTokens, responseFormat, rea
   };
 }
 
-function thinkingConfig({ on, effort, budgetTokens }: Reasoning, target: Target): object | null {
+interface ThinkingConfig {
+  readonly thinkingBudget?: number;
+  readonly thinkingLevel?: string;
+  readonly includeThoughts?: boolean;
+}
+
+function thinkingConfig({ on, effort, budgetTokens }: Reasoning, target: Target): ThinkingConfig | null {
   const takes = target.reasoning ?? (isAtLeastThree(target.model) ? 'effort' : /gemini-2\.5/.test(target.model) ? 'budget' : 'none');
   const isPro = /\bpro\b/.test(target.model);
   if (takes === 'none') return null;
@@ -69,6 +75,12 @@ function thinkingConfig({ on, effort, budgetTokens }: Reasoning, target: Target)
   if (!on) return { thinkingLevel: isPro ? 'low' : 'minimal' };
   const level = effort === null ? levelOf(budgetTokens) : effort === 'minimal' && isPro ? 'low' : ['xhigh', 'max'].includes(effort) ? 'high' : effort;
   return { includeThoughts: true, ...(level === null ? {} : { thinkingLevel: level }) };
+}
+
+/** Thoughts are part of the answer that the limit bounds: half of it is left for what is said. */
+function withinLimit(config: ThinkingConfig | null, limit: number | null): ThinkingConfig | null {
+  if (config?.thinkingBudget === undefined || limit === null || config.thinkingBudget < limit) return config;
+  return { ...config, thinkingBudget: Math.max(LEAST_BUDGET, Math.floor(limit / 2)) };
 }
 
 function levelOf(budgetTokens: number | null): string | null {

@@ -1,0 +1,16 @@
+import type { SqlPool } from '@slipway/db/sql';
+import { ledgerRow } from './ledger.queries.js';
+import type { LedgerInput } from './ledger-entry.js';
+
+export interface OpenCall {
+  /** The life of this process that sends it. */
+  readonly replica: string;
+  /** Its row of the ledger if nobody hears of its end. */
+  readonly entry: LedgerInput;
+}
+
+/** One commit: calls that are under way from now on, and ids of those whose own row is in the ledger. */
+export async function recordCalls(pool: SqlPool, begun: readonly OpenCall[], ended: readonly string[]): Promise<void> {
+  const rows = begun.map(({ replica, entry }) => ({ ...ledgerRow(entry), replica }));
+  await pool.query({ name: 'record-calls', text: 'SELECT gateway.record_calls($1, $2)', values: [JSON.stringify(rows), ended] });
+}

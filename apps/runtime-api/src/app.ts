@@ -13,11 +13,13 @@ import { Counter, createMetrics, Gauge, Histogram, installTelemetry, type Regist
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { FleetController } from './fleet/fleet.controller.js';
 import { FleetService } from './fleet/fleet.service.js';
+import { LeadRun } from './pool/lead-run.js';
 import { NoteOutbox } from './pool/note-outbox.js';
 import { countStocks, poolProblems } from './pool/pool.queries.js';
 import { LOCAL_PACE, type PoolContext, type PoolPace, type PoolSpec } from './pool/pool-context.js';
 import { PoolController } from './pool/pool-controller.js';
 import type { SessionLimitOptions } from './pool/session-limits.js';
+import { countUnkept, oldestUnkept, UNKEPT_BOUNDS, type UnkeptBounds } from './pool/unkept.queries.js';
 import { Activator } from './runtimes/activator.js';
 import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
@@ -40,8 +42,12 @@ export interface RuntimeApiOptions {
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
   /** What is wrong with the place where sandboxes run; `null`: nothing, or when not given. */
   readonly sandboxProblem?: () => string | null;
+  /** Why workspaces cannot be kept; `null`: they can, or when not given. */
+  readonly storeProblem?: () => string | null;
   /** That of this machine when not given. */
   readonly pace?: PoolPace;
+  /** How long sandboxes stay whose workspaces cannot be kept, and how many. `UNKEPT_BOUNDS` when not given. */
+  readonly unkept?: UnkeptBounds;
   /** Seven days of age and no idle time when not given. */
   readonly sessionLimits?: SessionLimitOptions;
   /** How sandboxes of classes that reach names find egress-proxy; none is told of it when not given. */
@@ -52,8 +58,12 @@ export interface RuntimeApiOptions {
   readonly leaseSeconds?: number;
   /** Aborted when this process is about to end. */
   readonly stopping?: AbortSignal;
+  /** Where metrics answer; nowhere when not given. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
   readonly logger: Logger;
   readonly failpoints?: Failpoints;
+  /** Seconds that this process runs; its own when not given. */
+  readonly uptime?: () => number;
 }
 
 /** Problem types are paths of the documentation. */
@@ -74,6 +84,8 @@ export interface RuntimeApi {
   readonly app: NestFastifyApplication;
   /** Begins to keep the pool. */
   readonly pool: PoolController;
+  /** Where its metrics are, once it listens. */
+  metricsUrl(): string | null;
   /** Sends those who wait for a sandbox away, with their places kept: another replica goes on with them. */
   closeRoom(): void;
   /** Stops answering, leading and its connections, in this order. Sandboxes go on. */
@@ -98,6 +110,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     logger,
     failpoints: options.failpoints ?? noFailpoints,
     pace: options.pace ?? LOCAL_PACE,
+    unkept: options.unkept ?? UNKEPT_BOUNDS,
     pools: options.pools,
   };
   const registry = createMetrics('runtime-api');
@@ -111,16 +124,31 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     }),
   };
   poolGauges(db, registry);
-  const notes = new NoteOutbox(context);
-  const pool = new PoolController(context, options.sessionLimits ?? NO_SESSION_LIMITS, [
-    {
-      name: 'serving',
-      everyMs: SERVE_MS,
-      sooner: { on: 'ready', soonestMs: 0 },
-      work: () => Promise.all(options.pools.map(({ poolId }) => serveWaiting(db, poolId))),
+  new Gauge({
+    name: 'workspace_store_problem',
+    help: '1 while this replica cannot write, read and delete an object where workspaces are kept',
+    registers: [registry],
+    collect() {
+      this.set((options.storeProblem?.() ?? null) === null ? 0 : 1);
     },
-    { name: 'noting', everyMs: NOTE_MS, work: (signal) => notes.pass(signal) },
-  ]);
+  });
+  const leadRun = new LeadRun(db, options.uptime);
+  leadRun.expose(registry);
+  const notes = new NoteOutbox(context);
+  const pool = new PoolController(
+    context,
+    options.sessionLimits ?? NO_SESSION_LIMITS,
+    [
+      {
+        name: 'serving',
+        everyMs: SERVE_MS,
+        sooner: { on: 'ready', soonestMs: 0 },
+        work: () => Promise.all(options.pools.map(({ poolId }) => serveWaiting(db, poolId))),
+      },
+      { name: 'noting', everyMs: NOTE_MS, work: (signal) => notes.pass(signal) },
+    ],
+    leadRun,
+  );
   const stockroom = new Stockroom(
     context,
     {
@@ -135,7 +163,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const activator = new Activator(context, stockroom, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
   const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
-  const runtimes = new RuntimesService(context, claims, pool, box);
+  const runtimes = new RuntimesService(context, claims, pool, box, options.activationKey);
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
@@ -150,18 +178,24 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   class RuntimeApiModule {}
 
   const adapter = new FastifyAdapter({ bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 500 } });
-  installTelemetry(adapter.getInstance(), {
+  const telemetry = installTelemetry(adapter.getInstance(), {
     registry,
+    metrics: options.metrics,
     logger,
     stopping: options.stopping,
     ready: async () => {
       await db.query('SELECT 1');
     },
+    notesForAll: true,
     // No reason to send requests elsewhere: warm sandboxes are given out while the cluster is away, and no replica has a better one.
     notes: async () => {
       const problems = (await poolProblems(db)).map(({ poolId, detail }) => [`pool ${poolId}`, detail] as const);
       const away = options.sandboxProblem?.() ?? null;
-      return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...problems]);
+      const unkept = await oldestUnkept(db);
+      const store = unkept === null ? [] : [['workspaces', `${unkept.count} not kept since ${unkept.since.toISOString()}: ${unkept.problem}`] as const];
+      const led = await leadRun.problem();
+      const lead = led === null ? [] : [['lead', led] as const];
+      return Object.fromEntries([...(away === null ? [] : [['sandboxes', away] as const]), ...lead, ...problems, ...store]);
     },
   });
   installStartRoute(adapter.getInstance(), { runtimes, problems, guard: new ApiKeyGuard(options.apiKey), bodyLimit: MAX_BODY_BYTES });
@@ -171,6 +205,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   return {
     app,
     pool,
+    metricsUrl: () => telemetry.metricsUrl(),
     closeRoom: () => stockroom.closeRoom(),
     close: async () => {
       stockroom.closeRoom();
@@ -203,6 +238,12 @@ function poolGauges(db: SqlPool, registry: Registry): void {
   });
   gauge('pool_blank_slots', 'Blank sandboxes that exist or are being made', async (set) => {
     for (const [poolId, { blank }] of await countStocks(db)) set(poolId, blank);
+  });
+  gauge('workspaces_not_kept', 'Paused or ended sandboxes that stay because their workspaces cannot be kept', async (set) => {
+    for (const { poolId, unkept } of await countUnkept(db)) set(poolId, unkept);
+  });
+  gauge('workspaces_lost', 'Used sandboxes of the last hour that went without their workspaces being kept', async (set) => {
+    for (const { poolId, lost } of await countUnkept(db)) set(poolId, lost);
   });
   new Gauge({
     name: 'pool_problem',

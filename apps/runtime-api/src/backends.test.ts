@@ -61,10 +61,27 @@ describe('runtime-api on a cluster that is not there', () => {
           'pool python-x1': expect.stringContaining('The API server did not answer'),
         },
       });
-      expect((await api.call('GET', '/metrics')).body).toMatch(/pool_problem\{[^}]*code="sandbox\.cluster-unavailable"[^}]*\} 1/);
+      expect(await api.metrics()).toMatch(/pool_problem\{[^}]*code="sandbox\.cluster-unavailable"[^}]*\} 1/);
     } finally {
       await api.close();
       await sandboxes.close();
+    }
+  });
+
+  it('starts while a name that sandboxes need is not found, says so, and makes none that would not know it; class open asks for itself', async () => {
+    const both = JSON.stringify([...JSON.parse(TEMPLATES), { ...JSON.parse(TEMPLATES)[0], name: 'open', egress: 'open' }]);
+    const sandboxes = await open(config({ SANDBOX_TEMPLATES: both, SANDBOX_HOSTS: 'nobody.invalid,127.0.0.1' }));
+    try {
+      expect(() => sandboxes.backend.templateOf({ image: 'python' })).toThrow('nobody.invalid');
+      expect(sandboxes.backend.templateOf({ image: 'open' })).toMatch(/^[0-9a-f]{16}$/);
+    } finally {
+      await sandboxes.close();
+    }
+    const known: readonly Record<string, string>[] = [{ SANDBOX_DNS: 'cluster', SANDBOX_HOSTS: 'nobody.invalid' }, { SANDBOX_HOSTS: 'localhost' }];
+    for (const change of known) {
+      const other = await open(config(change));
+      expect(other.backend.templateOf({ image: 'python' })).toMatch(/^[0-9a-f]{16}$/);
+      await other.close();
     }
   });
 

@@ -1,13 +1,13 @@
 import { createPublicKey } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { type EgressClass, isProxied } from '@slipway/contracts';
-import { SlipwayError } from '@slipway/errors';
 import type { SandboxBackend } from '@slipway/sandbox';
-import { DirectoryStore, fromKubeconfig, inCluster, KubernetesBackend, openS3Store, type WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
+import { fromKubeconfig, inCluster, KubernetesBackend, openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { ProcessBackend } from '@slipway/sandbox/adapters/process';
 import type { Logger } from '@slipway/telemetry';
 import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
+import { PlatformHosts } from './platform-hosts.js';
 import { CLUSTER_PACE, LOCAL_PACE, type PoolPace, type PoolSpec } from './pool/pool-context.js';
+import { StoreWatch } from './pool/store-watch.js';
 import type { EgressOptions } from './runtimes/egress-environment.js';
 import { loadTemplates } from './templates/sandbox-templates.js';
 
@@ -25,6 +25,8 @@ export interface Sandboxes {
   readonly egress: EgressOptions | null;
   /** What is wrong with the place, in a sentence; `null`: nothing. What is warm may be given out all the same. */
   problem(): string | null;
+  /** Why workspaces cannot be kept, in a sentence; `null`: they can. */
+  storeProblem(): string | null;
   close(): Promise<void>;
 }
 
@@ -56,29 +58,43 @@ async function onThisMachine(config: Config, settings: ProcessSettings, host: Re
     bounds: { min: settings.poolTarget, max: settings.poolTarget },
     maxAgeSeconds: MAX_BLANK_SECONDS,
   };
-  return { backend, pools: [pool], pace: LOCAL_PACE, egress: null, problem: () => null, close: async () => {} };
+  return { backend, pools: [pool], pace: LOCAL_PACE, egress: null, problem: () => null, storeProblem: () => null, close: async () => {} };
 }
 
 async function onCluster(config: Config, settings: KubernetesSettings, logger: Logger): Promise<Sandboxes> {
   const { cluster } = settings;
   const { templates, pools, egress: classes } = loadTemplates(settings.templates, config.NODE_ENV);
+  const store = await openWorkspaceStore(new URL(settings.workspaceStore));
+  const storeWatch = new StoreWatch(store, logger).start();
+  const hosts = await platformHosts(config, [...classes.values()], logger).start();
   const backend = new KubernetesBackend({
     access: 'kubeconfig' in cluster ? await fromKubeconfig(cluster.kubeconfig) : inCluster(cluster.host, cluster.port),
     namespace: settings.namespace,
     templates,
-    store: await openStore(new URL(settings.workspaceStore)),
+    store,
     activationKey: config.ACTIVATION_PRIVATE_KEY,
     activationPublicKey: publicHalf(config),
     nodeEnv: config.NODE_ENV,
     logLevel: config.LOG_LEVEL,
+    names: {
+      dns: config.SANDBOX_DNS,
+      get hosts() {
+        return hosts.addresses;
+      },
+    },
     logger,
   });
   const problem = (): string | null => {
     const { synced, staleForMs, problem: reason } = backend.health;
-    if (synced && staleForMs < STALE_MS) return null;
+    if (synced && staleForMs < STALE_MS) return hosts.problem ?? storeWatch.problem;
     return reason?.detail ?? (synced ? 'The API server of the cluster is away.' : 'The cluster has not been read yet.');
   };
-  return { backend, pools, pace: CLUSTER_PACE, egress: egressOf(config, classes, logger), problem, close: () => backend.close() };
+  const close = async (): Promise<void> => {
+    hosts.close();
+    storeWatch.close();
+    await backend.close();
+  };
+  return { backend, pools, pace: CLUSTER_PACE, egress: egressOf(config, classes, logger), problem, storeProblem: () => storeWatch.problem, close };
 }
 
 function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, logger: Logger): EgressOptions | null {
@@ -93,19 +109,12 @@ function egressOf(config: Config, classes: ReadonlyMap<string, EgressClass>, log
   return null;
 }
 
-async function openStore(url: URL): Promise<WorkspaceStore> {
-  if (url.protocol === 'file:') return new DirectoryStore(fileURLToPath(url));
-  if (url.hostname === '') throw new SlipwayError('config.invalid', 'configuration:\n  WORKSPACE_STORE: names no bucket');
-  const endpoint = url.searchParams.get('endpoint');
-  const region = url.searchParams.get('region');
-  const prefix = url.pathname.replace(/^\//, '').replace(/([^/])$/, '$1/');
-  return openS3Store({
-    bucket: url.hostname,
-    prefix,
-    ...(region === null ? {} : { region }),
-    // Stores other than AWS have no host name for each bucket.
-    ...(endpoint === null ? {} : { endpoint, pathStyle: true }),
-  });
+/** What sandboxes without a resolver call by name; with one they look it up themselves. */
+function platformHosts(config: Config, classes: readonly EgressClass[], logger: Logger): PlatformHosts {
+  const { SANDBOX_DNS: dns, SANDBOX_HOSTS: hosts, EGRESS_PROXY_URL: proxy } = config;
+  const needed = dns === 'none' && classes.some((egress) => egress !== 'open');
+  const ofProxy = proxy === undefined ? [] : [new URL(proxy).hostname.replace(/^\[|\]$/g, '')];
+  return new PlatformHosts(needed ? [...hosts, ...ofProxy] : [], logger);
 }
 
 function publicHalf(config: Config): string {

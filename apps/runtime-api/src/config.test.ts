@@ -57,6 +57,16 @@ describe('the configuration of runtime-api', () => {
     expect(loadConfig(kubernetes)).toMatchObject({ EGRESS_NO_PROXY: [] });
   });
 
+  it('gives sandboxes no DNS unless it is told to, and reads the names that they know instead', () => {
+    expect(loadConfig(kubernetes)).toMatchObject({ SANDBOX_DNS: 'none', SANDBOX_HOSTS: [] });
+    expect(loadConfig({ ...kubernetes, SANDBOX_DNS: 'cluster', SANDBOX_HOSTS: 'App.slipway.svc, llm,' })).toMatchObject({
+      SANDBOX_DNS: 'cluster',
+      SANDBOX_HOSTS: ['app.slipway.svc', 'llm'],
+    });
+    expect(refusal({ ...kubernetes, SANDBOX_DNS: 'world' })).toContain('SANDBOX_DNS');
+    expect(refusal({ ...kubernetes, SANDBOX_HOSTS: 'http://app' })).toContain('needs names of hosts');
+  });
+
   it('lets only isolated sandboxes into production', () => {
     const local = { ...common, PROCESS_BACKEND_DIR: '/var/lib/x', AGENT_SERVER_COMMAND: '["a"]', ACTION_SERVER_COMMAND: '["b"]', NODE_ENV: 'production' };
     expect(refusal({ ...local, SANDBOX_BACKEND: 'process' })).toContain('refuses production');

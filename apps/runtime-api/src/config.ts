@@ -22,6 +22,7 @@ const privateKey = z.string().transform((text, context): KeyObject => {
   context.addIssue({ code: 'custom', message: 'needs an Ed25519 private key, PKCS#8 DER, base64' });
   return z.NEVER;
 });
+const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9])?$/;
 const seconds = z.coerce.number().int().min(60);
 
 const Variables = z.object({
@@ -29,6 +30,10 @@ const Variables = z.object({
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development').describe('How the process was started.'),
   HOST: z.string().default('127.0.0.1').describe('Address to listen on.'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3002).describe('Port to listen on; 0 takes any.'),
+  /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Address that it listens on. Not given: HOST. */
+  METRICS_HOST: z.string().optional(),
   DRAIN_SECONDS: z.coerce
     .number()
     .min(0)
@@ -90,6 +95,20 @@ const Variables = z.object({
     .default('')
     .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])))
     .describe('kubernetes: hosts that sandboxes call without egress-proxy, with commas between them, beside this machine’s own and services of the cluster.'),
+  SANDBOX_DNS: z
+    .enum(['none', 'cluster'])
+    .default('none')
+    .describe(
+      "kubernetes: whom sandboxes ask for names. `none`: nobody, but for class `open`; they know SANDBOX_HOSTS and egress-proxy. `cluster`: the cluster's DNS, which resolves the world.",
+    ),
+  SANDBOX_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim().toLowerCase()])))
+    .pipe(z.array(z.string().regex(HOST_NAME, 'needs names of hosts')).max(64))
+    .describe(
+      'kubernetes: names that sandboxes without DNS are given with their addresses, with commas between them: the hosts of SANDBOX_INGEST_URL and SANDBOX_LLM_URL of the worker, where these are no addresses.',
+    ),
   ORG_SANDBOX_LIMIT: z.coerce
     .number()
     .int()

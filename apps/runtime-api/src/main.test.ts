@@ -45,6 +45,7 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     PATH: process.env['PATH'] ?? '',
     LOG_LEVEL: 'warn',
     PORT: String(port),
+    METRICS_PORT: '0',
     DATABASE_URL: database.urls.runtime,
     RUNTIME_API_KEY: API_KEY,
     ENCRYPTION_KEY: 'an encryption key of the test, long enough',

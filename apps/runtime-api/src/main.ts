@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createLogger, GracefulStop, metricsAddress } from '@slipway/telemetry';
 import { createRuntimeApi } from './app.js';
 import { openSandboxes } from './backends.js';
 import { loadConfig } from './config.js';
@@ -22,12 +22,14 @@ try {
     backend: sandboxes.backend,
     pools: sandboxes.pools,
     pace: sandboxes.pace,
+    storeProblem: sandboxes.storeProblem,
     sandboxProblem: sandboxes.problem,
     sessionLimits: { idleSeconds: config.SANDBOX_IDLE_SECONDS ?? null, maxAgeSeconds: config.SANDBOX_MAX_AGE_SECONDS },
     egress: sandboxes.egress,
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
     replicaId: config.REPLICA_ID,
     stopping: stop.stopping,
+    metrics: metricsAddress(config),
     logger,
   });
   stop.serve(runtimeApi.app.getHttpServer());

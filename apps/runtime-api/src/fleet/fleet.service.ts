@@ -1,6 +1,7 @@
 import type { RuntimeFleet, RuntimeQueue } from '@slipway/contracts';
 import { estimateSeconds, positionOf } from '@slipway/domain';
 import type { PoolContext } from '../pool/pool-context.js';
+import { quotaReached } from '../stock/queue-place.js';
 import { type QueueSnapshot, readQueue } from '../stock/waiting.queries.js';
 import { readFleet, readWaiting } from './fleet.queries.js';
 
@@ -57,7 +58,7 @@ export class FleetService {
             session_id: each.sessionId,
             position: place.position,
             estimate_seconds: place.atCap ? null : estimateSeconds(place.position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS),
-            reason: place.atCap ? 'The quota of the organization is used up.' : (queue.problem?.detail ?? 'No sandbox is ready yet.'),
+            reason: place.atCap ? quotaReached({ inUse, cap: cap ?? this.defaultCap }).detail : (queue.problem?.detail ?? 'No sandbox is ready yet.'),
             since: each.since.toISOString(),
           },
         ];

@@ -3,6 +3,7 @@ import type { Ids } from '@slipway/domain';
 import type { ResourceFactor, SandboxBackend } from '@slipway/sandbox';
 import type { Logger } from '@slipway/telemetry';
 import type { Failpoints } from '../failpoints.js';
+import type { UnkeptBounds } from './unkept.queries.js';
 
 /** Blank sandboxes that are kept ahead of demand: the forecast moves between the two. Whoever waits is made one beyond them. */
 export interface PoolBounds {
@@ -57,6 +58,7 @@ export interface PoolContext {
   readonly logger: Logger;
   readonly failpoints: Failpoints;
   readonly pace: PoolPace;
+  readonly unkept: UnkeptBounds;
   /** The first one is for requests that name no image and no size. */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
 }

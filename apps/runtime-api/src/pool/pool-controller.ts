@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Arrivals } from './arrivals.js';
+import { BlankYield } from './blank-yield.js';
 import { Duties, type Duty } from './duties.js';
 import { KeepWarm } from './keep-warm.js';
+import { LeadRun } from './lead-run.js';
 import { leadWhile } from './leadership.js';
 import { countStocks, retirePools, type Stock, upsertPool } from './pool.queries.js';
 import type { PoolContext, PoolSpec } from './pool-context.js';
@@ -31,12 +33,18 @@ export class PoolController {
   private wake: () => void = () => {};
   private woken = false;
   private turn = 0;
+  /** The template that each pool was introduced with, by its id. */
+  private readonly introduced = new Map<string, string>();
 
-  /** @param further what else the replica that leads does. */
+  /**
+   * @param further what else the replica that leads does.
+   * @param leadRun where each round of it is noted.
+   */
   constructor(
     private readonly context: PoolContext,
     private readonly limits: SessionLimitOptions,
     private readonly further: readonly Duty[] = [],
+    private readonly leadRun: LeadRun = new LeadRun(context.db),
   ) {
     this.arrivals = new Arrivals(context.db, context.logger);
     this.seats = new Seats(context.pace.startsAtOnce);
@@ -79,7 +87,9 @@ export class PoolController {
 
   private async lead(signal: AbortSignal): Promise<void> {
     const { context, duties } = this;
+    this.introduced.clear();
     await this.introducePools();
+    await this.retirePools();
     duties.begin([...this.ownDuties(), ...this.further]);
     const unlisten = context.backend.onChange(() => {
       duties.hint('change');
@@ -90,7 +100,10 @@ export class PoolController {
         const began = performance.now();
         this.woken = false;
         duties.runDue(signal);
-        await this.fillAll(signal).catch((error: unknown) => duties.report('filling the pools', error));
+        await this.fillAll(signal).then(
+          () => this.leadRun.completed(),
+          (error: unknown) => duties.report('filling the pools', error),
+        );
         await this.pause(performance.now() - began, signal);
       }
     } finally {
@@ -103,7 +116,8 @@ export class PoolController {
     const { context } = this;
     const { backend, pools } = context;
     const reaper = new Reaper(context);
-    const targets = new PoolTargets(context);
+    const blankYield = new BlankYield(context);
+    const targets = new PoolTargets(context, () => blankYield.holds);
     const limits = new SessionLimits(context, this.limits);
     const warm = pools.map((pool) => new KeepWarm(context, pool.poolId));
     return [
@@ -113,7 +127,10 @@ export class PoolController {
       // Everything against everything, and between that only what has changed.
       { name: 'reaping', everyMs: 30_000, work: (signal) => reaper.pass(signal) },
       { name: 'looking', everyMs: 3_000, sooner: { on: 'change', soonestMs: 1_000 }, work: (signal) => reaper.look(signal) },
+      { name: 'yielding', everyMs: 5_000, work: () => blankYield.pass() },
       { name: 'sizing', everyMs: 1_000, work: () => targets.pass() },
+      // What sandboxes are made of may change while this replica leads: an address that they are given.
+      { name: 'introducing', everyMs: 2_000, work: () => this.introducePools() },
       { name: 'renewing', everyMs: 2_000, work: () => eachOf([...this.keepers.keys()], (poolId) => renewPool(context, { poolId })) },
       { name: 'checking', everyMs: 2_000, work: (signal) => eachOf(warm, (pool) => pool.pass(signal)) },
       { name: 'limiting', everyMs: 60_000, work: (signal) => limits.pass(signal) },
@@ -122,16 +139,24 @@ export class PoolController {
     ];
   }
 
-  /** What is configured is what there is; what is left of other pools is removed. One that the backend cannot make does not stop the others. */
+  /** What is configured is what there is. One that the backend cannot make does not stop the others, and is tried again. */
   private async introducePools(): Promise<void> {
     const { db, backend, pools } = this.context;
     for (const pool of pools) {
       try {
-        await upsertPool(db, { ...pool, template: backend.templateOf(pool) });
+        const template = backend.templateOf(pool);
+        if (this.introduced.get(pool.poolId) === template) continue;
+        await upsertPool(db, { ...pool, template });
+        this.introduced.set(pool.poolId, template);
       } catch (error) {
         this.duties.report(`preparing the pool ${pool.poolId}`, error);
       }
     }
+  }
+
+  /** What is left of pools that are configured no longer is removed. */
+  private async retirePools(): Promise<void> {
+    const { db, pools } = this.context;
     const configured = pools.map((pool) => pool.poolId);
     for (const { poolId, image } of await retirePools(db, configured))
       this.keep({ poolId, image, imageReference: null, runtimeClass: null, size: 1, bounds: { min: 0, max: 0 }, maxAgeSeconds: 1 });

@@ -81,7 +81,7 @@ describe('a pool that its place does not take (F12)', () => {
     expect(api.farm.history.length).toBeLessThanOrEqual(created + 10);
     expect(await count('provisioning')).toBeLessThanOrEqual(20 + 10);
     expect((await api.call('GET', '/ready')).body).toEqual({ status: 'ready', notes: { 'pool default': NO_ROOM.problem.detail } });
-    expect((await api.call('GET', '/metrics')).body).toMatch(/pool_problem\{[^}]*code="sandbox\.unschedulable"[^}]*\} 1/);
+    expect(await api.metrics()).toMatch(/pool_problem\{[^}]*code="sandbox\.unschedulable"[^}]*\} 1/);
     api.farm.inTheWay = () => null;
     await until('the pool is full', async () => (await count('ready')) === 200, 30_000);
     await until('the problem is over', async () => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NULL')).rowCount === 1);
@@ -101,6 +101,23 @@ describe('sandboxes that do not come up or die (F13)', () => {
       await until('the pool is full', async () => (await count('ready')) === 20, 60_000);
       expect(api.farm.unreachable.size).toBeGreaterThan(3);
       await until('the others are gone', () => [...api.farm.unreachable].every((name) => !api.farm.sandboxes.has(name)));
+    } finally {
+      await close();
+    }
+  });
+
+  it('says nothing of a sandbox that failed once nobody waits for one and the pool lacks none', async () => {
+    const { api, owner, close } = await pool(0);
+    try {
+      api.farm.beforeEffect = async (call, { name = '' }) => {
+        if (call === 'ensure') api.farm.unreachable.add(name);
+      };
+      const problems = async (): Promise<number> => (await owner.query('SELECT 1 FROM runtime.pool WHERE problem_code IS NOT NULL')).rowCount ?? 0;
+      const waits = api.call('POST', '/start', { session_id: 'waits' }, { prefer: 'wait=5' });
+      await until('its sandbox failed', async () => (await problems()) === 1, 30_000);
+      expect((await waits).status).toBe(503);
+      // The place in the queue is kept for another ten seconds.
+      await until('nothing is said', async () => (await problems()) === 0, 40_000);
     } finally {
       await close();
     }

@@ -88,6 +88,8 @@ export class PoolKeeper {
     this.target = stock.target;
     const refill = pace.refillsBesideClaims || mayRefill(stock.target, this.ready, performance.now() - this.takenAt);
     const planned = refill && performance.now() >= this.notBefore ? await planPool(this.context, this.pool, stock, this.room()) : 0;
+    // Nothing is made that could come up and say so; the alert would stand until the next claim.
+    if (stock.beginning + planned === 0 && stock.ready >= stock.target) this.lastFailure = null;
     await this.noteProblem();
     if (stock.doomed > 0) await this.removeSome('doomed', signal);
     if (stock.releasing > 0) await this.removeSome('releasing', signal);

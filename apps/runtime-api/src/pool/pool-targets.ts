@@ -31,7 +31,11 @@ export class PoolTargets {
   private readonly since = performance.now();
   private countedUntil: number | null = null;
 
-  constructor(private readonly context: PoolContext) {}
+  /** @param holds while it says so, no pool grows ahead of demand. */
+  constructor(
+    private readonly context: PoolContext,
+    private readonly holds: () => boolean = () => false,
+  ) {}
 
   /** One pass. */
   async pass(): Promise<void> {
@@ -55,11 +59,12 @@ export class PoolTargets {
     const burstReserve = bounds.max > bounds.min && memory.forecast.recent > 0 ? (bounds.max * BURST_PERCENT) / 100 : 0;
     const next = forecast(memory.forecast, count, memory.leadSeconds, { ...bounds, max: Math.max(bounds.min, bounds.max), burstReserve });
     memory.forecast = next.state;
-    const target = next.target + Math.min(WAITING_AT_ONCE, await countWaiting(db, poolId));
+    const living = stock.blank - stock.doomed;
+    const ahead = this.holds() ? Math.min(next.target, living) : next.target;
+    const target = ahead + Math.min(WAITING_AT_ONCE, await countWaiting(db, poolId));
     if (target !== stock.target) await saveTarget(db, poolId, target);
     const now = performance.now();
     memory.peaks = [...memory.peaks.filter((peak) => peak.at > now - pace.surplusAfterMs && peak.target > target), { at: now, target }];
-    const living = stock.blank - stock.doomed;
     const kept = memory.peaks[0]?.target ?? target;
     if (living > kept && now - this.since > pace.surplusAfterMs) await doomSurplus(db, poolId, living - kept);
     if (now - memory.savedAt < SAVE_MS) return;

@@ -172,9 +172,15 @@ export async function takeDueChecks(db: SqlPool, poolId: string, seconds: number
   return rows;
 }
 
-/** The sandbox of a slot has been removed. */
+/** The sandbox of a slot has been removed. One that was used and whose workspace was never kept took it along. Not waited for to reach the disk: it may be repeated. */
 export async function markGone(db: SqlPool, slotId: string): Promise<void> {
-  await db.query({ name: 'forget_slot', text: 'SELECT runtime.forget_slot($1)', values: [slotId] });
+  await db.query({
+    name: 'slot_gone',
+    text: `WITH hurry AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
+           UPDATE runtime.slot SET state = 'gone', changed_at = now(), workspace_lost = (state = 'releasing' AND workspace_kept_at IS NULL), workspace_failing_since = NULL
+           FROM hurry WHERE slot_id = $1 AND state IN ('releasing', 'doomed')`,
+    values: [slotId],
+  });
 }
 
 export async function countReady(db: SqlPool, poolId: string): Promise<number> {

@@ -39,10 +39,12 @@ export function lacksOfNodes(templates: readonly WantedTemplate[], nodes: readon
     const without = suited.filter((node) => !hasImage(node, image)).map(({ metadata }) => metadata.name);
     if (template.imagePullPolicy === 'Never' && without.length > 0)
       lacks.push(
-        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}. Import it there (a node tells of a new image within a minute), or name a registry.`,
+        `sandboxes.image: nothing pulls it (pullPolicy Never), and ${listed(without)} of ${suited.length} nodes do not have ${image}${otherNames(suited, image)}. Import it there (a node tells of a new image within a minute), or name a registry.`,
       );
     else if (!namesRegistry(image) && without.length === suited.length)
-      lacks.push(`sandboxes.image: no node has ${image}, and it names no registry to pull it from. Set image.registry, or import it and set pullPolicy Never.`);
+      lacks.push(
+        `sandboxes.image: no node has ${image}, and it names no registry to pull it from${otherNames(suited, image)}. Set image.registry, or import it and set pullPolicy Never.`,
+      );
     if (template.userNamespaces === true) {
       const unable = suited.filter((node) => !hasUserNamespaces(node)).map(({ metadata }) => metadata.name);
       if (unable.length > 0)
@@ -54,10 +56,23 @@ export function lacksOfNodes(templates: readonly WantedTemplate[], nodes: readon
   });
 }
 
-/** A digest is the image whatever it is called; an archive that was imported may bear another name. */
-function hasImage(node: Node, image: string): boolean {
+/** Where the digest lies under another name, which is the mistake that people make; "" when it does not. */
+function otherNames(nodes: readonly Node[], image: string): string {
   const digest = image.split('@')[1];
-  return (node.status?.images ?? []).some(({ names = [] }) => names.some((name) => name === image || (digest !== undefined && name.endsWith(`@${digest}`))));
+  const names = nodes.flatMap(({ status }) => (status?.images ?? []).flatMap(({ names: all = [] }) => all));
+  const other = digest === undefined ? undefined : names.find((name) => name.endsWith(`@${digest}`));
+  return other === undefined ? '' : ` (the digest is there as ${other}: set sandboxes.image.repository to that name)`;
+}
+
+/** By its whole name: containerd looks nowhere else, so that the same digest under another name does not start. */
+function hasImage(node: Node, image: string): boolean {
+  return (node.status?.images ?? []).some(({ names = [] }) => names.some((name) => wholeName(name) === wholeName(image)));
+}
+
+/** As the node writes it: what names no registry is Docker Hub's, and there a name without a slash is of `library`. */
+function wholeName(image: string): string {
+  if (namesRegistry(image)) return image.replace(/^index\.docker\.io\//, 'docker.io/');
+  return `docker.io/${image.includes('/') ? '' : 'library/'}${image}`;
 }
 
 /** As container runtimes read it: a first part with a dot or a port, or localhost, is a host. What names none comes from Docker Hub, where ours is not. */

@@ -10,12 +10,15 @@ import { preflight } from './preflight.js';
 
 const DIGEST = `sha256:${'1'.repeat(64)}`;
 const node = (name: string, more: Partial<Node> = {}): Node => ({ metadata: { name, labels: { pool: name } }, ...more });
-const withImage = (name: string): Node => node(name, { status: { images: [{ names: [`registry.example.com/other@${DIGEST}`] }] } });
+const holding = (name: string, image: string): Node => node(name, { status: { images: [{ names: [`${image}@${DIGEST}`] }] } });
+/** As containerd writes what names no registry. */
+const withImage = (name: string): Node => holding(name, 'docker.io/slipway/sandbox');
 const template = { name: 'standard', image: `slipway/sandbox@${DIGEST}` };
 
 describe('what nodes lack', () => {
   const cases: readonly { readonly name: string; readonly lacks: string[]; readonly says: readonly (string | RegExp)[] }[] = [
     { name: 'nothing, when the image is on one of them by its digest', lacks: lacksOfNodes([template], [node('a'), withImage('b')], []), says: [] },
+    { name: 'the image, when its digest is there under another name, by which no pod finds it', lacks: lacksOfNodes([{ ...template, imagePullPolicy: 'Never' }], [holding('a', 'slipway.local/sandbox')], []), says: [/a of 1 nodes do not have slipway\/sandbox@sha256:1+ \(the digest is there as slipway\.local\/sandbox@sha256:1+: set sandboxes\.image\.repository/] },
     { name: 'nothing, when there is a registry', lacks: lacksOfNodes([{ ...template, image: `registry:5000/${template.image}` }], [node('a')], []), says: [] },
     { name: 'image and registry', lacks: lacksOfNodes([template], [node('a'), node('b')], []), says: [/no node has slipway\/sandbox@.*names no registry/] },
     { name: 'an image that nothing pulls, on some of them', lacks: lacksOfNodes([{ ...template, imagePullPolicy: 'Never' }], [withImage('a'), node('b')], []), says: [/nothing pulls it .* b of 2 nodes/] },

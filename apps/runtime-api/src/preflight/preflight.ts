@@ -1,5 +1,6 @@
 import https from 'node:https';
 import { inCluster } from '@slipway/sandbox/adapters/kubernetes';
+import { bucket } from './bucket.js';
 import { lacksOfNodes, type Node, type WantedTemplate } from './nodes.js';
 import { answers, authority, issuer, postgres, proxy, redis } from './reach.js';
 
@@ -22,10 +23,7 @@ export async function preflight(env: Variables, tell: (line: string) => void): P
   add('Redis', 'REDIS_URL', redis);
   add('identity provider', 'OIDC_ISSUER_URL', issuer);
   if (env['HTTPS_PROXY'] === undefined && env['HTTP_PROXY'] === undefined) add('model', 'LLM_BASE_URL', (url) => answers('llm.baseUrl', url));
-  add('bucket', 'WORKSPACE_STORE', async (url) => {
-    const endpoint = bucketAddress(url);
-    return endpoint === null ? null : answers('sandboxes.workspaceStore.url', endpoint);
-  });
+  add('bucket', 'WORKSPACE_STORE', (url) => bucket(url, env['AWS_ACCESS_KEY_ID']));
   if (env['NODE_CHECKS'] === 'true') checks.push(['nodes', nodes(env).catch((error: Error) => [`The nodes cannot be looked at: ${error.message}`])]);
   const found = await Promise.all(
     checks.map(async ([name, check]) => {
@@ -35,14 +33,6 @@ export async function preflight(env: Variables, tell: (line: string) => void): P
     }),
   );
   return found.flat();
-}
-
-/** Where the bucket answers; `null` for a folder. */
-function bucketAddress(store: string): string | null {
-  const url = new URL(store);
-  if (url.protocol !== 's3:') return null;
-  const region = url.searchParams.get('region');
-  return url.searchParams.get('endpoint') ?? `https://${url.hostname}.s3.${region === null ? '' : `${region}.`}amazonaws.com`;
 }
 
 async function nodes(env: Variables): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { callerKeySha256, gatewayKeyOf } from '@slipway/auth/caller-keys';
 import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
@@ -29,6 +30,8 @@ export interface Secrets {
   readonly sessionKey: string;
   /** JSON. */
   readonly environment: string;
+  /** Of the app's key, as the caller named it; `null` from an earlier release of the caller. */
+  readonly appKeySha256: string | null;
 }
 
 /**
@@ -79,7 +82,12 @@ export class Activator {
     const env = this.egress?.addTo(environment, { orgId, claimId: claim.claimId, template, address }) ?? environment;
     // The environment is JSON already; the key is base64url.
     const body = `{"session_api_keys":["${sessionKey}"],"env":${env}}`;
-    const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId };
+    // In the token and not in the body: the body of one claim must stay the same to the byte, whichever release of runtime-api repeats it.
+    const callers = {
+      gateway_key_sha256: callerKeySha256(gatewayKeyOf(this.key, sessionKey)),
+      ...(sent.appKeySha256 === null ? {} : { app_key_sha256: sent.appKeySha256 }),
+    };
+    const claims = { slot_id: claim.slotId, pod_uid: claim.podUid, claim_id: claim.claimId, epoch: claim.epoch, org: orgId, ...callers };
     const token = signActivation(claims, body, this.key, this.clock.now());
     const outcome = await sendActivation(address, token, body, signal, ACTIVATION_TIMEOUT_MS);
     await failpoints('claim.activated');

@@ -4,7 +4,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { Counter, Histogram } from '@slipway/telemetry/http';
 import type { PoolContext, PoolSpec } from '../pool/pool-context.js';
 import type { BindRequest, BoundClaim } from '../stock/bind.queries.js';
-import { noCapacity } from '../stock/queue-place.js';
+import { noCapacity, quotaReached } from '../stock/queue-place.js';
 import type { Stockroom } from '../stock/stockroom.js';
 import { leaveQueue } from '../stock/waiting.queries.js';
 import type { Activator } from './activator.js';
@@ -38,6 +38,8 @@ export interface Wanted {
   readonly body: { readonly hash: string; readonly environment: string } | null;
   /** How long it waits for its turn when no sandbox is ready. Milliseconds. */
   readonly waitMs: number;
+  /** `Secrets.appKeySha256`. */
+  readonly appKeySha256: string | null;
 }
 
 /** A session that has its sandbox, with its key opened. */
@@ -84,7 +86,7 @@ export class Claims {
     const { pool, body } = wanted;
     const { poolId } = pool;
     const waitUntil = performance.now() + wanted.waitMs;
-    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}' };
+    const sent = { sessionKey: randomBytes(32).toString('base64url'), environment: body?.environment ?? '{}', appKeySha256: wanted.appKeySha256 };
     const request = {
       orgId,
       sessionId,
@@ -110,7 +112,7 @@ export class Claims {
         case 'mismatch':
           throw new SlipwayError('idempotency.mismatch', 'This session runs, or waits for its sandbox, and was started with another body.');
         case 'quota':
-          throw quotaReached(outcome.cap, pool.size);
+          throw quotaReached({ inUse: outcome.cap, cap: outcome.cap }, pool.size);
         case 'queued': {
           // Ended in the same commit.
           abandon = null;
@@ -208,12 +210,4 @@ export class Claims {
 function notActivated(attempts: number, reason: string): string {
   const sentence = reason.endsWith('.') ? reason : `${reason}.`;
   return attempts === 1 ? `The sandbox could not be activated: ${sentence}` : `${attempts} sandboxes could not be activated; the last: ${sentence}`;
-}
-
-function quotaReached(cap: number, size: number): SlipwayError {
-  const detail =
-    size === 1
-      ? `The organization runs ${cap} ${cap === 1 ? 'sandbox' : 'sandboxes'}, which is its limit.`
-      : `The organization may run ${cap} sandboxes, and one of size ${size} counts ${size} times: it would be over its limit.`;
-  return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 10 });
 }

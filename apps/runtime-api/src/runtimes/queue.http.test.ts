@@ -93,12 +93,12 @@ describe('a pool with nothing ready', () => {
     await until('it waits no more', async () => (await waiting()).length === 0);
   });
 
-  it('refuses more of an organization than it may have, and another body for a session that waits', async () => {
+  it('tells one beyond the limit of its organization its place, and refuses another body for a session that waits', async () => {
     const headers = { 'x-slipway-org': 'small' };
     const sessions = [1, 2, 3, 4].map(newSession);
     const all = sessions.map((session) => start(session, 2, headers));
     await until('four wait', async () => (await waiting()).length === 4);
-    expect(await start(newSession(), 1, headers)).toMatchObject({ status: 409, body: { code: 'sandbox.quota' } });
+    expect(await start(newSession(), 1, headers)).toMatchObject({ status: 409, body: { code: 'sandbox.quota', position: 5, estimateSeconds: null } });
     const other = await api.call('POST', '/start', { session_id: sessions[0], environment: { A: '1' } }, headers);
     expect(other).toMatchObject({ status: 422, body: { code: 'idempotency.mismatch' } });
     expect((await Promise.all(all)).map((answer) => answer.body.position).sort()).toEqual([1, 2, 3, 4]);
@@ -264,9 +264,14 @@ describe('several templates', () => {
     const session_id = newSession();
     const big = await start({ session_id, resource_factor: 4 }, headers);
     expect(big.status).toBe(200);
-    const second = await start({ session_id: newSession(), resource_factor: 4 }, headers);
+    const next = { session_id: newSession(), resource_factor: 4 };
+    const second = await start(next, { ...headers, prefer: 'wait=1' });
     expect(second).toMatchObject({ status: 409, body: { code: 'sandbox.quota', detail: expect.stringContaining('counts 4 times') } });
     await api.call('POST', '/pause', { runtime_id: big.body.runtime_id }, headers);
+    // It has kept its place, so it comes before the one that is resumed.
+    const served = await start(next, headers);
+    expect(served.status).toBe(200);
+    await api.call('POST', '/pause', { runtime_id: served.body.runtime_id }, headers);
     expect(await api.call('POST', '/resume', { runtime_id: big.body.runtime_id }, headers)).toMatchObject({ status: 200 });
     expect(await poolOf(session_id)).toBe('plain-4');
   });

@@ -19,3 +19,8 @@ export function goneSignal(reply: FastifyReply): AbortSignal {
   });
   return gone.signal;
 }
+
+/** `APP_KEY_SHA256_HEADER`; `null` for what is no SHA-256. */
+export function keyHashOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && /^[A-Za-z0-9_-]{43}$/.test(header) ? header : null;
+}

@@ -29,6 +29,16 @@ export function openRuntime(row: SessionRow, sessionKey: string): Runtime {
     restart_reasons: row.restartReasons,
     working_dir: row.workingDir,
     ...(row.statusDetail === null ? {} : { status_detail: row.statusDetail }),
+    ...workspaceOf(row),
     work_hosts: {},
   };
+}
+
+/** What became of the workspace, of a session without a sandbox. */
+function workspaceOf({ status, workspace }: SessionRow): Pick<Runtime, 'workspace'> {
+  if (workspace === undefined || !workspace.isKnown || status === 'running' || status === 'starting') return {};
+  const detail = workspace.problem === null ? {} : { detail: workspace.problem };
+  if (workspace.lost) return { workspace: { state: 'lost', ...detail } };
+  if (workspace.slotState !== 'releasing' && workspace.slotState !== 'bound' && workspace.slotState !== 'active') return { workspace: { state: 'kept' } };
+  return { workspace: workspace.problem === null ? { state: 'saving' } : { state: 'not-kept', ...detail } };
 }

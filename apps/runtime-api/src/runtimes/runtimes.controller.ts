@@ -1,9 +1,9 @@
 import { Body, Controller, Get, Headers, HttpCode, Inject, Param, Post, Query, Res, UseGuards } from '@nestjs/common';
-import { type Runtime, RuntimeId } from '@slipway/contracts';
+import { APP_KEY_SHA256_HEADER, type Runtime, RuntimeId, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import type { FastifyReply } from 'fastify';
 import { ApiKeyGuard, OrgId } from './api-key.guard.js';
-import { goneSignal, waitOf } from './request-wait.js';
+import { goneSignal, keyHashOf, waitOf } from './request-wait.js';
 import { RuntimesService } from './runtimes.service.js';
 
 /** OpenHands' Runtime API, but for `/start` (`start.route.ts`). POST answers 200: nothing here is a created document. */
@@ -30,9 +30,10 @@ export class RuntimesController {
     @OrgId() orgId: string,
     @Body() body: unknown,
     @Headers('prefer') prefer: string | undefined,
+    @Headers(APP_KEY_SHA256_HEADER) appKey: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Runtime> {
-    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, waitOf(prefer), goneSignal(reply));
+    return this.runtimes.resume(orgId, parseOrThrow(RuntimeId, body).runtime_id, waitOf(prefer), goneSignal(reply), keyHashOf(appKey));
   }
 
   @Get('sessions/batch')
@@ -41,8 +42,8 @@ export class RuntimesController {
   }
 
   @Get('sessions/:session')
-  session(@OrgId() orgId: string, @Param('session') session: string): Promise<Runtime> {
-    return this.runtimes.session(orgId, session);
+  session(@OrgId() orgId: string, @Param('session') session: string, @Headers(WANTS_GATEWAY_KEY_HEADER) forGateway: string | undefined): Promise<Runtime> {
+    return forGateway === undefined ? this.runtimes.session(orgId, session) : this.runtimes.sessionForGateway(orgId, session);
   }
 
   @Get('list')

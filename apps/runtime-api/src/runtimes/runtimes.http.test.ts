@@ -188,8 +188,8 @@ describe('200', () => {
   });
 
   it('answers probes and metrics without a key', async () => {
-    for (const path of ['/alive', '/ready', '/metrics']) expect((await fetch(`${api.url}${path}`)).status).toBe(200);
-    const metrics = await (await fetch(`${api.url}/metrics`)).text();
+    for (const path of ['/alive', '/ready']) expect((await fetch(`${api.url}${path}`)).status).toBe(200);
+    const metrics = await api.metrics();
     expect(metrics).toMatch(/pool_claim_total\{result="bound",service="runtime-api"\} \d+/);
     expect(metrics).toMatch(/pool_ready_slots\{pool="default",service="runtime-api"\} \d/);
     expect(metrics).toContain('pool_claim_duration_seconds_bucket');
@@ -275,14 +275,14 @@ describe('409', () => {
   it('refuses one sandbox more than the organization may run, and gives the place back when one stops', async () => {
     const headers = { 'x-slipway-org': 'small' };
     await owner(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('small', 2)`);
-    const started = await Promise.all([1, 2, 3].map((n) => api.call('POST', '/start', { session_id: `small-${n}` }, headers)));
+    const started = await Promise.all([1, 2, 3].map((n) => api.call('POST', '/start', { session_id: `small-${n}` }, { ...headers, prefer: 'wait=1' })));
     expect(started.map((answer) => answer.status).sort()).toEqual([200, 200, 409]);
     expect(started.find((answer) => answer.status === 409)).toMatchObject({
-      body: { code: 'sandbox.quota', detail: 'The organization runs 2 sandboxes, which is its limit.' },
+      body: { code: 'sandbox.quota', detail: 'The organization runs 2 of 2 sandboxes, which is its limit.', position: 1 },
     });
     const one = started.find((answer) => answer.status === 200);
     await api.call('POST', '/stop', { runtime_id: one?.body.runtime_id }, headers);
-    expect((await api.call('POST', '/start', { session_id: 'small-4' }, headers)).status).toBe(200);
+    expect((await api.call('POST', '/start', { session_id: `small-${started.findIndex((answer) => answer.status === 409) + 1}` }, headers)).status).toBe(200);
   });
 });
 

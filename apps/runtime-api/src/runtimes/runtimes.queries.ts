@@ -81,11 +81,22 @@ export interface SessionRow {
   readonly workingDir: string;
   readonly restartCount: number;
   readonly restartReasons: string[];
+  /** Of the sandbox that it had last; absent when not read. */
+  readonly workspace?: SessionWorkspace | undefined;
+}
+
+/** What became of the workspace of a session's last sandbox. */
+export interface SessionWorkspace {
+  readonly slotState: string | null;
+  readonly problem: string | null;
+  readonly lost: boolean;
+  readonly isKnown: boolean;
 }
 
 const SESSION = `s.session_id AS "sessionId", s.runtime_id AS "runtimeId", s.claim_id AS "claimId", s.pool_id AS "poolId", s.status, s.status_detail AS "statusDetail", s.api_key AS "sealedKey", s.url, s.working_dir AS "workingDir",
-  s.lost_count + coalesce(c.restart_count, 0) AS "restartCount", s.lost_reasons || coalesce(c.restart_reasons, '{}') AS "restartReasons"
-  FROM runtime.session s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id`;
+  s.lost_count + coalesce(c.restart_count, 0) AS "restartCount", s.lost_reasons || coalesce(c.restart_reasons, '{}') AS "restartReasons",
+  json_build_object('slotState', v.state, 'problem', v.workspace_problem, 'lost', coalesce(v.workspace_lost, false), 'isKnown', s.workspace_ref IS NOT NULL) AS workspace
+  FROM runtime.session s LEFT JOIN runtime.claim c ON c.claim_id = s.claim_id LEFT JOIN runtime.slot v ON v.slot_id = c.slot_id`;
 
 export function sessionsById(db: SqlPool, orgId: string, sessionIds: readonly string[]): Promise<SessionRow[]> {
   return inOrg(

@@ -1,3 +1,5 @@
+import type { KeyObject } from 'node:crypto';
+import { gatewayKeyOf } from '@slipway/auth/caller-keys';
 import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Runtime } from '@slipway/contracts';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -21,23 +23,25 @@ export class RuntimesService {
     private readonly claims: Claims,
     private readonly supply: SlotSupply,
     private readonly box: SecretBox,
+    private readonly activationKey: KeyObject,
   ) {}
 
   /**
    * @param waitMs how long it waits for its turn when no sandbox is ready.
    * @param gone as in `Claims.obtain`.
+   * @param appKeySha256 `APP_KEY_SHA256_HEADER`.
    */
-  async start(orgId: string, body: unknown, waitMs: number, gone: AbortSignal): Promise<Runtime> {
+  async start(orgId: string, body: unknown, waitMs: number, gone: AbortSignal, appKeySha256: string | null = null): Promise<Runtime> {
     const { sessionId, pool, lane, hash, environment } = readStartRequest(body, this.context.pools);
-    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs }, gone);
+    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs, appKeySha256 }, gone);
     return openRuntime(row, sessionKey);
   }
 
   /** Runs a paused session again, or one whose sandbox was lost, with its workspace and its key, from the pool of its last sandbox. */
-  async resume(orgId: string, runtimeId: string, waitMs: number, gone: AbortSignal): Promise<Runtime> {
+  async resume(orgId: string, runtimeId: string, waitMs: number, gone: AbortSignal, appKeySha256: string | null = null): Promise<Runtime> {
     const { sessionId, poolId } = await this.byRuntimeId(orgId, runtimeId);
     const pool = this.context.pools.find((each) => each.poolId === poolId) ?? this.context.pools[0];
-    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs }, gone);
+    const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane: 'interactive', body: null, waitMs, appKeySha256 }, gone);
     return openRuntime(row, sessionKey);
   }
 
@@ -56,6 +60,12 @@ export class RuntimesService {
     const [row] = await sessionsById(this.context.db, orgId, [sessionId]);
     if (row === undefined) throw notFound();
     return toRuntime(orgId, row, this.box);
+  }
+
+  /** With sandbox-gateway's key for its agent-server. */
+  async sessionForGateway(orgId: string, sessionId: string): Promise<Runtime> {
+    const runtime = await this.session(orgId, sessionId);
+    return { ...runtime, gateway_api_key: gatewayKeyOf(this.activationKey, runtime.session_api_key) };
   }
 
   /** Those that exist; the others are left out. */

@@ -1,7 +1,8 @@
 import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common';
+import { APP_KEY_SHA256_HEADER } from '@slipway/contracts';
 import type { FastifyInstance } from 'fastify';
 import { type ApiKeyGuard, orgOf } from './api-key.guard.js';
-import { goneSignal, waitOf } from './request-wait.js';
+import { goneSignal, keyHashOf, waitOf } from './request-wait.js';
 import type { RuntimesService } from './runtimes.service.js';
 
 export interface StartRouteOptions {
@@ -29,7 +30,8 @@ export function installStartRoute(fastify: FastifyInstance, { runtimes, guard, p
       const { prefer } = request.headers;
       const gone = goneSignal(reply);
       try {
-        const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), gone);
+        const appKey = keyHashOf(request.headers[APP_KEY_SHA256_HEADER]);
+        const runtime = await runtimes.start(orgOf(request), request.body, waitOf(typeof prefer === 'string' ? prefer : undefined), gone, appKey);
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(runtime));
       } catch (error) {
         if (!gone.aborted) throw error;

@@ -62,7 +62,7 @@ describe('leases', () => {
     expect(await returnLeases(tables.db, 'r1', [slot])).toBe(1);
     const [again] = await lease('r2', 1);
     const [late] = await tables.bind([tables.request('a/1')], [slot], 'r1', 0);
-    expect(late).toMatchObject({ outcome: 'quota' });
+    expect(late).toMatchObject({ outcome: 'quota', cap: 0 });
     expect(again?.epoch).toBe(slot.epoch + 2);
   });
 });
@@ -102,12 +102,11 @@ describe('a batch of claims', () => {
     expect(held).toMatchObject({ outcome: 'queued', lost: true });
   });
 
-  it('counts what is bound once, refuses what is over the cap, and changes nothing for it', async () => {
+  it('counts what is bound once, and what is over the cap waits and changes nothing', async () => {
     await tables.ready('p', 9);
     await tables.owner.query(`INSERT INTO runtime.org_usage (org_id, cap) VALUES ('a', 5)`);
     const outcomes = await tables.bind([tables.request('a/1', { cost: 4 }), tables.request('a/2', { cost: 2 }), tables.request('a/3'), tables.request('b/1')]);
-    expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['bound', 'quota', 'bound', 'bound']);
-    expect(outcomes[1]).toMatchObject({ cap: 5 });
+    expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['bound', 'queued', 'bound', 'bound']);
     expect(await inUse('a')).toBe(5);
     expect((await tables.rows(`SELECT 1 FROM runtime.session WHERE session_id = '2'`)).length).toBe(0);
   });
@@ -200,14 +199,11 @@ describe('the queue', () => {
     expect(other).toMatchObject({ outcome: 'bound' });
   });
 
-  it('has no more of an organization than its cap would ever let through', async () => {
-    const outcomes = await tables.bind(
-      ['a/1', 'a/2', 'a/3'].map((who) => tables.request(who)),
-      [],
-      'r1',
-      2,
-    );
-    expect(outcomes.map((outcome) => outcome.outcome)).toEqual(['queued', 'queued', 'quota']);
+  it('takes those in that the limit keeps out, at most a hundred beyond it, and refuses what could never fit', async () => {
+    const requests = Array.from({ length: 103 }, (_, index) => tables.request(`a/${String(index).padStart(3, '0')}`));
+    const outcomes = await tables.bind(requests, [], 'r1', 2);
+    expect(outcomes.map((outcome) => outcome.outcome)).toEqual([...Array.from({ length: 102 }, () => 'queued'), 'quota']);
+    expect(await tables.bind([tables.request('b/1', { cost: 4 })], [], 'r1', 2)).toMatchObject([{ outcome: 'quota', cap: 2 }]);
   });
 
   it('refuses another body for a session that waits, and takes it when nobody waits for the first one any more', async () => {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
-import { estimateSeconds, positionOf } from '@slipway/domain';
+import { estimateSeconds, type OrgShare, placeInOrg, positionOf, type WaitingClaim } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { readQueue } from './waiting.queries.js';
 
@@ -15,6 +15,17 @@ const SAID_INSTEAD: ReadonlySet<string> = new Set<ErrorCode>([
   'sandbox.cluster-unavailable',
 ]);
 
+/** The limit of an organization and how much of it is in use. Both count a sandbox of size n as n. */
+export function quotaReached({ inUse, cap }: { readonly inUse: number; readonly cap: number }, size = 1): SlipwayError {
+  const detail =
+    size > cap
+      ? `The organization may run ${cap} sandboxes, and one of size ${size} counts ${size} times: it would be over its limit.`
+      : size === 1
+        ? `The organization runs ${inUse} of ${cap} ${cap === 1 ? 'sandbox' : 'sandboxes'}, which is its limit.`
+        : `The organization runs ${inUse} of ${cap} sandboxes, and one of size ${size} counts ${size} times: it would be over its limit.`;
+  return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 10 });
+}
+
 /** What somebody is told whose wait is over: his place, about how long it may last, and why. The place is kept for 10 s: whoever asks again goes on with it. */
 export async function noCapacity(db: SqlPool, poolId: string, claimId: string): Promise<SlipwayError> {
   const queue = await readQueue(db, poolId);
@@ -22,9 +33,16 @@ export async function noCapacity(db: SqlPool, poolId: string, claimId: string): 
   // Somebody may have served it at this moment: then it is next, and the repetition finds it.
   const position = place?.position ?? 1;
   const { problem } = queue;
+  if (place?.atCap === true) {
+    const claim = queue.waiting.find((each) => each.claimId === claimId) as WaitingClaim;
+    const share = queue.shares.get(claim.orgId) as OrgShare;
+    const { detail } = quotaReached(share, claim.cost);
+    const ownPlace = placeInOrg(queue.waiting, claim);
+    return new SlipwayError('sandbox.quota', detail, { retryAfterSeconds: 1, extensions: { position: ownPlace, estimateSeconds: null, reason: detail } });
+  }
   // How long it takes until somebody has done something is not known.
   const isStuck = problem !== null && SAID_INSTEAD.has(problem.code) && queue.ready === 0;
-  const estimate = place?.atCap === true || isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
+  const estimate = isStuck ? null : estimateSeconds(position, queue.readyRate, queue.leadSeconds ?? LEAD_SECONDS);
   const extensions = { position, estimateSeconds: estimate, reason: problem?.detail ?? null };
   if (isStuck) return new SlipwayError(problem.code as ErrorCode, problem.detail, { retryAfterSeconds: 1, extensions });
   return new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { retryAfterSeconds: 1, extensions });

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { PostgresSession } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { PoolContext } from '../pool/pool-context.js';
 import { Batcher } from './batcher.js';
 import { type ActiveRuntime, activateBatch, type BindLimits, type BindOutcome, type BindRequest, bindBatch, type MarkRequest } from './bind.queries.js';
 import { type LeasedSlot, renewLeases, returnLeases } from './lease.queries.js';
-import { QueueBell } from './queue-bell.js';
+import { listenToQueues, type QueueEvents } from './queue-bell.js';
 import { Stock } from './stock.js';
 import { serveWaiting } from './waiting.queries.js';
 import { type Turn, WaitingRoom } from './waiting-room.js';
@@ -29,7 +30,9 @@ export class Stockroom {
   private readonly stocks: ReadonlyMap<string, Stock>;
   private readonly binds: Batcher<BindRequest, BindOutcome>;
   private readonly marks: Batcher<MarkRequest, ActiveRuntime | null>;
-  private readonly bell: QueueBell;
+  private readonly events: QueueEvents;
+  private readonly onError: (error: unknown) => void;
+  private bell: PostgresSession | null = null;
   /** Marks beside their answers, by organization. */
   private readonly marking = new Map<string, Set<Promise<void>>>();
   private readonly yielding = new Map<string, Promise<void>>();
@@ -56,12 +59,18 @@ export class Stockroom {
       wanted(poolId);
       void this.yield(poolId).catch(onError);
     };
-    this.bell = new QueueBell(db, { served, wanted: giveUp }, onError);
+    // Those who wait were perhaps called, or look for what is held here: at once, not with the next look.
+    const opened = (): void => {
+      served();
+      void this.renew();
+    };
+    this.events = { served, wanted: giveUp, opened };
+    this.onError = onError;
   }
 
   /** Begins to lease and to listen. Without it every claim looks for its slot itself. */
   start(): void {
-    this.bell.start();
+    this.bell = listenToQueues(this.context.db, this.events, this.onError);
     this.timer = setInterval(() => void this.renew(), (this.options.leaseSeconds * 1_000) / 3);
     this.timer.unref();
     void this.renew();
@@ -75,7 +84,7 @@ export class Stockroom {
   /** Gives all leases back. Claims that are bound are not touched. */
   async close(): Promise<void> {
     clearInterval(this.timer);
-    this.bell.close();
+    await this.bell?.close();
     await Promise.all([...this.marking.keys()].map((orgId) => this.marked(orgId)));
     await this.renewing;
     await Promise.all([...this.stocks.values()].map((stock) => stock.returnAll())).catch((error: unknown) => {

@@ -6,6 +6,8 @@ import type { LeasedSlot } from '../stock/lease.queries.js';
 /** The tables of claims on a real Postgres, with slots that are rows only: for what the SQL promises by itself. */
 export class ClaimTables {
   private made = 0;
+  /** What is ready was warmed after this in the order in which it was made, also when the machine's clock is set back meanwhile. */
+  private readonly began = new Date(Date.now() - 60_000);
 
   private constructor(
     readonly database: TestDatabase,
@@ -40,8 +42,8 @@ export class ClaimTables {
     const ids = Array.from({ length: count }, () => `s${this.next()}`);
     await this.owner.query(
       `INSERT INTO runtime.slot (slot_id, pool_id, template, pod_name, pod_uid, address, state, warmed_at)
-       SELECT id, $1, 't', 'sb-' || id, 'uid-' || id, 'http://' || id, 'ready', now() + n * interval '1 millisecond' - interval '1 minute' FROM unnest($2::text[]) WITH ORDINALITY u(id, n)`,
-      [pool, ids],
+       SELECT id, $1, 't', 'sb-' || id, 'uid-' || id, 'http://' || id, 'ready', $3::timestamptz + substr(id, 2)::integer * interval '1 millisecond' FROM unnest($2::text[]) u(id)`,
+      [pool, ids, this.began],
     );
     return ids;
   }

@@ -11,6 +11,7 @@ import { LOCAL_PACE, type PoolContext, type PoolSpec } from '../pool/pool-contex
 import { renewPool } from '../pool/pool-renewal.js';
 import { beginCreation, planPool, provisionSlot } from '../pool/slot-provisioning.js';
 import { removeSlot } from '../pool/slot-removal.js';
+import { UNKEPT_BOUNDS } from '../pool/unkept.queries.js';
 import { serveWaiting } from '../stock/waiting.queries.js';
 import { type Result, WorldReplica } from './world-replica.js';
 
@@ -150,6 +151,7 @@ export class PoolWorld {
       ids: this.ids,
       logger: createLogger('world', 'silent'),
       failpoints,
+      unkept: UNKEPT_BOUNDS,
       pace: LOCAL_PACE,
       pools: [POOL],
     };

@@ -30,6 +30,8 @@ export interface TestRuntimeApi {
   readonly options: RuntimeApiOptions;
   /** One request with the service key. */
   call(method: 'GET' | 'POST', path: string, body?: unknown, headers?: Record<string, string>): Promise<{ status: number; body: Json; headers: Headers }>;
+  /** What Prometheus reads of it. */
+  metrics(): Promise<string>;
   /** Its replica leads no more; it answers on. */
   stopPool(): Promise<void>;
   close(): Promise<void>;
@@ -56,6 +58,7 @@ export async function startTestRuntimeApi(
     orgSandboxLimit: 10,
     replicaId: 'test',
     logger: createLogger('runtime-api', 'silent'),
+    metrics: { host: '127.0.0.1', port: 0 },
     ...change,
   };
   const runtimeApi: RuntimeApi = await createRuntimeApi(options);
@@ -77,6 +80,7 @@ export async function startTestRuntimeApi(
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
     },
+    metrics: async () => (await fetch(`${runtimeApi.metricsUrl()}/metrics`)).text(),
     stopPool: () => runtimeApi.pool.close(),
     close: async () => {
       await runtimeApi.close();

@@ -56,7 +56,13 @@ export class WorldReplica {
       claims: new Counter({ name: 'claims', help: '-', labelNames: ['result' as const], registers: [new Registry()] }),
       durations: new Histogram({ name: 'durations', help: '-', registers: [new Registry()] }),
     };
-    this.service = new RuntimesService(this.context, new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics), supply, keys.box);
+    this.service = new RuntimesService(
+      this.context,
+      new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics),
+      supply,
+      keys.box,
+      keys.activation.privateKey,
+    );
   }
 
   /** Does something here; `crashAt`: the process dies when this comes to that step, by its name or counted from 1. */

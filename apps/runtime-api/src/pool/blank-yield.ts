@@ -1,0 +1,47 @@
+import { countWaiting } from '../stock/waiting.queries.js';
+import { countStocks, doomSurplus, poolProblems } from './pool.queries.js';
+import type { PoolContext } from './pool-context.js';
+
+/** Blank sandboxes given up in one pass. The cluster has until the next one to use the room. */
+const AT_ONCE = 10;
+/** After the last time that somebody lacked room no pool grows for so long. Milliseconds; what was given up must not come back before those who lacked it have it. */
+const HOLD_MS = 30_000;
+
+/**
+ * Gives blank sandboxes up while sessions wait whose sandboxes no node takes: all sandboxes have one priority, so the scheduler takes no place from another one.
+ * A pool for which somebody waits gives up nothing. Pods of the platform need none of it: they have the higher priority (ADR 0020).
+ */
+export class BlankYield {
+  private lackedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly context: PoolContext) {}
+
+  /** No pool makes sandboxes ahead of demand now. */
+  get holds(): boolean {
+    return performance.now() - this.lackedAt < HOLD_MS;
+  }
+
+  /** @returns how many blank sandboxes it gave up. */
+  async pass(): Promise<number> {
+    const { db, logger } = this.context;
+    const stocks = await countStocks(db);
+    const waiting = new Map<string, number>();
+    for (const poolId of stocks.keys()) waiting.set(poolId, await countWaiting(db, poolId));
+    const starved = (await poolProblems(db)).filter(({ code, poolId }) => code === 'sandbox.unschedulable' && (waiting.get(poolId) ?? 0) > 0);
+    let lacking = Math.min(
+      AT_ONCE,
+      starved.reduce((sum, { poolId }) => sum + (waiting.get(poolId) ?? 0), 0),
+    );
+    if (lacking === 0) return 0;
+    this.lackedAt = performance.now();
+    const givers = [...stocks].filter(([poolId]) => (waiting.get(poolId) ?? 0) === 0).sort(([, one], [, other]) => other.ready - one.ready);
+    let given = 0;
+    for (const [poolId, { ready }] of givers) {
+      const doomed = ready === 0 || lacking === 0 ? 0 : await doomSurplus(db, poolId, Math.min(ready, lacking));
+      lacking -= doomed;
+      given += doomed;
+    }
+    if (given > 0) logger.info({ sandboxes: given, pools: starved.map(({ poolId }) => poolId) }, 'blank sandboxes given up for those that wait for room');
+    return given;
+  }
+}

@@ -33,8 +33,12 @@ export const ConfigSchema = z
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     HOST: z.string().default('127.0.0.1'),
-    /** Where `/alive`, `/ready` and `/metrics` answer; no sandbox reaches it. */
+    /** Where `/alive` and `/ready` answer; no sandbox reaches it. */
     PORT: z.coerce.number().int().min(0).max(65_535).default(3007),
+    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    /** Address that it listens on. Not given: HOST. */
+    METRICS_HOST: z.string().optional(),
     /** The port of the proxy itself. */
     EGRESS_PORT: z.coerce.number().int().min(0).max(65_535).default(3128),
     /** After SIGTERM, how long new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
-import type { GracefulStop, Logger } from '@slipway/telemetry';
+import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
 import { createResolver, type Resolve } from './addresses/resolver.js';
@@ -20,6 +20,8 @@ export interface EgressProxy {
   readonly url: string;
   /** Where it tells of itself. */
   readonly healthUrl: string;
+  /** Where its metrics are. */
+  readonly metricsUrl: string | null;
   /** Lets nothing new through, waits for what is open for at most so long, and ends it then. Milliseconds. */
   settle(withinMs: number): Promise<void>;
   close(): Promise<void>;
@@ -74,7 +76,13 @@ export async function startEgressProxy(
   stop.serve(server);
 
   const health = fastify();
-  installTelemetry(health, { registry: metrics.registry, logger, stopping: stop.stopping, ready: async () => {} });
+  const telemetry = installTelemetry(health, {
+    registry: metrics.registry,
+    logger,
+    stopping: stop.stopping,
+    metrics: metricsAddress(config),
+    ready: async () => {},
+  });
   stop.serve(health.server);
   await new Promise<void>((listening, failed) => server.once('error', failed).listen(config.EGRESS_PORT, config.HOST, listening));
   const healthUrl = await health.listen({ host: config.HOST, port: config.PORT });
@@ -82,6 +90,7 @@ export async function startEgressProxy(
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     healthUrl,
+    metricsUrl: telemetry.metricsUrl(),
     settle: async (withinMs) => {
       gate.closed = true;
       await lines.settle(withinMs);

@@ -38,6 +38,7 @@ describe('the process', () => {
       EGRESS_PERMITTED_RANGES: '127.0.0.1',
       EGRESS_PORT: String(port),
       PORT: String(healthPort),
+      METRICS_PORT: '0',
       DRAIN_SECONDS: '1',
     };
     child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] });

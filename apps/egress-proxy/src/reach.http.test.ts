@@ -305,7 +305,7 @@ describe('a sandbox', () => {
 
   it('finds nothing of the platform behind the port of the proxy: health and metrics answer on another', async () => {
     for (const path of ['/metrics', '/ready', '/alive']) expect((await world.get(path)).slice(0, 12)).toBe('HTTP/1.1 403');
-    const page = await (await fetch(`${world.proxy.healthUrl}/metrics`)).text();
+    const page = await (await fetch(`${world.proxy.metricsUrl}/metrics`)).text();
     expect(page).toMatch(/egress_requests_total\{kind="connect",egress="packages",outcome="host"/);
     expect(page).not.toContain('mirror.example');
     expect(page).not.toContain(CLAIMS.claim);

@@ -9,6 +9,10 @@ export const ConfigSchema = z
     NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3005),
+    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    /** Address that it listens on. Not given: HOST. */
+    METRICS_HOST: z.string().optional(),
     /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Our own name, as browsers and app-server reach it; ends in `/realms/<realm>`. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createLogger, GracefulStop, METRICS_CONTENT_TYPE, metricsAddress, processMetrics, startMetricsServer } from '@slipway/telemetry';
 import { loadConfig } from './config.js';
 import { createIdentityServer } from './server.js';
 
@@ -12,6 +12,12 @@ try {
   const stop = new GracefulStop({ logger, drainSeconds: config.DRAIN_SECONDS });
   const { server, close } = await createIdentityServer(config, logger, stop.stopping);
   stop.serve(server);
+  await startMetricsServer({
+    ...metricsAddress(config),
+    contentType: METRICS_CONTENT_TYPE,
+    metrics: async () => processMetrics('embedded-identity'),
+    readiness: async () => ({ reason: null, notes: {} }),
+  });
   stop.onSignals([stop.requests(REQUESTS_MS), { name: 'store', withinMs: REQUESTS_MS, run: close }]);
   server.listen(config.PORT, config.HOST);
   await once(server, 'listening');

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { type Logger, METRICS_CONTENT_TYPE, processMetrics } from '@slipway/telemetry';
+import type { Logger } from '@slipway/telemetry';
 import { Accounts } from './accounts.js';
 import type { Config } from './config.js';
 import { openStore } from './identity-store.js';
@@ -31,7 +31,6 @@ export async function createIdentityServer(config: Config, logger: Logger, stopp
     if (path === '/ready' && stopping?.aborted === true)
       return void response.writeHead(503, { 'content-type': 'application/json' }).end('{"status":"draining"}');
     if (path === '/alive' || path === '/ready') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}');
-    if (path === '/metrics') return void response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(processMetrics('embedded-identity'));
     if (!path.startsWith(`${realmPath}/`)) return void response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n');
     pages
       .handle(request, response, path)

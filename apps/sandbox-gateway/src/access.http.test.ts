@@ -200,6 +200,7 @@ describe('who is shut out again', () => {
     it(`${how}: refused within a second, and open sockets and downloads are cut`, async () => {
       gateway.upstream.handler = (request, response) => void (request.url === '/stream' ? response.write('first') : response.end('ok'));
       const grant = await gateway.grant();
+      await gateway.pays(grant);
       const headers = { authorization: `Bearer ${grant.token}` };
       const raw = await gateway.socket(grant.host, '/ws', headers);
       const framed = await gateway.socket(grant.host, '/sockets/events/x');

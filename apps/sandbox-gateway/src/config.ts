@@ -10,6 +10,14 @@ export const ConfigSchema = z
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
     HOST: z.string().default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3006),
+    /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+    METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+    /** Address that it listens on. Not given: HOST. */
+    METRICS_HOST: z.string().optional(),
+    /** Requests under way and sockets that one user may have open in one replica; over all, as many times more as there are replicas. */
+    STREAMS_PER_USER: z.coerce.number().int().min(1).max(1_000_000).default(500),
+    /** The same for all users and keys of one organization together. */
+    STREAMS_PER_ORG: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
     /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
     DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
     /** Where browsers reach Slipway itself: tickets are taken from its pages only, and it alone may show a sandbox in a frame. The same as app-server's. */

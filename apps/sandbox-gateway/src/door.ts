@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SandboxTokens, VerifiedToken } from '@slipway/auth/sandbox-access';
-import { ENTER_PATH, SANDBOX_PORTS } from '@slipway/contracts';
+import { agentWorkOf, ENTER_PATH, isMessageFrame, SANDBOX_PORTS, steersBySocket, steersSandbox, takesMessages } from '@slipway/contracts';
+import type { OpenSeats } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Agent } from 'undici';
@@ -11,15 +12,18 @@ import type { Entrance } from './access/entrance.js';
 import type { EndOfUse, GrantWatch } from './access/grant-watch.js';
 import type { LiveGrant } from './access/grants.queries.js';
 import type { PersonsWork } from './access/persons-work.js';
+import type { Spending } from './access/spending.js';
+import type { Steering } from './access/steering.js';
 import type { GatewayMetrics } from './metrics.js';
 import { answerProblem, type ProblemAnswers, refuseUpgrade } from './problem-answer.js';
+import type { AdmitFrame } from './proxy/client-frames.js';
 import { isFirstFrameSocket, relayAfterFirstFrame } from './proxy/first-frame.js';
 import { forward } from './proxy/http-forward.js';
-import { agentServerHeaders, requestHeaders } from './proxy/request-headers.js';
+import { agentServerHeaders, assertFewHeaders, requestHeaders } from './proxy/request-headers.js';
 import { responseHeaders } from './proxy/response-headers.js';
 import { openTunnel } from './proxy/upgrade.js';
 import type { Addresses, SandboxAddress } from './routing/address.js';
-import type { Locator, Target } from './sandboxes/locator.js';
+import type { Locator } from './sandboxes/locator.js';
 import type { Visitors } from './visitors.js';
 
 export interface DoorOptions {
@@ -30,7 +34,12 @@ export interface DoorOptions {
   readonly locator: Locator;
   readonly agent: Agent;
   readonly visitors: Visitors;
+  readonly seats: OpenSeats;
   readonly work: PersonsWork;
+  readonly spending: Spending;
+  readonly steering: Steering;
+  /** How long what is open goes on while the database does not answer. Milliseconds. */
+  readonly graceMs: number;
   readonly metrics: GatewayMetrics;
   readonly logger: Logger;
   readonly publicUrl: string;
@@ -44,7 +53,11 @@ const RESTART = [1012, 'the gateway is restarting; connect again'] as const;
 
 /** OpenHands' clients look at an agent-server without their key first. What they are told is that the gateway is there, whatever sandbox they name. */
 function isProbe({ method }: IncomingMessage, { port, path }: SandboxAddress): boolean {
-  return method === 'GET' && port === SANDBOX_PORTS['agent-server'] && path === '/health';
+  return method === 'GET' && isAgentServer({ port }) && path === '/health';
+}
+
+function isAgentServer({ port }: Pick<SandboxAddress, 'port'>): boolean {
+  return port === SANDBOX_PORTS['agent-server'];
 }
 
 /** Who comes in, and to which port of which sandbox. Everything that is let in is ended again when its access is. */
@@ -65,6 +78,7 @@ export class Door {
   serve(request: IncomingMessage, response: ServerResponse): boolean {
     let address: SandboxAddress | null;
     try {
+      assertFewHeaders(request);
       address = this.options.addresses.read(request.headers.host, request.url ?? '');
     } catch (error) {
       this.count('http', answerProblem(request, response, error, this.answers));
@@ -85,6 +99,8 @@ export class Door {
     const seconds = metrics.seconds.startTimer({ kind: 'http' });
     metrics.open.inc({ kind: 'http' });
     let done = (): void => {};
+    let noted = (): void => {};
+    let leaveSeat = (): void => {};
     let outcome = 'ok';
     const ended = new AbortController();
     // An answer under way is broken off; one that has not begun says why.
@@ -104,6 +120,10 @@ export class Door {
         return;
       }
       const { credential, verified, grant } = await this.admit(request, address, 'request');
+      leaveSeat = this.takeSeat(grant);
+      const agentWork = isAgentServer(address) ? agentWorkOf(request.method ?? 'GET', address.path) : null;
+      if (agentWork !== null) await this.options.spending.spend(grant, agentWork === 'pays', ended.signal);
+      if (steersSandbox(request.method ?? 'GET', address.port, address.path)) noted = await this.options.steering.hold(grant, end);
       const found = locator.find(grant.orgId, address.conversation, address.port);
       const target = found instanceof Promise ? await found : found;
       const renewedCookie = credential.from === 'cookie' ? await entrance.renewed(verified, grant) : null;
@@ -121,7 +141,7 @@ export class Door {
         this.options.agent,
         request,
         response,
-        { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, this.scheme), signal: ended.signal },
+        { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, grant.user, this.scheme), signal: ended.signal },
         (_status, headers) => responseHeaders(headers, { frameOrigin: this.frameOrigin, address, renewedCookie }),
       ).catch((error: unknown) => {
         locator.forget(grant.orgId, address.conversation);
@@ -131,6 +151,8 @@ export class Door {
       outcome = answerProblem(request, response, error, this.answers);
     } finally {
       done();
+      noted();
+      leaveSeat();
       over();
       metrics.open.dec({ kind: 'http' });
       seconds();
@@ -140,6 +162,7 @@ export class Door {
 
   private async tunnel(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { addresses, locator, work } = this.options;
+    assertFewHeaders(request);
     const address = addresses.read(request.headers.host, request.url ?? '');
     if (address === null) throw new SlipwayError('resource.not-found', 'There is no socket at this address.');
     const upgrade = request.headers.upgrade ?? '';
@@ -148,15 +171,20 @@ export class Door {
     if (credentialOf(request, address, this.cookieName) === null && isFirstFrameSocket(address.path)) return this.firstFrame(request, socket, head, address);
     const seconds = this.options.metrics.seconds.startTimer({ kind: 'socket' });
     const { grant } = await this.admit(request, address, 'upgrade');
+    const leaveSeat = this.takeSeat(grant);
+    // Whatever becomes of it, the socket closes once.
+    socket.once('close', leaveSeat);
+    if (socket.destroyed) return leaveSeat();
     const target = await locator.find(grant.orgId, address.conversation, address.port);
     if (socket.destroyed) return;
     const rules = { frameOrigin: this.frameOrigin, address, renewedCookie: null };
     const tunnel = await openTunnel(
       socket,
       head,
-      { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, this.scheme), upgrade },
+      { origin: target.origin, path: address.path, headers: requestHeaders(request, address, target, grant.user, this.scheme), upgrade },
       (headers) => responseHeaders(headers, rules),
       work.socket(grant, request),
+      this.framesOf(grant, address),
     ).catch((error: unknown) => {
       locator.forget(grant.orgId, address.conversation);
       throw error;
@@ -175,12 +203,16 @@ export class Door {
   private firstFrame(request: IncomingMessage, socket: Socket, head: Buffer, address: SandboxAddress): Promise<void> {
     return relayAfterFirstFrame(request, socket, head, async (token) => {
       const grant = await this.grantOf(await this.options.tokens.verify(token), address);
+      const leaveSeat = this.takeSeat(grant);
+      socket.once('close', leaveSeat);
+      if (socket.destroyed) leaveSeat();
       const target = await this.options.locator.find(grant.orgId, address.conversation, address.port);
       this.count('socket', 'ok');
       return {
         url: `${target.origin.replace(/^http/, 'ws')}${address.path}`,
-        headers: keyOf(target),
+        headers: agentServerHeaders(target, grant.user),
         said: this.options.work.socket(grant, request),
+        admit: this.framesOf(grant, address),
         use: (end) =>
           this.opened(
             grant,
@@ -208,6 +240,26 @@ export class Door {
       left();
       metrics.open.dec({ kind: 'socket' });
     };
+  }
+
+  /**
+   * What comes by a socket counts for who sends it before the sandbox has it: a message of the agent-server's costs their money, anything else steers by files and programs.
+   * Who only watches pays nothing and steers nothing.
+   */
+  private framesOf(grant: LiveGrant, address: SandboxAddress): AdmitFrame | null {
+    if (steersBySocket(address.port, address.path)) return () => this.options.steering.note(grant, this.options.graceMs);
+    if (!isAgentServer(address) || !takesMessages(address.path)) return null;
+    return async (text) => {
+      if (text === null || isMessageFrame(text)) await this.options.spending.spend(grant, true);
+    };
+  }
+
+  /** @throws SlipwayError `stream.limit` when the user or the organization has all that they may have open here. */
+  private takeSeat({ orgId, userId }: LiveGrant): () => void {
+    const seat = this.options.seats.take({ user: userId, org: orgId });
+    if (typeof seat !== 'string') return seat;
+    const whose = seat === 'user' ? 'You have' : 'Your organization has';
+    throw new SlipwayError('stream.limit', `${whose} as many connections to sandboxes open as may be.`, { retryAfterSeconds: 10 });
   }
 
   private async admit(
@@ -241,10 +293,6 @@ export class Door {
   private count(kind: 'http' | 'socket', outcome: string): void {
     this.options.metrics.requests.inc({ kind, outcome });
   }
-}
-
-function keyOf(target: Target): Record<string, string> {
-  return target.sessionKey === null ? {} : agentServerHeaders(target.sessionKey);
 }
 
 function leaving(): SlipwayError {

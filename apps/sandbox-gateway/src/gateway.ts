@@ -1,14 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
 import { createPool } from '@slipway/db/sql';
-import type { GracefulStop, Logger } from '@slipway/telemetry';
+import { OpenSeats } from '@slipway/domain';
+import { type GracefulStop, type Logger, metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import fastify from 'fastify';
-import { ChangeListener } from './access/change-listener.js';
+import { listenForChanges } from './access/change-listener.js';
 import { Entrance } from './access/entrance.js';
 import { GrantWatch } from './access/grant-watch.js';
-import { liveGrants, noteUse, redeemTicket } from './access/grants.queries.js';
+import { isSpenderTold, liveGrants, noteUse, redeemTicket, spendThrough, steerThrough } from './access/grants.queries.js';
 import { PersonsWork } from './access/persons-work.js';
+import { Spending } from './access/spending.js';
+import { Steering } from './access/steering.js';
 import type { Config } from './config.js';
 import { Door } from './door.js';
 import { createGatewayMetrics } from './metrics.js';
@@ -20,6 +23,8 @@ import { Visitors } from './visitors.js';
 export interface Gateway {
   /** `http://host:port`. */
   readonly url: string;
+  /** Where its metrics are. */
+  readonly metricsUrl: string | null;
   /** Tells the sockets to come back elsewhere, spread over this time. Milliseconds; 0: at once. */
   drain(overMs: number): Promise<void>;
   /** Ends the requests that are under way. */
@@ -30,20 +35,27 @@ export interface Gateway {
 
 /** Longest answer of Postgres. Milliseconds; below the second within which a revocation must hold, so that a database that hangs is one that is away. */
 const QUERY_TIMEOUT_MS = 900;
+/** Beside the one that listens. */
+const DB_CONNECTIONS = 5;
 
 /**
  * The whole gateway in this process. It leaves by `stop`, whose steps are the caller's.
  * @param now for the notes of who works in sandboxes. Milliseconds that only go forward.
  */
 export async function startGateway(config: Config, logger: Logger, stop: GracefulStop, now: () => number): Promise<Gateway> {
-  const url = new URL(config.DATABASE_URL);
-  url.searchParams.set('query_timeout', String(QUERY_TIMEOUT_MS));
-  const pool = createPool({ url: url.href, max: 6, applicationName: 'sandbox-gateway', onError: (err) => logger.warn({ err }, 'a database connection broke') });
+  const pool = createPool({
+    url: config.DATABASE_URL,
+    max: DB_CONNECTIONS,
+    applicationName: 'sandbox-gateway',
+    queryTimeoutMs: QUERY_TIMEOUT_MS,
+    onError: (err) => logger.warn({ err }, 'a database connection broke'),
+  });
   const silenceMs = config.SANDBOX_GATEWAY_SILENCE_SECONDS * 1000;
   const tokens = new SandboxTokens(config.SANDBOX_ACCESS_SECRET);
-  const metrics = createGatewayMetrics();
+  const seats = new OpenSeats({ perUser: config.STREAMS_PER_USER, perOrg: config.STREAMS_PER_ORG });
+  const metrics = createGatewayMetrics(seats);
   const grants = new GrantWatch({ look: (ids) => within(liveGrants(pool, ids)), graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000, logger });
-  const listener = new ChangeListener(pool, () => grants.changed(), logger);
+  const listener = listenForChanges(pool, () => grants.changed(), logger);
   const locator = new Locator({
     runtimeApiUrl: config.RUNTIME_API_URL,
     apiKey: config.RUNTIME_API_KEY,
@@ -59,6 +71,10 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   });
   const visitors = new Visitors();
   const work = new PersonsWork({ note: (uses) => within(noteUse(pool, uses)), failed: () => metrics.useNotNoted.inc(), now, logger });
+  const spending = new Spending({
+    spend: (grantId, pays) => within(spendThrough(pool, grantId, pays)),
+    isTold: (conversation) => within(isSpenderTold(pool, conversation)),
+  });
   const door = new Door({
     addresses: new Addresses(config.SANDBOX_GATEWAY_URL),
     tokens,
@@ -67,7 +83,11 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     locator,
     agent,
     visitors,
+    seats,
     work,
+    spending,
+    steering: new Steering({ steer: (grantId, seconds) => within(steerThrough(pool, grantId, seconds)), now: () => performance.now() }),
+    graceMs: config.SANDBOX_GATEWAY_GRACE_SECONDS * 1000,
     metrics,
     logger,
     publicUrl: config.PUBLIC_URL,
@@ -90,11 +110,18 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     },
   });
   // Ready is who can learn whether access holds; runtime-api's health is its own affair.
-  installTelemetry(app, { registry: metrics.registry, logger, stopping: stop.stopping, ready: async () => void (await liveGrants(pool, [])) });
+  const telemetry = installTelemetry(app, {
+    registry: metrics.registry,
+    logger,
+    stopping: stop.stopping,
+    metrics: metricsAddress(config),
+    ready: async () => void (await liveGrants(pool, [])),
+  });
   stop.serve(app.server);
   const address = await app.listen({ host: config.HOST, port: config.PORT });
   return {
     url: address,
+    metricsUrl: telemetry.metricsUrl(),
     drain: async (overMs) => {
       const sockets = await visitors.drain(overMs);
       logger.info({ sockets }, 'sockets were told to come back elsewhere');
@@ -102,7 +129,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
     breakOff: () => visitors.breakOff(),
     close: async () => {
       await app.close();
-      listener.close();
+      await listener.close();
       grants.close();
       await work.close();
       await Promise.all([agent.destroy(), locator.close()]);

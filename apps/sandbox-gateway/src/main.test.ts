@@ -33,7 +33,7 @@ describe('the process', () => {
 
   const start = async (): Promise<Running> => {
     const port = await freePort();
-    const env = { ...world.env, PORT: String(port), DRAIN_SECONDS: String(DRAIN_SECONDS), LOG_LEVEL: 'warn' };
+    const env = { ...world.env, PORT: String(port), METRICS_PORT: '0', DRAIN_SECONDS: String(DRAIN_SECONDS), LOG_LEVEL: 'warn' };
     const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'inherit', 'inherit'] });
     started.push(child);
     const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -53,6 +53,7 @@ describe('the process', () => {
   it('told to end is not ready, serves as before, sends its sockets elsewhere one after the other, and lets an answer under way end well', async () => {
     const { child, url, exit } = await start();
     const tunnels = await Promise.all(Array.from({ length: 6 }, () => socket(url, '/terminal', headers())));
+    await world.pays(grant);
     const firstFrame = await socket(url, '/sockets/events/x', { host: grant.host });
     firstFrame.send(JSON.stringify({ type: 'auth', session_api_key: grant.token }));
     firstFrame.send('hello');

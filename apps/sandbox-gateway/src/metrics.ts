@@ -1,3 +1,4 @@
+import type { OpenSeats } from '@slipway/domain';
 import { Counter, createMetrics, Gauge, Histogram, type Registry } from '@slipway/telemetry/http';
 
 export interface GatewayMetrics {
@@ -12,9 +13,29 @@ export interface GatewayMetrics {
   readonly useNotNoted: Counter;
 }
 
-export function createGatewayMetrics(): GatewayMetrics {
+/** @param seats of this replica, which the limits of users and organizations count in. */
+export function createGatewayMetrics(seats: Pick<OpenSeats, 'open' | 'fullest'>): GatewayMetrics {
   const registry = createMetrics('sandbox-gateway');
   const registers = [registry];
+  new Gauge({
+    name: 'sandbox_gateway_seats_open',
+    help: 'Requests under way and sockets that count for STREAMS_PER_USER and STREAMS_PER_ORG',
+    registers,
+    collect() {
+      this.set(seats.open);
+    },
+  });
+  new Gauge({
+    name: 'sandbox_gateway_seats_fullest',
+    help: 'Most of them that one user, and one organization, has in this replica; of is user or org',
+    labelNames: ['of'],
+    registers,
+    collect() {
+      const { user, org } = seats.fullest;
+      this.set({ of: 'user' }, user);
+      this.set({ of: 'org' }, org);
+    },
+  });
   return {
     registry,
     requests: new Counter({

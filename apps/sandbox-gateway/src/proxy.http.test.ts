@@ -170,6 +170,7 @@ describe('what goes through', () => {
   });
 
   it('an OpenHands client opens its socket without a key and sends the token as its first frame', async () => {
+    await gateway.pays(grant);
     const socket = await gateway.socket(grant.host, '/sockets/events/abc?resend_mode=all');
     const got: string[] = [];
     socket.on('message', (data: Buffer) => got.push(data.toString()));

@@ -1,4 +1,4 @@
-import type { Role } from '@slipway/contracts';
+import type { CallerUser, Role } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 
 /** A grant that holds, as the database sees it now. */
@@ -10,13 +10,27 @@ export interface LiveGrant {
   readonly port: number;
   readonly endsAt: Date;
   readonly role: Role;
+  /** Who it is, as agent-server and readers of the log are told. */
+  readonly user: CallerUser;
+}
+
+interface GrantRow {
+  readonly id: string;
+  readonly org_id: string;
+  readonly user_id: string;
+  readonly conversation_id: string;
+  readonly port: number;
+  readonly expires_at: Date;
+  readonly role: Role;
+  readonly label: string;
+  readonly kind: CallerUser['kind'];
 }
 
 /** Those of the grants that hold; what is missing in the answer holds no longer. */
 export async function liveGrants(pool: SqlPool, ids: readonly string[]): Promise<LiveGrant[]> {
-  const { rows } = await pool.query<{ id: string; org_id: string; user_id: string; conversation_id: string; port: number; expires_at: Date; role: Role }>({
-    name: 'live-sandbox-grants',
-    text: 'SELECT id, org_id, user_id, conversation_id, port, expires_at, role FROM app.live_sandbox_grants($1)',
+  const { rows } = await pool.query<GrantRow>({
+    name: 'live-sandbox-grants-named',
+    text: 'SELECT id, org_id, user_id, conversation_id, port, expires_at, role, label, kind FROM app.live_sandbox_grants_named($1)',
     values: [ids],
   });
   return rows.map((row) => ({
@@ -27,6 +41,7 @@ export async function liveGrants(pool: SqlPool, ids: readonly string[]): Promise
     port: row.port,
     endsAt: row.expires_at,
     role: row.role,
+    user: { id: row.user_id, label: row.label, kind: row.kind },
   }));
 }
 
@@ -43,4 +58,44 @@ export async function noteUse(pool: SqlPool, uses: ReadonlyArray<readonly [id: s
     text: 'SELECT app.note_sandbox_use($1, $2)',
     values: [uses.map(([id]) => id), uses.map(([, secondsAgo]) => secondsAgo)],
   });
+}
+
+/** Notes that the holder of an access steers, from now on for so many seconds. Repeatable. False: the access holds no longer. */
+export async function steerThrough(pool: SqlPool, grantId: string, seconds: number): Promise<boolean> {
+  const { rows } = await pool.query<{ noted: boolean }>({
+    name: 'steer-through-sandbox',
+    text: 'SELECT app.steer_through_sandbox($1, $2) AS noted',
+    values: [grantId, seconds],
+  });
+  return rows[0]?.noted === true;
+}
+
+export interface SpendingAnswer {
+  /** What holds them back: their budget, or with `whose: null` the organization's. */
+  readonly stop: { readonly whose: string | null; readonly limitUsd: string; readonly until: Date } | null;
+  /** llm-gateway has acknowledged who pays. */
+  readonly told: boolean;
+}
+
+/** Asks for the holder of an access to agent-server; with `pays` their conversation counts for them from now on. `null`: the access holds no longer. Repeatable. */
+export async function spendThrough(pool: SqlPool, grantId: string, pays: boolean): Promise<SpendingAnswer | null> {
+  const { rows } = await pool.query<{ whose: string | null; limit_usd: string | null; until: Date | null; told: boolean }>({
+    name: 'spend-through-sandbox',
+    text: 'SELECT whose, limit_usd, until, told FROM app.spend_through_sandbox($1, $2)',
+    values: [grantId, pays],
+  });
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { whose, limit_usd, until, told } = row;
+  return { stop: limit_usd === null || until === null ? null : { whose, limitUsd: limit_usd, until }, told };
+}
+
+/** Whether llm-gateway has acknowledged who pays for the conversation, whoever that is by now. */
+export async function isSpenderTold(pool: SqlPool, conversation: string): Promise<boolean> {
+  const { rows } = await pool.query<{ told: boolean }>({
+    name: 'spender-told',
+    text: 'SELECT NOT EXISTS (SELECT 1 FROM app.conversation_spender WHERE conversation_id = $1 AND applied IS NULL) AS told',
+    values: [conversation],
+  });
+  return rows[0]?.told === true;
 }

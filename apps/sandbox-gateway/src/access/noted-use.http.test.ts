@@ -68,7 +68,7 @@ describe('the use of ports through the gateway', { skip: ADDRESS === undefined &
     const [grant, other] = [await open(), await open()];
     await gateway.owner.query('REVOKE UPDATE (used_at) ON app.sandbox_grant FROM slipway_sandbox');
     const refused = async (): Promise<number> =>
-      Number(/^sandbox_gateway_use_not_noted_total(?:{.*})? (\d+)$/m.exec(await (await gateway.request('/metrics')).body.text())?.[1]);
+      Number(/^sandbox_gateway_use_not_noted_total(?:{.*})? (\d+)$/m.exec(await (await fetch(`${gateway.metricsUrl}/metrics`)).text())?.[1]);
     const before = await refused();
     expect((await gateway.ask(grant)).status).toBe(200);
     await until('the database has refused it', async () => (await refused()) > before);

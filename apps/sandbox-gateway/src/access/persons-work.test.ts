@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const logger = createLogger('persons-work-test', 'silent');
 
 function grantOf(id: string, port = 3000): LiveGrant {
-  return { id, orgId: 'org', userId: 'usr', conversation: 'c', port, endsAt: new Date(0), role: 'member' };
+  return { id, orgId: 'org', userId: 'usr', conversation: 'c', port, endsAt: new Date(0), role: 'member', user: { id: 'u', label: 'U', kind: 'user' } };
 }
 
 function asked(method: string, url: string, mode = 'cors'): IncomingMessage {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
-import { liveGrants, noteUse, redeemTicket } from './grants.queries.js';
+import { isSpenderTold, liveGrants, noteUse, redeemTicket, spendThrough, steerThrough } from './grants.queries.js';
 
 describe('the role slipway_sandbox', () => {
   let database: TestDatabase;
@@ -81,6 +81,59 @@ describe('the role slipway_sandbox', () => {
     }
   });
 
+  it('says who pays for a conversation: the holder of an access to its agent-server, and nobody whom a gateway that was taken over would choose', async () => {
+    const written = async (): Promise<unknown> =>
+      (await owner.query('SELECT user_id, applied FROM app.conversation_spender WHERE conversation_id = $1', [conversation])).rows[0];
+    expect(await spendThrough(pool, 'sbx', false)).toEqual({ stop: null, told: true });
+    expect(await written()).toBeUndefined();
+    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });
+    expect([await written(), await isSpenderTold(pool, conversation)]).toEqual([{ user_id: 'usr', applied: null }, false]);
+    await owner.query(`UPDATE app.conversation_spender SET applied = '["usr","U",null]'`);
+    expect([await spendThrough(pool, 'sbx', true), await isSpenderTold(pool, conversation)]).toEqual([{ stop: null, told: true }, true]);
+    // Worker has changed the user and was not yet acknowledged: what stands there is another's.
+    await owner.query(`UPDATE app.conversation_spender SET applied = '["other","O",null]'`);
+    expect(await spendThrough(pool, 'sbx', true)).toEqual({ stop: null, told: false });
+    expect(await spendThrough(pool, 'none', true)).toBeNull();
+    for (const statement of [
+      `UPDATE app.conversation_spender SET user_id = 'victim', applied = NULL`,
+      `UPDATE app.conversation_spender SET applied = '["usr","U",null]'`,
+      `BEGIN; SET LOCAL app.org = 'org'; UPDATE app.conversation_spender SET user_id = 'victim'; COMMIT`,
+    ])
+      await expect(pool.query(statement))
+        .rejects.toThrow(/row-level security/)
+        .finally(() => pool.query('ROLLBACK'));
+    await expect(pool.query('DELETE FROM app.conversation_spender')).rejects.toThrow(/permission denied/);
+    await owner.query("UPDATE app.sandbox_grant SET port = 12000 WHERE id = 'sbx'");
+    expect(await spendThrough(pool, 'sbx', true)).toBeNull();
+    await owner.query("UPDATE app.sandbox_grant SET port = 8000 WHERE id = 'sbx'");
+  });
+
+  it('says that the holder of an access steers, whoever a gateway that was taken over would choose, and takes none of it back', async () => {
+    expect([await steerThrough(pool, 'none', 5), await steerThrough(pool, 'sbx', 60), await steerThrough(pool, 'sbx', 1)]).toEqual([false, true, true]);
+    const { rows } = await owner.query("SELECT user_id, until > now() + interval '50 s' AS longest FROM app.sandbox_steering WHERE conversation_id = $1", [
+      conversation,
+    ]);
+    expect(rows).toEqual([{ user_id: 'usr', longest: true }]);
+    const insert = `INSERT INTO app.sandbox_steering (conversation_id, user_id, org_id, until) VALUES ($1, 'victim', 'org', now() + interval '1 hour')`;
+    await expect(pool.query(insert, [conversation])).rejects.toThrow(/row-level security/);
+    await expect(pool.query("UPDATE app.sandbox_steering SET until = now() - interval '1 hour'")).rejects.toThrow(/row-level security/);
+    for (const statement of ['DELETE FROM app.sandbox_steering', "UPDATE app.sandbox_steering SET user_id = 'victim'"])
+      await expect(pool.query(statement)).rejects.toThrow(/permission denied/);
+  });
+
+  it('learns that a budget is used up: the user’s own, or the organization’s, and none that has begun again', async () => {
+    const stop = (user: string, until: string): Promise<unknown> =>
+      owner.query(`INSERT INTO app.budget_stop (org_id, user_id, limit_usd, until) VALUES ('org', $1, 5, now() + $2::interval)`, [user, until]);
+    await stop('usr', '-1 s');
+    await stop('somebody', '1 day');
+    expect((await spendThrough(pool, 'sbx', false))?.stop).toBeNull();
+    await owner.query("UPDATE app.budget_stop SET until = now() + interval '1 day' WHERE user_id = 'usr'");
+    expect((await spendThrough(pool, 'sbx', true))?.stop).toMatchObject({ whose: 'usr', limitUsd: '5' });
+    await stop('', '1 day');
+    expect((await spendThrough(pool, 'sbx', false))?.stop).toMatchObject({ whose: null });
+    await owner.query('DELETE FROM app.budget_stop');
+  });
+
   it('can do nothing else: no other table or column, no row made, changed or taken away, no other role', async () => {
     for (const statement of [
       'SELECT tokens FROM app.session',
@@ -105,11 +158,18 @@ describe('the role slipway_sandbox', () => {
     );
     expect(rows.map(({ what }) => what)).toEqual([
       'app.api_key SELECT',
+      'app.budget_stop SELECT',
       'app.conversation SELECT',
+      'app.conversation_spender INSERT',
+      'app.conversation_spender SELECT',
+      'app.conversation_spender UPDATE',
       'app.membership SELECT',
       'app.org SELECT',
       'app.sandbox_grant SELECT',
       'app.sandbox_grant UPDATE',
+      'app.sandbox_steering INSERT',
+      'app.sandbox_steering SELECT',
+      'app.sandbox_steering UPDATE',
       'app.service_account SELECT',
       'app.session SELECT',
       'app.user_account SELECT',

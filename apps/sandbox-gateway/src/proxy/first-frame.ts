@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import type { AdmitFrame } from './client-frames.js';
+import { refusalOf } from './upgrade.js';
 
 /** OpenHands' clients send no key when they connect, but as their first frame, and within this. Milliseconds. */
 const FIRST_FRAME_MS = 10_000;
@@ -24,6 +26,8 @@ interface Sandbox {
   readonly use: (end: (code: number, reason: string) => void) => () => void;
   /** Is told of each message of the client, by its length. Bytes. */
   readonly said: (length: number) => void;
+  /** Each message of the client waits for it; one that is refused closes the socket (`refusalOf`). `null`: nothing waits. */
+  readonly admit: AdmitFrame | null;
 }
 
 /** An agent-server socket that says who it is only after it is open: `/sockets/…`, as OpenHands' clients open it. */
@@ -45,7 +49,7 @@ export async function relayAfterFirstFrame(request: IncomingMessage, stream: Dup
   const token = await firstFrameToken(client, stream, early);
   if (token === null) return close(client, CLOSE_AUTH, 'send {"type":"auth","session_api_key":TOKEN} first');
   try {
-    const { url, headers, use, said } = await letIn(token);
+    const { url, headers, use, said, admit } = await letIn(token);
     const sandbox = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MAX_MESSAGE, handshakeTimeout: FIRST_FRAME_MS });
     await new Promise((resolve, reject) => {
       sandbox.once('open', () => {
@@ -63,11 +67,12 @@ export async function relayAfterFirstFrame(request: IncomingMessage, stream: Dup
     sandbox.once('close', done);
     client.removeAllListeners('message');
     client.on('message', (data) => said((data as Buffer).length));
+    const inTurn = new InTurn(client, sandbox, admit);
     for (const [data, binary] of early) {
       said((data as Buffer).length);
-      sandbox.send(data as Buffer, { binary });
+      inTurn.send(data, binary);
     }
-    join(client, sandbox);
+    join(client, sandbox, inTurn);
     sandbox.resume();
     client.resume();
   } catch (error) {
@@ -83,7 +88,54 @@ function close(socket: WebSocket, code: number, reason: string): void {
   void wait(200, undefined, { ref: false }).then(() => socket.terminate());
 }
 
-function join(client: WebSocket, sandbox: WebSocket): void {
+/** What the client says, in its order, each when it is admitted. */
+class InTurn {
+  private waiting = 0;
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly client: WebSocket,
+    private readonly sandbox: WebSocket,
+    private readonly admit: AdmitFrame | null,
+  ) {}
+
+  send(data: RawData, binary: boolean): void {
+    const { admit } = this;
+    if (admit === null) {
+      this.pass(data, binary);
+      return;
+    }
+    // What was read already still comes; no more is.
+    this.client.pause();
+    this.waiting += 1;
+    this.last = this.last
+      .then(() => admit(binary ? null : data.toString()))
+      .then(() => {
+        this.waiting -= 1;
+        this.pass(data, binary);
+        if (this.waiting === 0 && this.sandbox.bufferedAmount <= HIGH_WATER) this.client.resume();
+      });
+    // Nothing after what was refused goes on: the promise stays rejected.
+    this.last.catch((error: unknown) => close(this.client, ...refusalOf(error)));
+  }
+
+  /** After all that was said before, unless it was refused. */
+  finally(then: () => void): void {
+    if (this.waiting === 0) then();
+    else void this.last.then(then, then);
+  }
+
+  private pass(data: RawData, binary: boolean): void {
+    const { client, sandbox } = this;
+    if (sandbox.readyState !== WebSocket.OPEN) return;
+    sandbox.send(data as Buffer, { binary }, () => {
+      if (sandbox.bufferedAmount <= HIGH_WATER && this.waiting === 0) client.resume();
+    });
+    if (sandbox.bufferedAmount > HIGH_WATER) client.pause();
+  }
+}
+
+function join(client: WebSocket, sandbox: WebSocket, inTurn: InTurn): void {
   for (const [from, to] of [
     [client, sandbox],
     [sandbox, client],
@@ -100,6 +152,7 @@ function join(client: WebSocket, sandbox: WebSocket): void {
     from.on('error', () => from.terminate());
     from.on('message', (data: RawData, binary: boolean) => {
       answered = true;
+      if (from === client) return inTurn.send(data, binary);
       if (to.readyState !== WebSocket.OPEN) return;
       to.send(data as Buffer, { binary }, () => {
         if (to.bufferedAmount <= HIGH_WATER) from.resume();
@@ -108,9 +161,11 @@ function join(client: WebSocket, sandbox: WebSocket): void {
     });
     from.once('close', (code, reason) => {
       clearInterval(ping);
-      // 1005 and 1006 are never sent: they say that nothing was.
-      if (code === 1005 || code === 1006 || code === 1015) to.close();
-      else to.close(code, reason);
+      inTurn.finally(() => {
+        // 1005 and 1006 are never sent: they say that nothing was.
+        if (code === 1005 || code === 1006 || code === 1015) to.close();
+        else to.close(code, reason);
+      });
     });
   }
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import { requestHeaders } from './request-headers.js';
 
+const USER = { id: 'usr_a', label: 'Ada', kind: 'user' } as const;
 const TOKEN = 'slp_sbx_token';
 
 /** What a program behind an app port gets of these headers. */
@@ -10,10 +11,15 @@ function seenByApp(rawHeaders: string[], way: 'host' | 'path' = 'host'): string[
   const headers = Object.fromEntries(rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1]]] : [])));
   const request = { rawHeaders, headers, socket: { remoteAddress: '1.2.3.4' } } as unknown as IncomingMessage;
   const address = { conversation: 'c', port: 3000, path: '/', way, prefix: '' };
-  return requestHeaders(request, address, { origin: 'http://10.0.0.1:3000', sessionKey: null }, 'https');
+  return requestHeaders(request, address, { origin: 'http://10.0.0.1:3000', sessionKey: null, gatewayKey: null }, USER, 'https');
 }
 
 describe('headers for a program in the sandbox', () => {
+  it('say nothing of who the caller is, nor with whose key', () => {
+    const seen = seenByApp(['X-Slipway-Caller-Key', 'mine', 'X-Slipway-Anything', 'x', 'X-Own', '1']);
+    expect(seen.filter((text) => /slipway|session/i.test(text))).toEqual([]);
+  });
+
   it('hold its own cookies and its own authorization, and never what is Slipway’s', () => {
     const cookie = `a=1; slipway_sandbox=${TOKEN}; keycloak_auth=x; __Host-slipway_sandbox=${TOKEN}; __Host-keycloak_auth=y; b==2; other=${TOKEN}`;
     const seen = seenByApp(['Cookie', cookie, 'Authorization', 'Basic eA==', 'X-Session-API-Key', TOKEN, 'Referer', `http://x/?${TOKEN}`]);

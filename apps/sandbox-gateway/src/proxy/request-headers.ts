@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { SANDBOX_TOKEN_PREFIX } from '@slipway/auth/sandbox-access';
-import { THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { CALLER_KEY_HEADER, CALLER_USER_HEADER, type CallerUser, callerUserHeader, THROUGH_GATEWAY_HEADER } from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
 import { cookiesOf, headerToken } from '../access/credentials.js';
 import type { SandboxAddress } from '../routing/address.js';
 import type { Target } from '../sandboxes/locator.js';
@@ -18,16 +19,12 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
   'expect',
 ]);
+/** Most headers of one request, far above what browsers and clients send. Node drops what is beyond its own limit of a thousand without a word: no header that counts may be among those. */
+const MAX_HEADERS = 100;
+/** What only Slipway may say, by how it begins. */
+const OUR_PREFIX = 'x-slipway-';
 /** What only we may say. */
-const OURS: ReadonlySet<string> = new Set([
-  'x-forwarded-for',
-  'x-forwarded-proto',
-  'x-forwarded-host',
-  'x-forwarded-prefix',
-  'forwarded',
-  'x-slipway-org',
-  THROUGH_GATEWAY_HEADER,
-]);
+const OURS: ReadonlySet<string> = new Set(['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-prefix', 'forwarded']);
 /** Cookies of Slipway itself, by any of their names: a browser sends them here too where Slipway and sandboxes share a host name. */
 const PLATFORM_COOKIE = /^(__(Host|Secure)-)?(keycloak_auth|slipway_|kc_|oauth_)/i;
 
@@ -42,16 +39,17 @@ export function hopByHop(connection: string | undefined): (name: string) => bool
  * What the sandbox gets to see, as a list of names and values: never our token, our cookies or another hop's headers. agent-server gets its own key instead;
  * what a program in the sandbox calls a token or a cookie goes through.
  */
-export function requestHeaders(request: IncomingMessage, address: SandboxAddress, target: Target, scheme: 'http' | 'https'): string[] {
+export function requestHeaders(request: IncomingMessage, address: SandboxAddress, target: Target, user: CallerUser, scheme: 'http' | 'https'): string[] {
   const ends = hopByHop(request.headers.connection);
   const isAgentServer = target.sessionKey !== null;
   const ourToken = headerToken(request.headers);
-  const out: string[] = [];
+  // First: whatever a client sends behind them cannot push them out.
+  const out: string[] = Object.entries(agentServerHeaders(target, user)).flat();
   const { rawHeaders } = request;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();
     const value = rawHeaders[index + 1] as string;
-    if (ends(name) || OURS.has(name)) continue;
+    if (ends(name) || OURS.has(name) || name.startsWith(OUR_PREFIX)) continue;
     if (name === 'authorization' || name === 'x-session-api-key') {
       if (isAgentServer || (ourToken !== null && value.includes(SANDBOX_TOKEN_PREFIX))) continue;
     } else if (name === 'cookie') {
@@ -61,16 +59,22 @@ export function requestHeaders(request: IncomingMessage, address: SandboxAddress
     } else if (name === 'referer' && value.includes(SANDBOX_TOKEN_PREFIX)) continue;
     out.push(name, value);
   }
-  if (target.sessionKey !== null) out.push(...Object.entries(agentServerHeaders(target.sessionKey)).flat());
   out.push('x-forwarded-for', request.socket.remoteAddress ?? 'unknown', 'x-forwarded-proto', scheme);
   if (request.headers.host !== undefined) out.push('x-forwarded-host', request.headers.host);
   if (address.prefix !== '') out.push('x-forwarded-prefix', address.prefix);
   return out;
 }
 
-/** What agent-server knows of who calls it: that they may, and that it is a person or their program. */
-export function agentServerHeaders(sessionKey: string): Record<string, string> {
-  return { 'x-session-api-key': sessionKey, [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway' };
+/** What agent-server knows of who calls it: that they may, that this gateway says so, and who it is. Nothing on every other port. */
+export function agentServerHeaders({ sessionKey, gatewayKey }: Target, user: CallerUser): Record<string, string> {
+  if (sessionKey === null) return {};
+  const proof: Record<string, string> = gatewayKey === null ? {} : { [CALLER_KEY_HEADER]: gatewayKey, [CALLER_USER_HEADER]: callerUserHeader(user) };
+  return { 'x-session-api-key': sessionKey, [THROUGH_GATEWAY_HEADER]: 'sandbox-gateway', ...proof };
+}
+
+/** @throws SlipwayError `request.headers-too-many`. */
+export function assertFewHeaders({ rawHeaders }: IncomingMessage): void {
+  if (rawHeaders.length > 2 * MAX_HEADERS) throw new SlipwayError('request.headers-too-many', `At most ${MAX_HEADERS} headers are taken.`);
 }
 
 function foreignCookies(header: string): string {

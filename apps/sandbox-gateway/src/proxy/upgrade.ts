@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions, STAT
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SlipwayError } from '@slipway/errors';
+import { type AdmitFrame, ClientFrames } from './client-frames.js';
 import { closeFrame, FrameBoundary } from './frame-boundary.js';
 import { CONNECT_TIMEOUT_MS } from './sandbox-connection.js';
 
@@ -27,6 +28,7 @@ export interface Tunnel {
  * A sandbox that answers with something else than an upgrade has its answer passed on.
  *
  * @param said is told of each frame with data of the client, by the length of its payload. Bytes.
+ * @param admit each frame with data of the client waits for it; one that is refused closes the tunnel (`refusalOf`). `null`: nothing waits.
  * @throws SlipwayError `sandbox.unreachable`, `sandbox.timeout`
  */
 export function openTunnel(
@@ -35,6 +37,7 @@ export function openTunnel(
   to: { readonly origin: string; readonly path: string; readonly headers: string[]; readonly upgrade: string },
   answer: (headers: IncomingMessage['headers']) => string[],
   said: (length: number) => void,
+  admit: AdmitFrame | null = null,
 ): Promise<Tunnel | null> {
   return new Promise((resolve, reject) => {
     const url = new URL(to.origin);
@@ -65,8 +68,7 @@ export function openTunnel(
       client.off('close', gone);
       client.write(`${headText(101, ['connection', 'Upgrade', 'upgrade', response.headers.upgrade ?? to.upgrade, ...answer(response.headers)])}`);
       if (sandboxHead.length > 0) client.write(sandboxHead);
-      if (head.length > 0) sandbox.write(head);
-      resolve(join(client as Socket, sandbox as Socket, { head, sandboxHead, said }));
+      resolve(join(client as Socket, sandbox as Socket, { head, sandboxHead, said, admit }));
     });
     outgoing.once('response', (response) => {
       client.write(headText(response.statusCode ?? 502, ['connection', 'close', ...answer(response.headers)]));
@@ -78,7 +80,14 @@ export function openTunnel(
   });
 }
 
-function join(client: Socket, sandbox: Socket, { head, sandboxHead, said }: { head: Buffer; sandboxHead: Buffer; said: (length: number) => void }): Tunnel {
+interface Joined {
+  readonly head: Buffer;
+  readonly sandboxHead: Buffer;
+  readonly said: (length: number) => void;
+  readonly admit: AdmitFrame | null;
+}
+
+function join(client: Socket, sandbox: Socket, { head, sandboxHead, said, admit }: Joined): Tunnel {
   for (const socket of [client, sandbox]) {
     socket.setTimeout(0);
     socket.setNoDelay(true);
@@ -93,7 +102,10 @@ function join(client: Socket, sandbox: Socket, { head, sandboxHead, said }: { he
   // What was written is still delivered to an end that reads; then that is closed too.
   client.once('close', () => sandbox.destroySoon());
   sandbox.once('close', () => client.destroySoon());
-  client.pipe(sandbox);
+  const frames = admit === null ? null : new ClientFrames(admit);
+  frames?.pipe(sandbox);
+  if (head.length > 0) (frames ?? sandbox).write(head);
+  client.pipe(frames ?? sandbox);
   sandbox.pipe(client);
   const toSandbox = new FrameBoundary(said);
   toSandbox.push(head);
@@ -118,8 +130,21 @@ function join(client: Socket, sandbox: Socket, { head, sandboxHead, said }: { he
     sayGoodbye();
     setTimeout(destroy, LEAVE_MS).unref();
   };
+  frames?.on('error', (error) => {
+    // Read on and thrown away: the client's own goodbye must still be heard.
+    client.resume();
+    leave(...refusalOf(error));
+  });
   const closed = Promise.all([client, sandbox].map((socket) => new Promise<void>((done) => (socket.destroyed ? done() : socket.once('close', () => done())))));
   return { destroy, leave, closed: closed.then(() => {}) };
+}
+
+/** Close code and reason of a socket whose client said what it may not: 4001 and 1008 for what a new connection does not change, 1013 for later. At most 123 bytes. */
+export function refusalOf(error: unknown): [code: number, reason: string] {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === 'budget.exhausted') return [1008, 'budget.exhausted: your budget or the one of the organization is used up; an admin can raise it'];
+  if (code === 'auth.missing') return [4001, 'access has ended'];
+  return [1013, 'service.unavailable: this cannot be checked or written down now; connect again'];
 }
 
 function headText(status: number, headers: readonly string[]): string {

@@ -35,8 +35,8 @@ describe('Locator', () => {
 
   it('finds each port of a pod at its address, and gives the session key to none but agent-server', async () => {
     const locator = new Locator({ runtimeApiUrl: urlOf(server), apiKey: 'k', appPorts: 'open' });
-    expect(await locator.find('org', 'c', 8000)).toEqual({ origin: 'http://10.1.2.3:8000', sessionKey: 'key' });
-    expect(await locator.find('org', 'c', 3000)).toEqual({ origin: 'http://10.1.2.3:3000', sessionKey: null });
+    expect(await locator.find('org', 'c', 8000)).toEqual({ origin: 'http://10.1.2.3:8000', sessionKey: 'key', gatewayKey: null });
+    expect(await locator.find('org', 'c', 3000)).toEqual({ origin: 'http://10.1.2.3:3000', sessionKey: null, gatewayKey: null });
     expect(asked).toBe(1);
     locator.forget('org', 'c');
     await locator.find('org', 'c', 3000);

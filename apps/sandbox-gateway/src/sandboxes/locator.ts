@@ -1,4 +1,4 @@
-import { ORG_HEADER, Runtime, SANDBOX_PORTS } from '@slipway/contracts';
+import { ORG_HEADER, Runtime, SANDBOX_PORTS, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { Pool } from 'undici';
 
@@ -8,6 +8,8 @@ export interface Target {
   readonly origin: string;
   /** What agent-server asks for; `null` on every other port, which is told nothing of it. */
   readonly sessionKey: string | null;
+  /** Proves to agent-server that it is this gateway that speaks; `null` from an earlier runtime-api, and on every other port. */
+  readonly gatewayKey: string | null;
 }
 
 /** Oldest answer of runtime-api that is believed. Milliseconds: an address of a pod that is gone may soon be another tenant's, so there is no going on with an old one. */
@@ -89,7 +91,7 @@ export class Locator {
       const { statusCode, body } = await this.pool.request({
         method: 'GET',
         path: `/sessions/${conversation}`,
-        headers: { 'x-api-key': this.options.apiKey, [ORG_HEADER]: orgId },
+        headers: { 'x-api-key': this.options.apiKey, [ORG_HEADER]: orgId, [WANTS_GATEWAY_KEY_HEADER]: '1' },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const text = await body.text();
@@ -109,12 +111,12 @@ export class Locator {
     if (runtime.status === 'starting') throw new SlipwayError('sandbox.starting', 'The sandbox is starting.', { retryAfterSeconds: STARTING_SECONDS });
     if (runtime.status === 'error') throw new SlipwayError('sandbox.unreachable', 'The sandbox has failed.', { retryAfterSeconds: STARTING_SECONDS });
     const url = new URL(runtime.url);
-    if (port === SANDBOX_PORTS['agent-server']) return { origin: url.origin, sessionKey: runtime.session_api_key };
+    if (port === SANDBOX_PORTS['agent-server']) return { origin: url.origin, sessionKey: runtime.session_api_key, gatewayKey: runtime.gateway_api_key ?? null };
     if (this.options.appPorts === 'closed' || OWN_ADDRESS.test(url.hostname))
       throw new SlipwayError(
         'sandbox.port-closed',
         'Sandboxes on this machine are processes without a network of their own: only their agent-server (port 8000) can be reached. On Kubernetes ports of apps can.',
       );
-    return { origin: `http://${url.hostname}:${port}`, sessionKey: null };
+    return { origin: `http://${url.hostname}:${port}`, sessionKey: null, gatewayKey: null };
   }
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SandboxTokens } from '@slipway/auth/sandbox-access';
-import { Runtime } from '@slipway/contracts';
+import { Runtime, WANTS_GATEWAY_KEY_HEADER } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createLogger, GracefulStop } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
@@ -13,6 +13,8 @@ import { type Gateway, startGateway } from '../gateway.js';
 
 export const SECRET = 'sandbox-access-secret-of-the-tests-0123';
 export const SESSION_KEY = 'the-sandboxes-own-session-key';
+/** What agent-server knows the gateway by. */
+export const GATEWAY_KEY = 'the-gateways-own-key-for-this-sandbox';
 export const PLATFORM = 'https://slipway.test';
 const RUNTIME_KEY = 'runtime-api-key-of-the-tests-0123456789';
 
@@ -69,6 +71,7 @@ export class TestGateway {
         session_id: session,
         url: urlOf(upstream.server),
         session_api_key: SESSION_KEY,
+        ...(request.headers[WANTS_GATEWAY_KEY_HEADER] === undefined ? {} : { gateway_api_key: GATEWAY_KEY }),
         status: 'running',
         pod_status: 'ready',
         restart_count: 0,
@@ -97,6 +100,10 @@ export class TestGateway {
     const gateway = await startGateway(config, logger, stop, () => performance.now() + ahead.ms);
     const owner = createPool({ url: database.ownerUrl, max: 3, applicationName: 'test', onError: () => {} });
     return new TestGateway(source, database, owner, gateway, stop, upstream, runtimeApi, new Agent(), ahead);
+  }
+
+  get metricsUrl(): string | null {
+    return this.gateway.metricsUrl;
   }
 
   /** Somebody with a right to a port of a conversation of their own. */
@@ -130,6 +137,14 @@ export class TestGateway {
     const claims = { jti: id, org: grant.org, sub: grant.user, conversation: grant.conversation, port };
     const { token } = await new SandboxTokens(SECRET).sign(claims, new Date(), new Date(Date.now() + (given.expiresIn ?? 3_600) * 1000));
     return { ...grant, token, host: `${port}-${grant.conversation}.gw.test` };
+  }
+
+  /** The conversation counts for the holder of the grant already, and llm-gateway knows it. */
+  pays(grant: Grant): Promise<unknown> {
+    return this.owner.query(
+      `INSERT INTO app.conversation_spender (conversation_id, org_id, user_id, user_label, applied) VALUES ($1, $2, $3, $3, json_build_array($3::text, $3::text, NULL)::text)`,
+      [grant.conversation, grant.org, grant.user],
+    );
   }
 
   revoke(grant: Grant): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
+import { PROVIDERS, type Provider } from '@slipway/integrations';
 import { AccountModule } from './account/account.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
@@ -11,6 +12,7 @@ import { DomainsModule } from './domains/domains.module.js';
 import { EventsModule } from './events/events.module.js';
 import { HttpModule } from './http/http.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
+import { IntegrationsModule } from './integrations/integrations.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { LlmProfilesModule } from './llm-profiles/llm-profiles.module.js';
@@ -34,10 +36,11 @@ import { SecurityModule } from './security/security.module.js';
 import { ServiceAccountsModule } from './service-accounts/service-accounts.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
+import { StorageModule } from './storage/storage.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
-/** A feature is a folder and a line here. */
-export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
+/** A feature is a folder and a line here. @param providers what can be connected. */
+export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type | DynamicModule> => [
   SignInModule,
   MeModule,
   AccountModule,
@@ -53,6 +56,7 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   MailModule,
   OrgsModule,
   MembersModule,
+  IntegrationsModule.register(providers),
   InvitationsModule,
   DomainsModule.register(),
   SecurityModule,
@@ -69,10 +73,12 @@ export const FEATURES: ReadonlyArray<Type | DynamicModule> = [
   PromptLogModule,
   UsageModule,
   BudgetsModule,
+  StorageModule,
   SandboxesModule,
   ReferenceModule,
   RealtimeModule,
 ];
+export const FEATURES = featuresWith(Object.values(PROVIDERS));
 
 @Module({})
 export class AppModule {

@@ -3,6 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { MAX_INGEST_BYTES } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import { metricsAddress } from '@slipway/telemetry';
 import { installTelemetry } from '@slipway/telemetry/http';
 import { AppModule, FEATURES } from './app.module.js';
 import { clientProblem, frameworkProblem } from './http/framework-problem.js';
@@ -39,11 +40,12 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
     if (route.url.startsWith('/ingest/')) route.bodyLimit = MAX_INGEST_BYTES;
   });
   installJsonBody(fastify);
-  installSecurityHeaders(fastify, config.PUBLIC_URL, config.SANDBOX_GATEWAY_URL);
+  const contentPolicy = installSecurityHeaders(fastify, config.PUBLIC_URL, config.SANDBOX_GATEWAY_URL);
   let pool: SqlPool | undefined;
   installTelemetry(fastify, {
     registry: metrics,
     logger,
+    metrics: metricsAddress(config),
     stopping: platform.stopping,
     ready: async (signal) => {
       const late = new Promise<never>((_resolve, reject) =>
@@ -60,6 +62,6 @@ export async function createApp(platform: Platform, features: ReadonlyArray<Type
   pool = app.get<SqlPool>(SQL_POOL);
   // Our routes and our error handler first: the pages take what is left.
   await app.init();
-  if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL);
+  if (config.WEB_URL !== undefined) await installPages(fastify, config.WEB_URL, contentPolicy);
   return app;
 }

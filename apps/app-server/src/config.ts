@@ -13,11 +13,28 @@ const list = (part: z.ZodType<string, string>, fallback = '') =>
     .pipe(z.array(part));
 const network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], 'needs addresses or networks such as 10.0.0.0/8');
 
+const appSecrets = z
+  .string()
+  .default('{}')
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue('needs JSON such as {"github": ["secret"]}');
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.array(z.string().min(16, 'needs at least 16 characters')).min(1).max(2)));
+
 const Variables = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   NODE_ENV: z.enum(['development', 'test', 'production']).default('development'),
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+  /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Address that it listens on. Not given: HOST. */
+  METRICS_HOST: z.string().optional(),
   /** After SIGTERM, how long requests and new connections are still served while `/ready` says 503. Seconds; above what it takes until no load balancer sends any here. */
   DRAIN_SECONDS: z.coerce.number().min(0).max(600).default(0),
   /** Where browsers reach Slipway: cookies, redirects and the check for other sites' requests go by it. */
@@ -64,10 +81,28 @@ const Variables = z.object({
   RATE_STARTS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(300),
   /** An organization with all its people and keys may do this many times what one of them may. */
   RATE_ORG_MULTIPLE: z.coerce.number().int().min(1).max(10_000).default(10),
+  /** Event streams, sockets and subscriptions that one user may have open in one replica; over all, as many times more as there are replicas. */
+  STREAMS_PER_USER: z.coerce.number().int().min(1).max(1_000_000).default(500),
+  /** The same for all users and keys of one organization together. */
+  STREAMS_PER_ORG: z.coerce.number().int().min(1).max(1_000_000).default(10_000),
   /** Rate limit of one address for requests that prove nothing: sign-in, devices, refused keys. A minute; of IPv6 an address is the first 64 bits. */
   RATE_ANONYMOUS_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(600),
+  /** Deliveries of one connection that a replica takes in a minute; more are answered 429. */
+  RATE_DELIVERIES_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(30_000),
+  /** What providers sign with for the platform's own apps, as JSON: `{"github": ["secret"]}`; two of one provider while the secret is replaced. Secret. */
+  INTEGRATION_APP_SECRETS: appSecrets,
+  /** Hosts of git hosts inside of your network, comma-separated, with their port: `git.corp.example,10.0.0.7:3000`. Connections may lead there, over http too; all others must be https at a public address. The same in worker. */
+  INTEGRATION_PRIVATE_HOSTS: list(z.string().regex(/^[a-z0-9.:[\]-]+$/, 'needs hosts such as git.corp.example')),
   /** Mail server: `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS where it offers that. Without it no mail is sent, and admins are given the links to hand on. Secret. */
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** Invitations by mail that one organization may send in 24 hours. */
+  INVITATION_MAILS_PER_DAY: z.coerce.number().int().min(1).max(1_000_000).default(200),
+  /** The same for one that is younger than a week and has proved no domain. */
+  INVITATION_MAILS_PER_DAY_NEW: z.coerce.number().int().min(1).max(1_000_000).default(50),
+  /** Invitations by mail to one address in 24 hours, of all organizations together: whoever makes many organizations floods nobody. */
+  INVITATION_MAILS_PER_ADDRESS: z.coerce.number().int().min(1).max(1_000).default(10),
+  /** Between two invitations by mail of one organization to one address. Seconds. */
+  INVITATION_PAUSE_SECONDS: z.coerce.number().int().min(0).max(86_400).default(3_600),
   /** Whom mail comes from: an address, or `Name <address>`. */
   MAIL_FROM: z
     .string()

@@ -25,6 +25,7 @@ describe('the logs of app-server, at their most talkative', () => {
         LOG_LEVEL: 'trace',
         NODE_ENV: 'test',
         PORT: String(port),
+        METRICS_PORT: '0',
         PUBLIC_URL: url,
         DATABASE_URL: app.database.urls.app,
         OIDC_ISSUER_URL: 'http://127.0.0.1:9/realms/none',
@@ -74,7 +75,9 @@ describe('the logs of app-server, at their most talkative', () => {
         string
       >;
     expect(await poll()).toMatchObject({ error: 'authorization_pending' });
-    expect((await app.http(person, 'POST', `/api/v1/device/${asked.user_code}/approve`, { org: person.orgId })).status).toBe(204);
+    expect((await app.http(person, 'POST', `/api/v1/device/${asked.user_code}/approve`, { org: person.orgId, scopes: ['conversation:read'] })).status).toBe(
+      204,
+    );
     const token = (await poll())['access_token'] ?? '';
     expect(token).toMatch(/^slp_dev_/);
     expect((await withKey(url, first.token, 'DELETE', `${keys}/${first.id}`)).status).toBe(204);

@@ -26,6 +26,8 @@ export interface NewApiKeyRow {
   readonly createdBy: string;
   readonly createdByLabel: string;
   readonly createdAt: Date;
+  /** The key that makes this one; `null` for a signed-in user. The database bounds this key's end by that one's. */
+  readonly madeByKey: string | null;
 }
 
 export interface ApiKeyRow {
@@ -50,6 +52,10 @@ export interface ApiKeyRow {
   readonly last_used_route: string | null;
   readonly revoked_at: Date | null;
   readonly replaced_by: string | null;
+  readonly made_by_key: string | null;
+  readonly descendants: number;
+  /** Whether the maker is still a member, or an account that is not deleted. */
+  readonly maker_active: boolean;
 }
 
 /** `$2` is the time by which the state is told. */
@@ -57,7 +63,14 @@ const STATE = `CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_
 const SELECT = `SELECT k.id, k.name, k.owner_kind, k.owner_id, coalesce(u.name, a.name) AS owner_label,
     CASE WHEN u.id IS NOT NULL AND u.deactivated_at IS NULL THEN m.role WHEN a.deleted_at IS NULL THEN a.role END AS owner_role,
     k.scopes, k.prefix, k.last4, ${STATE} AS state, k.not_before, k.expires_at, k.created_by, k.created_by_label, k.created_at,
-    k.last_used_at, k.last_used_address, k.last_used_route, k.revoked_at, k.replaced_by
+    k.last_used_at, k.last_used_address, k.last_used_route, k.revoked_at, k.replaced_by, k.made_by_key,
+    (WITH RECURSIVE descendant AS (
+       SELECT c.id, c.revoked_at, c.expires_at FROM app.api_key c WHERE c.org_id = k.org_id AND c.made_by_key = k.id
+       UNION SELECT c.id, c.revoked_at, c.expires_at FROM app.api_key c JOIN descendant d ON c.made_by_key = d.id WHERE c.org_id = k.org_id)
+     SELECT count(*)::int FROM descendant WHERE revoked_at IS NULL AND expires_at > $2) AS descendants,
+    EXISTS (SELECT 1 FROM app.membership n JOIN app.user_account v ON v.id = n.user_id
+            WHERE n.org_id = k.org_id AND n.user_id = k.created_by AND v.deactivated_at IS NULL)
+      OR EXISTS (SELECT 1 FROM app.service_account s WHERE s.org_id = k.org_id AND s.id = k.created_by AND s.deleted_at IS NULL) AS maker_active
   FROM app.api_key k
   LEFT JOIN app.user_account u ON k.owner_kind = 'user' AND u.id = k.owner_id
   LEFT JOIN app.membership m ON m.org_id = k.org_id AND m.user_id = u.id
@@ -101,8 +114,8 @@ export async function countLiveApiKeys(client: PoolClient, orgId: string, ownerI
 
 export async function insertApiKey(client: PoolClient, orgId: string, row: NewApiKeyRow): Promise<void> {
   await client.query(
-    `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, not_before, expires_at, created_by, created_by_label, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    `INSERT INTO app.api_key (id, org_id, name, owner_kind, owner_id, scopes, hash, prefix, last4, not_before, expires_at, created_by, created_by_label, created_at, made_by_key)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
     [
       row.id,
       orgId,
@@ -118,6 +131,7 @@ export async function insertApiKey(client: PoolClient, orgId: string, row: NewAp
       row.createdBy,
       row.createdByLabel,
       row.createdAt,
+      row.madeByKey,
     ],
   );
 }
@@ -139,8 +153,32 @@ export async function revokeApiKeysOf(client: PoolClient, orgId: string, ownerId
   return rows.map(({ id }) => id);
 }
 
-/** The key goes on until `until` at the latest; `null`: it ends at once. */
+/** Live keys that were made with one of these, directly or through keys that have ended since. A revocation of their ancestor revokes them (trigger `revoke_child_keys`). */
+export async function liveDescendants(client: PoolClient, orgId: string, ids: readonly string[], now: Date): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `WITH RECURSIVE descendant AS (
+       SELECT id, revoked_at, expires_at FROM app.api_key WHERE org_id = $1 AND made_by_key = ANY ($2)
+       UNION SELECT k.id, k.revoked_at, k.expires_at FROM app.api_key k JOIN descendant d ON k.made_by_key = d.id WHERE k.org_id = $1)
+     SELECT id FROM descendant WHERE revoked_at IS NULL AND expires_at > $3 AND id <> ALL ($2)`,
+    [orgId, ids, now],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Ends every live descendant of a key, also one that a rotation under way is making: the statement waits for it, and the next one sees what it made. @returns their ids. */
+export async function revokeDescendants(client: PoolClient, orgId: string, id: string, now: Date): Promise<string[]> {
+  const ended: string[] = [];
+  for (;;) {
+    const live = await liveDescendants(client, orgId, [id], now);
+    if (live.length === 0) return ended;
+    await client.query('UPDATE app.api_key SET revoked_at = $3 WHERE org_id = $1 AND id = ANY ($2) AND revoked_at IS NULL', [orgId, live, now]);
+    ended.push(...live);
+  }
+}
+
+/** The key goes on until `until` at the latest; `null`: it ends at once. What was made with it belongs to the successor from now on. */
 export async function replaceApiKey(client: PoolClient, orgId: string, id: string, by: string, now: Date, until: Date | null): Promise<void> {
+  await client.query('UPDATE app.api_key SET made_by_key = $3 WHERE org_id = $1 AND made_by_key = $2 AND id <> $3', [orgId, id, by]);
   await client.query(
     `UPDATE app.api_key SET replaced_by = $3, revoked_at = CASE WHEN $5::timestamptz IS NULL THEN $4::timestamptz END, expires_at = least(expires_at, coalesce($5::timestamptz, expires_at))
      WHERE org_id = $1 AND id = $2`,
@@ -164,7 +202,9 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
     notBefore: row.not_before?.toISOString() ?? null,
     expiresAt: row.expires_at.toISOString(),
     createdAt: row.created_at.toISOString(),
-    createdBy: { id: row.created_by, label: row.created_by_label },
+    createdBy: { id: row.created_by, label: row.created_by_label, active: row.maker_active },
+    madeByKey: row.made_by_key,
+    descendants: row.descendants,
     lastUsed: row.last_used_at === null ? null : { at: row.last_used_at.toISOString(), address: row.last_used_address, route: row.last_used_route ?? '' },
     revokedAt: row.revoked_at?.toISOString() ?? null,
     replacedBy: row.replaced_by,

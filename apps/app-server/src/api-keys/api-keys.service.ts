@@ -17,6 +17,7 @@ import type { Clock, Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
+import { revokeInvitationsOfKeys } from '../invitations/inviter-rights.queries.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 import { readServiceAccount } from '../service-accounts/service-accounts.queries.js';
 import {
@@ -24,12 +25,14 @@ import {
   countLiveApiKeys,
   insertApiKey,
   listApiKeys,
+  liveDescendants,
   lockApiKey,
   type NewApiKeyRow,
   readApiKey,
   renameApiKey,
   replaceApiKey,
   revokeApiKey,
+  revokeDescendants,
   toApiKey,
 } from './api-keys.queries.js';
 
@@ -83,6 +86,7 @@ export class ApiKeysService {
     assertWithin(wanted.scopes, caller.permissions, 'you do not have');
     return inOrg(this.pool, caller.orgId, async (client) => {
       const { name, scopes, serviceAccountId } = wanted;
+      if (wanted.expiresAt !== undefined) await this.assertNotBeyondParent(client, caller, times.expiresAt);
       if (serviceAccountId === undefined) {
         const ownerKind = caller.actor.kind === 'user' ? 'user' : 'service-account';
         return this.insert(client, caller, { name, scopes, ownerKind, ownerId: caller.actor.id, ...times });
@@ -119,20 +123,29 @@ export class ApiKeysService {
     });
   }
 
-  /** One that has ended already stays so. */
+  /**
+   * What was made with it ends too, invitations included: also with one that has ended before, since whoever had stolen it may have rotated it at once and holds what it made.
+   * Without anything to end it changes nothing.
+   */
   async revoke(caller: Principal, id: string): Promise<void> {
     const now = this.clock.now();
-    await inOrg(this.pool, caller.orgId, async (client) => {
+    const ended = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = changeable(caller, await lockApiKey(client, caller.orgId, now, id));
-      if (row.revoked_at !== null) return;
-      await revokeApiKey(client, caller.orgId, id, now);
-      await client.query(auditOf(this.ids.uuid(), caller, { action: 'api-key.revoke', target: id, detail: { name: row.name, ownerId: row.owner_id } }));
+      const before = await liveDescendants(client, caller.orgId, [id], now);
+      if (row.revoked_at === null) await revokeApiKey(client, caller.orgId, id, now);
+      const children = [...new Set([...before, ...(await revokeDescendants(client, caller.orgId, id, now))])];
+      if (row.revoked_at !== null && children.length === 0) return;
+      await revokeInvitationsOfKeys(client, caller.orgId, [id, ...children]);
+      const detail = { name: row.name, ownerId: row.owner_id, ...(children.length === 0 ? {} : { alsoRevoked: children }) };
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'api-key.revoke', target: id, detail }));
+      return children;
     });
-    this.known.forget(id);
+    for (const key of [id, ...(ended ?? [])]) this.known.forget(key);
   }
 
   /**
-   * A new key with the same name, scopes and length of life; the old one ends after the overlap, or at its own end if that is sooner.
+   * A new key with the same name, scopes and length of life; the old one ends after the overlap, or at its own end if that is sooner. Rotated with a key, the new one
+   * ends no later than that key.
    * @throws SlipwayError `api-key.not-live` when there is nothing to go on, `permission.denied` for another person's, `api-key.scope-too-wide`.
    */
   async rotate(caller: Principal, id: string, overlapSeconds: number): Promise<CreatedApiKey> {
@@ -152,7 +165,9 @@ export class ApiKeysService {
       const { scopes } = toApiKey(row);
       // A person signed in may renew what they have, also where their role is lower now; a key, and who acts for a service account, gets no more than they have.
       if (!own || caller.actor.viaKey !== undefined) assertWithin(scopes, caller.permissions, 'you do not have');
-      const expiresAt = new Date(now.getTime() + (row.expires_at.getTime() - row.created_at.getTime()));
+      const wanted = now.getTime() + (row.expires_at.getTime() - row.created_at.getTime());
+      // A key does not prolong itself: whoever has stolen one would keep it for ever.
+      const expiresAt = new Date(caller.actor.viaKey === id ? Math.min(wanted, row.expires_at.getTime()) : wanted);
       const key = await this.put(client, caller, { name, ownerKind, ownerId, scopes, notBefore: null, expiresAt }, 'api-key.rotate', {
         replaces: id,
         overlapSeconds,
@@ -174,15 +189,33 @@ export class ApiKeysService {
     const id = this.ids.prefixed('key');
     const { token, ...stored } = makeApiKey(this.config.NODE_ENV === 'production' ? 'live' : 'dev', id);
     const now = this.clock.now();
-    await insertApiKey(client, caller.orgId, { id, ...draft, ...stored, createdBy: caller.actor.id, createdByLabel: caller.actor.label, createdAt: now });
-    const { name, scopes, ownerKind, ownerId, expiresAt } = draft;
-    await client.query(
-      auditOf(this.ids.uuid(), caller, { action, target: id, detail: { name, scopes, ownerKind, ownerId, expiresAt: expiresAt.toISOString(), ...more } }),
-    );
+    const madeByKey = caller.actor.viaKey ?? null;
+    await insertApiKey(client, caller.orgId, {
+      id,
+      ...draft,
+      ...stored,
+      createdBy: caller.actor.id,
+      createdByLabel: caller.actor.label,
+      createdAt: now,
+      madeByKey,
+    });
     const row = await readApiKey(client, caller.orgId, now, id);
     if (row === null)
       throw new SlipwayError('internal.unexpected', 'Quote the request id to support.', { internal: `the API key ${id} is not there after its insert` });
+    if (row.revoked_at !== null) throw new SlipwayError('auth.missing', 'The key that makes this one has been revoked.');
+    const { name, scopes, ownerKind, ownerId } = draft;
+    const detail = { name, scopes, ownerKind, ownerId, expiresAt: row.expires_at.toISOString(), ...(madeByKey === null ? {} : { madeByKey }), ...more };
+    await client.query(auditOf(this.ids.uuid(), caller, { action, target: id, detail }));
     return { ...toApiKey(row), token };
+  }
+
+  /** @throws SlipwayError `request.invalid`: a key's end bounds the ends of those that it makes. */
+  private async assertNotBeyondParent(client: PoolClient, { orgId, actor }: Principal, expiresAt: Date): Promise<void> {
+    if (actor.viaKey === undefined) return;
+    const parent = await readApiKey(client, orgId, this.clock.now(), actor.viaKey);
+    if (parent === null || expiresAt.getTime() <= parent.expires_at.getTime()) return;
+    const message = `is after the end of the key that makes it, ${parent.expires_at.toISOString()}`;
+    throw new SlipwayError('request.invalid', `expiresAt: ${message}`, { fields: [{ path: 'expiresAt', message }] });
   }
 
   private timesOf({ notBefore, expiresAt }: CreateApiKey): Pick<Draft, 'notBefore' | 'expiresAt'> {

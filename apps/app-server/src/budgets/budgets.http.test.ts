@@ -73,8 +73,10 @@ describe('budgets of an organization', () => {
     expect((refused.body as unknown as Problem).detail).toMatch(
       /^The budget of Bob of 10 USD a month is used up\. It begins again on 1 \w+ \d{4} at 00:00 UTC;/,
     );
-    // Bob's conversation is Bob's spending, whoever writes into it; Ada's own is hers.
-    expect([(await send(bob)).status, (await send(ada)).status, (await create(ada)).status]).toEqual([402, 402, 201]);
+    // A message counts for its author, in whose conversation soever.
+    expect([(await send(bob)).status, (await send(ada)).status, (await create(ada)).status]).toEqual([402, 202, 201]);
+    const hers = await app.conversation(ada);
+    expect((await app.http(bob, 'POST', app.path(bob, hers.id, '/messages'), { text: 'work for me' })).status).toBe(402);
     expect((await app.http(ada, 'PUT', path(ada, `/overrides/${bob.userId}`), { limitUsd: '20' })).status).toBe(200);
     expect([(await send(bob)).status, (await create(bob)).status]).toEqual([202, 201]);
     await change(ada, { orgLimitUsd: '5' });

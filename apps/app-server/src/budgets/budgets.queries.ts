@@ -12,15 +12,16 @@ export interface BudgetRow {
   readonly reset_day: number;
   readonly org_limit_usd: string | null;
   readonly member_limit_usd: string | null;
+  readonly allow_unpriced: boolean;
   /** 0: never set. */
   readonly version: number;
 }
 
-const NEVER_SET: BudgetRow = { enabled: true, reset_day: 1, org_limit_usd: null, member_limit_usd: null, version: 0 };
+const NEVER_SET: BudgetRow = { enabled: true, reset_day: 1, org_limit_usd: null, member_limit_usd: null, allow_unpriced: false, version: 0 };
 
 export async function readBudget(client: PoolClient, orgId: string): Promise<BudgetRow> {
   const { rows } = await client.query<BudgetRow>(
-    `SELECT enabled, reset_day, trim_scale(org_limit_usd)::text AS org_limit_usd, trim_scale(member_limit_usd)::text AS member_limit_usd, version
+    `SELECT enabled, reset_day, trim_scale(org_limit_usd)::text AS org_limit_usd, trim_scale(member_limit_usd)::text AS member_limit_usd, allow_unpriced, version
      FROM app.budget WHERE org_id = $1`,
     [orgId],
   );
@@ -35,13 +36,10 @@ export async function lockBudget(client: PoolClient, orgId: string): Promise<Bud
 }
 
 export async function writeBudget(client: PoolClient, orgId: string, to: Omit<BudgetRow, 'version'>): Promise<void> {
-  await client.query('UPDATE app.budget SET enabled = $2, reset_day = $3, org_limit_usd = $4, member_limit_usd = $5, version = version + 1 WHERE org_id = $1', [
-    orgId,
-    to.enabled,
-    to.reset_day,
-    to.org_limit_usd,
-    to.member_limit_usd,
-  ]);
+  await client.query(
+    `UPDATE app.budget SET enabled = $2, reset_day = $3, org_limit_usd = $4, member_limit_usd = $5, allow_unpriced = $6, version = version + 1 WHERE org_id = $1`,
+    [orgId, to.enabled, to.reset_day, to.org_limit_usd, to.member_limit_usd, to.allow_unpriced],
+  );
 }
 
 export async function settleBudget(client: PoolClient, orgId: string, now: Date): Promise<void> {

@@ -163,6 +163,7 @@ export class BudgetsService {
       resetDay: budget.reset_day,
       orgLimitUsd: budget.org_limit_usd,
       memberLimitUsd: budget.member_limit_usd,
+      allowUnpriced: budget.allow_unpriced,
       cycle: { start: start.toISOString(), end: end.toISOString() },
       org: spending(org),
       people: people
@@ -175,13 +176,14 @@ export class BudgetsService {
   }
 }
 
-function changed(before: BudgetRow, change: Pick<ChangeBudgets, 'enabled' | 'resetDay' | 'orgLimitUsd' | 'memberLimitUsd'>): Omit<BudgetRow, 'version'> {
+function changed(before: BudgetRow, change: ChangeBudgets): Omit<BudgetRow, 'version'> {
   const or = <T>(value: T | undefined, present: T): T => (value === undefined ? present : value);
   return {
     enabled: or(change.enabled, before.enabled),
     reset_day: or(change.resetDay, before.reset_day),
     org_limit_usd: or(plain(change.orgLimitUsd), before.org_limit_usd),
     member_limit_usd: or(plain(change.memberLimitUsd), before.member_limit_usd),
+    allow_unpriced: or(change.allowUnpriced, before.allow_unpriced),
   };
 }
 
@@ -191,7 +193,7 @@ function plain<T extends string | null | undefined>(amount: T): T | string {
 }
 
 function differing(before: Omit<BudgetRow, 'version'>, after: Omit<BudgetRow, 'version'>): Array<keyof Omit<BudgetRow, 'version'>> {
-  return (['enabled', 'reset_day', 'org_limit_usd', 'member_limit_usd'] as const).filter((field) => before[field] !== after[field]);
+  return (['enabled', 'reset_day', 'org_limit_usd', 'member_limit_usd', 'allow_unpriced'] as const).filter((field) => before[field] !== after[field]);
 }
 
 function toOverride(row: OverrideRow): BudgetOverride {

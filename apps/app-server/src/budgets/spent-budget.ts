@@ -5,7 +5,7 @@ import { stopOf } from './budgets.queries.js';
 
 /**
  * Refuses work that nobody has money for. Goes by what was counted until a few seconds ago (`apps/worker/src/usage`); what is counted later is refused by the gateway.
- * @param spender whose spending it would be: the owner of the conversation.
+ * @param spender whose spending it would be: the author of the message.
  * @throws SlipwayError `budget.exhausted` that says whose budget it is and when it begins again
  */
 export async function assertBudget(client: PoolClient, orgId: string, spender: string, now: Date): Promise<void> {

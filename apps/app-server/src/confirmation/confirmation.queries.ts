@@ -15,17 +15,6 @@ export async function readTail(client: PoolClient, orgId: string, conversationId
   return rows.map(({ event }) => JSON.parse(event) as ConversationEvent);
 }
 
-/** Whose word it is that the agent works on: the conversation's owner and who wrote to it last. */
-export async function askersOf(client: PoolClient, orgId: string, conversationId: string): Promise<ReadonlySet<string>> {
-  const { rows } = await client.query<{ id: string }>({
-    name: 'askers-of-conversation',
-    text: `SELECT created_by AS id FROM app.conversation WHERE org_id = $1 AND id = $2
-           UNION (SELECT created_by FROM app.inbox_message WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at DESC, id DESC LIMIT 1)`,
-    values: [orgId, conversationId],
-  });
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** Under the lock of the row. */
 export async function setMode(client: PoolClient, orgId: string, conversationId: string, mode: ConfirmationMode): Promise<void> {
   await client.query({

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { SecretBox } from '@slipway/auth';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { ConfirmationRule, ConfirmationSettings, type Principal, type RevokeConfirmationRule } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, CONFIRMATION_SETTINGS, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import { assertBudget } from '../budgets/spent-budget.js';
-import { lockSandbox, ownerOf, readSandbox } from '../conversations/conversations.queries.js';
+import { lockSandbox, readSandbox } from '../conversations/conversations.queries.js';
 import { reachSandbox } from '../conversations/reach-sandbox.js';
 import type { SandboxClient } from '../conversations/sandbox.client.js';
 import { IngestService } from '../ingest/ingest.service.js';
@@ -20,7 +20,7 @@ export class BesideTheTaskService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly box: SecretBox,
+    private readonly keys: SandboxKeys,
     private readonly ingest: IngestService,
   ) {}
 
@@ -53,7 +53,7 @@ export class BesideTheTaskService {
   async revoke(caller: Principal, id: string, rule: RevokeConfirmationRule): Promise<ConfirmationRule[]> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    const sandbox = reachSandbox(this.box, id, row, ['run']);
+    const sandbox = reachSandbox(this.keys, id, row, ['run']);
     await sandbox?.revokeRule(rule);
     const { left, publish } = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
@@ -92,11 +92,9 @@ export class BesideTheTaskService {
   private async running(caller: Principal, id: string): Promise<SandboxClient> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    const sandbox = reachSandbox(this.box, id, row, ['run']);
+    const sandbox = reachSandbox(this.keys, id, row, ['run']);
     if (sandbox === null) throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the agent with it.');
-    await inOrg(this.pool, caller.orgId, async (client) =>
-      assertBudget(client, caller.orgId, (await ownerOf(client, caller.orgId, id)) ?? caller.actor.id, this.clock.now()),
-    );
+    await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
     return sandbox;
   }
 }

@@ -1,8 +1,13 @@
 import { Module } from '@nestjs/common';
 import { ConversationsModule } from '../conversations/conversations.module.js';
 import { BesideTheTaskService } from './beside-the-task.service.js';
+import { ConversationSpendingService } from './conversation-spending.js';
 import { ConversationTermsController } from './conversation-terms.controller.js';
 import { ConversationTermsService } from './conversation-terms.service.js';
 
-@Module({ imports: [ConversationsModule], controllers: [ConversationTermsController], providers: [ConversationTermsService, BesideTheTaskService] })
+@Module({
+  imports: [ConversationsModule],
+  controllers: [ConversationTermsController],
+  providers: [ConversationTermsService, ConversationSpendingService, BesideTheTaskService],
+})
 export class ConversationTermsModule {}

@@ -17,6 +17,11 @@ export async function termsOf(client: PoolClient, orgId: string, id: string): Pr
 }
 
 /** Under the lock of the row. @returns the version of this change: an agent that was told of a later one takes it no more. */
+/** What the gateway knows of the conversation's limit is to be looked at again by worker. */
+export async function forgetAppliedSpending(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await client.query('UPDATE app.conversation_spender SET applied = NULL WHERE org_id = $1 AND conversation_id = $2', [orgId, id]);
+}
+
 export async function setTerms(client: PoolClient, orgId: string, id: string, terms: ConversationTerms): Promise<number> {
   const { rows } = await client.query<{ terms_version: number }>(
     `UPDATE app.conversation SET agent_type = $3, max_iterations = $4, max_budget_usd = $5::numeric, terms_version = terms_version + 1

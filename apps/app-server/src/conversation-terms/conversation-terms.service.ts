@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { SecretBox } from '@slipway/auth';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { AgentTerms, CarryOutPlan, ConversationTerms, Principal, QueuedMessage, UpdateConversationTerms } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -17,7 +17,8 @@ import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { markTold, setTerms, termsOf } from './conversation-terms.queries.js';
+import { ConversationSpendingService } from './conversation-spending.js';
+import { forgetAppliedSpending, markTold, setTerms, termsOf } from './conversation-terms.queries.js';
 
 const CARRY_OUT = 'Carry out the plan in PLAN.md, step by step, and check each step as the plan says. Say where you leave it.';
 
@@ -35,10 +36,11 @@ export class ConversationTermsService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
-    private readonly box: SecretBox,
+    private readonly keys: SandboxKeys,
     private readonly ingest: IngestService,
     private readonly jobs: Jobs,
     private readonly conversations: ConversationsService,
+    private readonly spending: ConversationSpendingService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -49,7 +51,7 @@ export class ConversationTermsService {
     await inOrg(this.pool, caller.orgId, async (client) =>
       assertStepsAllowed(change.maxIterations, (await readOrgSettings(client, caller.orgId)).maxIterations),
     );
-    await reachSandbox(this.box, id, row, ['run'])?.checkTerms(agentTermsOf(change));
+    await reachSandbox(this.keys, id, row, ['run'])?.checkTerms(agentTermsOf(change));
     const after = await inOrg(this.pool, caller.orgId, async (client) => {
       const current = await lockSandbox(client, caller.orgId, id);
       const before = await termsOf(client, caller.orgId, id);
@@ -61,6 +63,7 @@ export class ConversationTermsService {
       };
       if (sameTerms(terms, before)) return null;
       const version = await setTerms(client, caller.orgId, id, terms);
+      await forgetAppliedSpending(client, caller.orgId, id);
       const stored = (await termsOf(client, caller.orgId, id)) ?? terms;
       const said = { id: this.ids.uuid(), timestamp: this.clock.now().toISOString(), source: 'environment' as const };
       const publish = await this.ingest.appendPlatform(
@@ -78,10 +81,23 @@ export class ConversationTermsService {
     if (after === null) return;
     after.publish();
     const { job, current, stored, version } = after;
-    const sandbox = reachSandbox(this.box, id, current, ['run']);
+    // Before the agent: who resumes it next is not refused at the limit of before. Also of one at rest: its key may be in other hands.
+    const limited = await this.limit(caller.orgId, id);
+    const sandbox = reachSandbox(this.keys, id, current, ['run']);
     const told = sandbox !== null && (await this.tell(caller.orgId, id, sandbox, stored, { version, epoch: current.epoch }));
     // One that was told stays in the outbox: worker looks once more when it comes to it.
-    if (job !== null && !told) this.jobs.enqueue(job, caller.orgId, id);
+    if (job !== null && !(told && limited)) this.jobs.enqueue(job, caller.orgId, id);
+  }
+
+  /** @returns false: the gateway is not known to have the limit. What was committed holds, so worker tells it. */
+  private async limit(orgId: string, id: string): Promise<boolean> {
+    try {
+      await this.spending.apply(orgId, id);
+      return true;
+    } catch (error) {
+      this.logger.warn({ err: error, conversation_id: id }, 'budget of a conversation not acknowledged by the gateway, worker will retry');
+      return false;
+    }
   }
 
   /** @returns false: it does not have them, or is not known to. What was committed holds, so worker tells it. */

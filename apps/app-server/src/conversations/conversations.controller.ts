@@ -1,6 +1,5 @@
 import { Controller, Header, Inject, Param, Req, Res, StreamableFile } from '@nestjs/common';
 import {
-  type Changes,
   type ChangesQuery,
   type Conversation,
   type CreateConversation,
@@ -109,7 +108,8 @@ export class ConversationsController {
   }
 
   @Serves(operations.getChanges)
-  changes(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: ChangesQuery): Promise<Changes> {
+  @Header('content-type', 'application/json; charset=utf-8')
+  changes(@Caller() caller: Principal, @Param('conversation') id: string, @Query() query: ChangesQuery): Promise<Buffer> {
     return this.workspace.changes(caller, conversationId(id), query);
   }
 
@@ -129,10 +129,13 @@ export class ConversationsController {
     @Param('conversation') id: string,
     @Query() query: DiffQuery,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<string> {
+  ): Promise<StreamableFile> {
     const patch = await this.workspace.patch(caller, conversationId(id), query);
-    void reply.header('content-disposition', `attachment; filename="${conversationId(id)}.patch"`).type('text/x-diff; charset=utf-8');
-    return patch;
+    // Who has gone already takes nothing.
+    if (reply.raw.destroyed) patch.destroy();
+    reply.raw.once('close', () => patch.destroy());
+    void reply.type('text/x-diff; charset=utf-8');
+    return new StreamableFile(patch, { disposition: `attachment; filename="${conversationId(id)}.patch"` });
   }
 
   @Serves(operations.openEditor)

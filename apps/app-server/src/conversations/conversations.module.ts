@@ -4,6 +4,7 @@ import { ConversationModelService } from './conversation-model.service.js';
 import { ConversationsController } from './conversations.controller.js';
 import { ConversationsService } from './conversations.service.js';
 import { RunControlService } from './run-control.service.js';
+import { SandboxReads } from './sandbox-reads.js';
 import { SimpleApiController } from './simple-api.controller.js';
 import { StartWait } from './start-wait.js';
 import { WorkspaceService } from './workspace.service.js';
@@ -11,7 +12,7 @@ import { WorkspaceService } from './workspace.service.js';
 @Module({
   imports: [MeModule],
   controllers: [ConversationsController, SimpleApiController],
-  providers: [ConversationsService, RunControlService, ConversationModelService, WorkspaceService, StartWait],
+  providers: [ConversationsService, RunControlService, ConversationModelService, WorkspaceService, SandboxReads, StartWait],
   exports: [RunControlService, ConversationsService],
 })
 export class ConversationsModule {}

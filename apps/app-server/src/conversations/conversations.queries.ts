@@ -1,5 +1,5 @@
 import type { ConfirmationMode, CreateConversation, Principal } from '@slipway/contracts';
-import type { TenantTx } from '@slipway/db';
+import { insertConversation } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -18,16 +18,6 @@ export async function findConversation(client: PoolClient, orgId: string, id: st
     values: [orgId, id],
   });
   return rows[0] ?? null;
-}
-
-/** Whose spending a conversation is; `null` when there is none. */
-export async function ownerOf(client: PoolClient, orgId: string, id: string): Promise<string | null> {
-  const { rows } = await client.query<{ created_by: string }>({
-    name: 'owner-of-conversation',
-    text: 'SELECT created_by FROM app.conversation WHERE org_id = $1 AND id = $2',
-    values: [orgId, id],
-  });
-  return rows[0]?.created_by ?? null;
 }
 
 /** What it takes to reach a conversation's sandbox and to know whether there is one. */
@@ -110,54 +100,67 @@ export interface NewConversation {
 }
 
 /** The conversation, its first message, the job that starts it and the record of who asked: all of it or nothing. */
-export async function createConversation(tx: TenantTx, caller: Principal, body: CreateConversation, made: NewConversation): Promise<void> {
-  const { orgId, actor } = caller;
-  await tx.conversation.create({
-    data: {
-      id: made.id,
-      orgId,
-      createdBy: actor.id,
-      createdByLabel: actor.label,
-      title: made.title,
-      repository: body.repository ?? null,
-      branch: body.branch ?? null,
-      environment: made.environment,
-      confirmationMode: made.confirmation,
-      agentType: body.agentType ?? 'default',
-      maxIterations: body.maxIterations ?? null,
-      maxBudgetUsd: body.maxBudgetUsd ?? null,
-      model: made.model,
-      traceparent: made.traceparent,
-    },
+export async function createConversation(client: PoolClient, caller: Principal, body: CreateConversation, made: NewConversation): Promise<void> {
+  await insertConversation(client, caller.orgId, {
+    id: made.id,
+    message: made.messageId === null ? null : { id: made.messageId, text: body.prompt },
+    by: caller.actor,
+    title: made.title,
+    repository: body.repository ?? null,
+    branch: body.branch ?? null,
+    environment: made.environment,
+    confirmation: made.confirmation,
+    agentType: body.agentType ?? 'default',
+    maxIterations: body.maxIterations ?? null,
+    maxBudgetUsd: body.maxBudgetUsd ?? null,
+    model: made.model,
+    traceparent: made.traceparent,
+    outboxId: made.outboxId,
   });
-  if (made.messageId !== null)
-    await tx.inboxMessage.create({
-      data: { id: made.messageId, orgId, conversationId: made.id, text: body.prompt, createdBy: actor.id, createdByLabel: actor.label },
-    });
-  await tx.outbox.create({ data: { id: made.outboxId, orgId, queue: 'conversation-start', key: made.id, payload: { orgId, conversationId: made.id } } });
-  const { text, values } = auditOf(made.auditId, caller, {
-    action: 'conversation.create',
-    target: made.id,
-    detail: {
-      repository: body.repository ?? null,
-      branch: body.branch ?? null,
-      model: made.model,
-      ...(made.environment === null ? {} : { environment: made.environment }),
-      ...(made.confirmation === 'never' ? {} : { confirmation: made.confirmation }),
-      ...(body.agentType === undefined ? {} : { agentType: body.agentType }),
-      ...(body.maxIterations === undefined ? {} : { maxIterations: body.maxIterations }),
-      ...(body.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: body.maxBudgetUsd }),
-    },
-  });
-  await tx.$executeRawUnsafe(text, ...values);
+  await client.query(
+    auditOf(made.auditId, caller, {
+      action: 'conversation.create',
+      target: made.id,
+      detail: {
+        repository: body.repository ?? null,
+        branch: body.branch ?? null,
+        model: made.model,
+        ...(made.environment === null ? {} : { environment: made.environment }),
+        ...(made.confirmation === 'never' ? {} : { confirmation: made.confirmation }),
+        ...(body.agentType === undefined ? {} : { agentType: body.agentType }),
+        ...(body.maxIterations === undefined ? {} : { maxIterations: body.maxIterations }),
+        ...(body.maxBudgetUsd === undefined ? {} : { maxBudgetUsd: body.maxBudgetUsd }),
+      },
+    }),
+  );
 }
 
-export async function readSnapshot(pool: SqlPool, orgId: string, id: string): Promise<{ changes: unknown; patch: string } | null> {
+/** Bytes of what was last seen of a workspace. */
+export async function sizeOfKept(pool: SqlPool, orgId: string, id: string): Promise<{ changes: number; patch: number } | null> {
   const { rows } = await inOrg(pool, orgId, (client) =>
-    client.query<{ changes: unknown; patch: string }>('SELECT changes, patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [
-      orgId,
-      id,
-    ]),
+    client.query<{ changes: number; patch: number }>(
+      'SELECT octet_length(changes::text) AS changes, octet_length(patch) AS patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2',
+      [orgId, id],
+    ),
   );
   return rows[0] ?? null;
+}
+
+/** The list as JSON text. */
+export async function readKeptChanges(pool: SqlPool, orgId: string, id: string): Promise<string | null> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ files: string | null }>(
+      `SELECT (CASE WHEN jsonb_typeof(changes) = 'object' THEN changes->'files' ELSE changes END)::text AS files
+       FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2`,
+      [orgId, id],
+    ),
+  );
+  return rows[0]?.files ?? null;
+}
+
+export async function readKeptPatch(pool: SqlPool, orgId: string, id: string): Promise<string | null> {
+  const { rows } = await inOrg(pool, orgId, (client) =>
+    client.query<{ patch: string }>('SELECT patch FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2', [orgId, id]),
+  );
+  return rows[0]?.patch ?? null;
 }

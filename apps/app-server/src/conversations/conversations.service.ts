@@ -8,7 +8,6 @@ import {
   type QueuedMessage,
   type SendMessage,
 } from '@slipway/contracts';
-import { Db } from '@slipway/db';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -20,9 +19,10 @@ import { wantJob } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
 import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { assertStorage, fullStorage } from '../storage/full-storage.js';
 import { listConversations } from './conversation-list.queries.js';
 import { titleOf, toConversation } from './conversation-view.js';
-import { createConversation, findConversation, lockSandbox, ownerOf, setDesired } from './conversations.queries.js';
+import { createConversation, findConversation, lockSandbox, setDesired } from './conversations.queries.js';
 import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
@@ -30,7 +30,6 @@ import { assertStepsAllowed } from './steps-allowed.js';
 @Injectable()
 export class ConversationsService {
   constructor(
-    private readonly db: Db,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
@@ -68,7 +67,7 @@ export class ConversationsService {
 
   /**
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
-   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
+   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
    */
   create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
     return this.make(caller, body, { id, messageId: this.ids.uuid() });
@@ -82,7 +81,10 @@ export class ConversationsService {
   private async make(caller: Principal, body: CreateConversation, { id, messageId }: { id: string; messageId: string | null }): Promise<Conversation> {
     const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
     assertStepsAllowed(body.maxIterations, settings.maxIterations);
-    await inOrg(this.pool, caller.orgId, (client) => assertBudget(client, caller.orgId, caller.actor.id, this.clock.now()));
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
+      await assertStorage(client, caller.orgId);
+    });
     const made = {
       id,
       messageId,
@@ -94,15 +96,13 @@ export class ConversationsService {
       confirmation: stricterMode(body.confirmation ?? 'never', settings.confirmation),
       traceparent: makeTraceparent(),
     };
-    const created = await this.db
-      .withOrg(caller.orgId, (tx) => createConversation(tx, caller, body, made))
-      .then(
-        () => true,
-        (error: unknown) => {
-          if (isTaken(error)) return false;
-          throw error;
-        },
-      );
+    const created = await inOrg(this.pool, caller.orgId, (client) => createConversation(client, caller, body, made)).then(
+      () => true,
+      (error: unknown) => {
+        if (isTaken(error)) return false;
+        throw fullStorage(error) ?? error;
+      },
+    );
     this.logger.info({ conversation_id: id, model: made.model, created }, 'conversation created');
     this.jobs.enqueue('conversation-start', caller.orgId, id);
     return this.get(caller, id);
@@ -110,7 +110,7 @@ export class ConversationsService {
 
   /**
    * Puts a message into the inbox; its id becomes the id of its event, and the same id again is the same message.
-   * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner, `resource.not-found`, `request.invalid` when the id belongs to another message.
+   * @throws SlipwayError `conversation.queue-full`, `budget.exhausted` of the conversation's owner, `storage.exhausted`, `resource.not-found`, `request.invalid` when the id belongs to another message.
    */
   async send(caller: Principal, conversationId: string, body: SendMessage, reservedId: string = this.ids.uuid()): Promise<QueuedMessage> {
     const id = body.id?.toLowerCase() ?? reservedId;
@@ -137,7 +137,8 @@ export class ConversationsService {
       }
       if (queued.length >= MAX_QUEUED_MESSAGES)
         throw new SlipwayError('conversation.queue-full', `${MAX_QUEUED_MESSAGES} messages are waiting already.`, { retryAfterSeconds: 5 });
-      await assertBudget(client, caller.orgId, (await ownerOf(client, caller.orgId, conversationId)) ?? caller.actor.id, this.clock.now());
+      await assertBudget(client, caller.orgId, caller.actor.id, this.clock.now());
+      await assertStorage(client, caller.orgId);
       if (!(await insertMessage(client, caller, conversationId, { id, text: body.text }))) throw idTaken();
       const live = row.desired === 'run' && row.sandboxStatus === 'RUNNING' && row.statusState.start === 'ready';
       const job = live ? 'conversation-deliver' : 'conversation-start';
@@ -146,7 +147,7 @@ export class ConversationsService {
       const message = (await queuedOf(client, caller.orgId, conversationId)).find((each) => each.id === id);
       if (message === undefined) throw new Error('a message that was stored is not in the inbox');
       return { job, message } as const;
-    });
+    }).catch((error: unknown) => Promise.reject(fullStorage(error) ?? error));
     if (sent.job !== null) {
       this.logger.info({ conversation_id: conversationId, message_id: id }, 'message queued');
       this.jobs.enqueue(sent.job, caller.orgId, conversationId);
@@ -164,9 +165,9 @@ export class ConversationsService {
   }
 }
 
-/** Prisma's word for a unique key that is in use. */
+/** Postgres' word for a unique key that is in use. */
 function isTaken(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'P2002';
+  return (error as { code?: unknown } | null)?.code === '23505';
 }
 
 function idTaken(): SlipwayError {

@@ -40,14 +40,20 @@ export async function findMessage(
     : { conversationId: row.conversation_id, text: row.text, state: row.state, createdAt: row.created_at, createdByLabel: row.created_by_label };
 }
 
-/** False when a message of this organization has the id already. */
+/** False when a message of this organization has the id already. For a caller that holds the conversation's row. */
 export async function insertMessage(client: PoolClient, caller: Principal, conversationId: string, message: { id: string; text: string }): Promise<boolean> {
   const { rowCount } = await client.query({
     name: 'insert-message',
     text: 'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, id) DO NOTHING',
     values: [message.id, caller.orgId, conversationId, message.text, caller.actor.id, caller.actor.label],
   });
-  return rowCount === 1;
+  if (rowCount !== 1) return false;
+  await client.query({
+    name: 'count-message',
+    text: `SELECT app.count_storage($1, $2, octet_length($3::text) + app.event_overhead(), 0, 0, 'work')`,
+    values: [caller.orgId, conversationId, message.text],
+  });
+  return true;
 }
 
 /** Takes a queued message back. Answers the state in which it is then, or `null` when there is no such message. */

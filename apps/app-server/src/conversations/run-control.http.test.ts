@@ -117,7 +117,7 @@ describe('stop, pause and resume', () => {
   });
 
   it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
-    const sandbox = await startSandbox(() => ({ status: 409 }));
+    const sandbox = await startSandbox(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');

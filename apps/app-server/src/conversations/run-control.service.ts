@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { SecretBox } from '@slipway/auth';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { ConversationEvent, ConversationQueue, Principal } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
@@ -10,6 +10,7 @@ import { IngestService } from '../ingest/ingest.service.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { assertStorage } from '../storage/full-storage.js';
 import { lockSandbox, readSandbox, type SandboxRow, setDesired } from './conversations.queries.js';
 import { reachSandbox } from './reach-sandbox.js';
 
@@ -27,7 +28,7 @@ export class RunControlService {
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly box: SecretBox,
+    private readonly keys: SandboxKeys,
     private readonly ingest: IngestService,
     private readonly jobs: Jobs,
   ) {}
@@ -36,7 +37,7 @@ export class RunControlService {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
     // Also one that is on its way to rest: a pause waits for the step under way, a stop does not.
-    const sandbox = reachSandbox(this.box, id, row, ['run', 'rest']);
+    const sandbox = reachSandbox(this.keys, id, row, ['run', 'rest']);
     if (sandbox !== null) {
       try {
         await sandbox.interrupt();
@@ -73,16 +74,19 @@ export class RunControlService {
     );
   }
 
+  /** @throws SlipwayError `storage.exhausted`, `conversation.awaits-confirmation`, `resource.not-found`. */
   async resume(caller: Principal, id: string): Promise<void> {
     const row = await readSandbox(this.pool, caller.orgId, id);
     if (row === null) throw notFound();
-    // To an agent that asks, "go on" would be a yes that nobody gave.
+    await inOrg(this.pool, caller.orgId, (client) => assertStorage(client, caller.orgId));
+    // To an agent that asks, "go on" would be a yes that nobody gave. This look spares a call; it is agent-server that never takes a run for one.
     if (row.statusState.execution === 'waiting_for_confirmation' && row.desired === 'run')
       throw new SlipwayError('conversation.awaits-confirmation', 'The agent waits for a yes or a no to what it asks for.');
-    const sandbox = reachSandbox(this.box, id, row, ['run']);
+    const sandbox = reachSandbox(this.keys, id, row, ['run']);
     const went = sandbox?.run().then(
       () => true,
       (error: unknown) => {
+        if (error instanceof SlipwayError && error.code === 'conversation.awaits-confirmation') throw error;
         this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not take the resume; a start looks after it');
         return false;
       },

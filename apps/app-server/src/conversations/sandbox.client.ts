@@ -1,7 +1,8 @@
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import type { Readable } from 'node:stream';
 import {
   type AgentTerms,
-  GitChange,
+  CALLER_KEY_HEADER,
   GitCommitsPage,
   GitRepositories,
   type McpTestRequest,
@@ -9,12 +10,15 @@ import {
   type RespondToConfirmationRequest,
   type RevokeConfirmationRule,
   type SandboxSecrets,
+  THROUGH_GATEWAY_HEADER,
   type ToldBrake,
   VscodeUrl,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import { z } from 'zod';
+import { type AnswerBound, bytesOf, textOf } from './sandbox-answers.js';
+import { MAX_LIST_BYTES, MAX_PATCH_BYTES } from './sandbox-reads.js';
 
 /** Longest wait for a stop or a run to be taken. Milliseconds. */
 const CONTROL_TIMEOUT_MS = 3_000;
@@ -24,8 +28,12 @@ const MODEL_TIMEOUT_MS = 120_000;
 const READ_TIMEOUT_MS = 5_000;
 /** Longest wait for VS Code to start. Milliseconds. */
 const EDITOR_TIMEOUT_MS = 60_000;
-/** Largest answer that is read. Bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Longest that a patch may take to its last byte. Milliseconds. */
+const STREAM_TIMEOUT_MS = 120_000;
+/** Largest answer to what changes something, and largest refusal. Bytes. */
+const MAX_CONTROL_BYTES = 64 * 1024;
+/** Largest answer of a model, and of a test of an MCP server. Bytes. */
+const MAX_WORDS_BYTES = 1024 * 1024;
 /** Past the forward proxy that this process may have: a sandbox is at an address of the cluster's own, which no list of names could except. */
 const agent = new Agent();
 const JSON_BODY = { 'content-type': 'application/json' };
@@ -45,13 +53,20 @@ export interface WorkspaceSide {
 export interface SandboxAddress {
   readonly url: string;
   readonly sessionKey: string;
+  /** Proves that it is the app that speaks; left out where only the session key is needed. */
+  readonly appKey?: string;
 }
 
-/** agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for what a method says itself and an answer that is `file.too-large`. */
+/**
+ * agent-server of one sandbox, for what cannot wait for a job. Every failure is `sandbox.unreachable`, but for what a method says itself and an answer that is `file.too-large`.
+ * No answer is trusted with our memory or our time: each has a bound and a deadline (`sandbox-answers.ts`).
+ */
 export class SandboxClient {
   constructor(
     private readonly sandbox: SandboxAddress,
     private readonly conversationId: string,
+    /** Whose room the answers of reads take. What changes something has none: its answers are small. */
+    private readonly slot: AnswerBound['slot'] = { take: () => true },
   ) {}
 
   /** Halts the run at once. */
@@ -59,14 +74,28 @@ export class SandboxClient {
     await this.call('POST', `/api/conversations/${this.conversationId}/interrupt`, CONTROL_TIMEOUT_MS);
   }
 
-  /** Lets the agent go on; that it runs already is fine. */
+  /** Lets the agent go on; that it runs already is fine. Accepts nothing. @throws SlipwayError `conversation.awaits-confirmation`. */
   async run(): Promise<void> {
-    await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [409]);
+    try {
+      // An earlier agent-server takes a run for a yes, but not one with this header under four eyes.
+      await this.call('POST', `/api/conversations/${this.conversationId}/run`, CONTROL_TIMEOUT_MS, [], undefined, MAX_CONTROL_BYTES, {
+        [THROUGH_GATEWAY_HEADER]: 'app',
+      });
+    } catch (error) {
+      const code = error instanceof SlipwayError ? error.code : null;
+      if (code === 'conversation.busy') return;
+      if (code === 'conversation.four-eyes') throw new SlipwayError('conversation.awaits-confirmation', OUR_WORDS['conversation.awaits-confirmation'] ?? '');
+      throw error;
+    }
   }
 
-  /** @throws SlipwayError `conversation.nothing-to-confirm` when something else waits by now, or nothing. */
-  async respond(answer: RespondToConfirmationRequest): Promise<void> {
-    await this.call('POST', `/api/conversations/${this.conversationId}/events/respond_to_confirmation`, CONTROL_TIMEOUT_MS, [], answer);
+  /**
+   * @returns whether the answer's event says who gave it, so that the audit entry of a no is written with it. An earlier agent-server's does not.
+   * @throws SlipwayError `conversation.nothing-to-confirm` when something else waits by now, or nothing.
+   */
+  async respond(answer: RespondToConfirmationRequest): Promise<{ isAudited: boolean }> {
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/events/respond_to_confirmation`, CONTROL_TIMEOUT_MS, [], answer);
+    return { isAudited: z.object({ answer_id: z.string() }).safeParse(problemOf(text)).success };
   }
 
   /** Says when the agent asks, from its next step on. */
@@ -96,7 +125,7 @@ export class SandboxClient {
 
   /** @throws SlipwayError as `condense`. */
   async askAgent(question: string): Promise<string> {
-    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question });
+    const text = await this.call('POST', `/api/conversations/${this.conversationId}/ask_agent`, MODEL_TIMEOUT_MS, [], { question }, MAX_WORDS_BYTES);
     try {
       return z.object({ response: z.string() }).parse(JSON.parse(text)).response;
     } catch (error) {
@@ -104,14 +133,22 @@ export class SandboxClient {
     }
   }
 
-  /** @throws SlipwayError `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`. */
-  changes(side: WorkspaceSide): Promise<GitChange[]> {
-    return this.read(`changes?${sideQuery(side)}`, z.array(GitChange));
+  /** A JSON list of `GitChange`, not looked at. @throws SlipwayError `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`, `file.too-large`. */
+  changes(side: WorkspaceSide): Promise<string> {
+    return this.call('GET', `/api/git/changes?${sideQuery(side)}`, READ_TIMEOUT_MS, [], undefined, MAX_LIST_BYTES);
   }
 
-  /** For `git apply`; of one file when it is named. @throws as `changes`. */
-  patch(side: WorkspaceSide, file: string | undefined): Promise<string> {
-    return this.call('GET', `/api/git/patch?${sideQuery(side)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`, READ_TIMEOUT_MS);
+  /** For `git apply`; of one file when it is named. Its first byte comes in five seconds, its last in two minutes, or it breaks off. @throws as `changes`. */
+  async patch(side: WorkspaceSide, file: string | undefined): Promise<Readable> {
+    const path = `/api/git/patch?${sideQuery(side)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`;
+    const late = new AbortController();
+    const head = setTimeout(() => late.abort(new Error('no answer in time')), READ_TIMEOUT_MS);
+    try {
+      const response = await this.ask('GET', path, AbortSignal.any([late.signal, AbortSignal.timeout(STREAM_TIMEOUT_MS)]));
+      return bytesOf(response, MAX_PATCH_BYTES);
+    } finally {
+      clearTimeout(head);
+    }
   }
 
   repositories(): Promise<GitRepositories> {
@@ -146,7 +183,7 @@ export class SandboxClient {
 
   /** Reaches an MCP server once, from inside of it. */
   async testMcpServer(request: McpTestRequest): Promise<McpTestResponse> {
-    const text = await this.call('POST', '/api/mcp/test', request.timeout * 1000 + READ_TIMEOUT_MS, [], request);
+    const text = await this.call('POST', '/api/mcp/test', request.timeout * 1000 + READ_TIMEOUT_MS, [], request, MAX_WORDS_BYTES);
     try {
       return McpTestResponse.parse(JSON.parse(text));
     } catch (error) {
@@ -155,7 +192,7 @@ export class SandboxClient {
   }
 
   private async read<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {
-    const text = await this.call('GET', `/api/git/${path}`, READ_TIMEOUT_MS);
+    const text = await this.call('GET', `/api/git/${path}`, READ_TIMEOUT_MS, [], undefined, MAX_LIST_BYTES);
     try {
       return schema.parse(JSON.parse(text));
     } catch (error) {
@@ -163,19 +200,51 @@ export class SandboxClient {
     }
   }
 
-  private async call(method: 'GET' | 'POST', path: string, timeoutMs: number, alsoFine: readonly number[] = [], body?: object): Promise<string> {
+  private async call(
+    method: 'GET' | 'POST',
+    path: string,
+    timeoutMs: number,
+    alsoFine: readonly number[] = [],
+    body?: object,
+    maxBytes = MAX_CONTROL_BYTES,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     try {
-      const headers = { 'x-session-api-key': this.sandbox.sessionKey, traceparent: makeTraceparent(), ...(body === undefined ? {} : JSON_BODY) };
-      const options = { method, headers, signal: AbortSignal.timeout(timeoutMs), agent };
+      const response = await this.ask(method, path, AbortSignal.timeout(timeoutMs), alsoFine, body, more);
+      return await textOf(response, { maxBytes, slot: this.slot });
+    } catch (error) {
+      if (error instanceof SlipwayError) throw error;
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer.', { cause: error });
+    }
+  }
+
+  /** The answer with its head only. `signal` ends the rest of it, too. */
+  private async ask(
+    method: 'GET' | 'POST',
+    path: string,
+    signal: AbortSignal,
+    alsoFine: readonly number[] = [],
+    body?: object,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<IncomingMessage> {
+    try {
+      const { sessionKey, appKey } = this.sandbox;
+      const headers = {
+        'x-session-api-key': sessionKey,
+        ...(appKey === undefined ? {} : { [CALLER_KEY_HEADER]: appKey }),
+        'accept-encoding': 'identity',
+        traceparent: makeTraceparent(),
+        ...(body === undefined ? {} : JSON_BODY),
+        ...more,
+      };
+      const options = { method, headers, signal, agent };
       const response = await answerOf(`${this.sandbox.url.replace(/\/+$/, '')}${path}`, options, body === undefined ? '' : JSON.stringify(body));
       const { statusCode: status = 0 } = response;
-      if ((status < 200 || status > 299) && !alsoFine.includes(status)) {
-        const refusal = await boundedText(response).catch(() => '');
-        response.destroy();
-        throwPassedOn(refusal);
-        throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${status}` });
-      }
-      return await boundedText(response);
+      if ((status >= 200 && status <= 299) || alsoFine.includes(status)) return response;
+      const refusal = await textOf(response, { maxBytes: MAX_CONTROL_BYTES, slot: this.slot }).catch(() => '');
+      response.destroy();
+      throwPassedOn(refusal);
+      throw new SlipwayError('sandbox.unreachable', 'The sandbox refused the request.', { internal: `${method} ${path} answered ${status}` });
     } catch (error) {
       if (error instanceof SlipwayError) throw error;
       throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer.', { cause: error });
@@ -187,9 +256,12 @@ export class SandboxClient {
 const PASSED_ON = z.object({
   code: z.enum([
     'conversation.nothing-to-confirm',
+    'conversation.awaits-confirmation',
+    'conversation.four-eyes',
     'conversation.busy',
     'conversation.not-running',
     'budget.exhausted',
+    'agent.budget-limit',
     'model.unavailable',
     'model.rate-limited',
     'model.timeout',
@@ -203,6 +275,7 @@ const PASSED_ON = z.object({
 /** Where those of the sandbox are for programs. */
 const OUR_WORDS: Readonly<Partial<Record<string, string>>> = {
   'conversation.nothing-to-confirm': 'What this answers no longer waits for an answer.',
+  'conversation.awaits-confirmation': 'The agent waits for a yes or a no to what it asks for.',
   'conversation.not-running': 'The process in its sandbox was restarted and knows nothing of it yet.',
 };
 
@@ -240,16 +313,4 @@ function sideQuery({ directory, ...against }: WorkspaceSide): string {
 
 function answerOf(url: string, options: RequestOptions, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => void request(url, options).once('response', resolve).once('error', reject).end(body));
-}
-
-async function boundedText(response: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > MAX_ANSWER_BYTES)
-      throw new SlipwayError('file.too-large', `The changes are larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB as text; ask for one file at a time.`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth';
 import {
-  type Changes,
   type ChangesQuery,
   type DiffQuery,
   FileChange,
@@ -15,19 +15,21 @@ import {
   type WorkspaceRepositories,
 } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import type { ReadSlot } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { z } from 'zod';
 import { LOGGER, SQL_POOL } from '../platform/tokens.js';
-import { readSandbox, readSnapshot, type SandboxRow } from './conversations.queries.js';
+import { readKeptChanges, readKeptPatch, readSandbox, type SandboxRow, sizeOfKept } from './conversations.queries.js';
 import { patchOfFile } from './patch-of-file.js';
 import { SandboxClient, type WorkspaceSide } from './sandbox.client.js';
+import { convertedList } from './sandbox-answers.js';
+import { MAX_LIST_BYTES, SandboxReads } from './sandbox-reads.js';
 
-/** What a snapshot holds: the sandbox's own list, or the list as it is answered here. */
-const StoredChanges = z.union([
-  z.array(z.union([FileChange, GitChange])),
-  z.object({ files: z.array(z.union([FileChange, GitChange])) }).transform(({ files }) => files),
-]);
+/** What is held of a kept patch on its way out: the row, its text, and the bytes that are written. */
+const COPIES = 3;
+/** Failures that say what is wrong with the question or with us: what was last seen is no answer to them. */
+const NOT_AWAY: ReadonlySet<string> = new Set(['file.too-large', 'rate.limited', 'service.unavailable']);
 
 /** What the agent changed: from the sandbox while it answers, else as it was last seen. Nobody waits longer than five seconds for either. */
 @Injectable()
@@ -36,43 +38,60 @@ export class WorkspaceService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly box: SecretBox,
+    private readonly reads: SandboxReads,
   ) {}
 
   /**
-   * Against where the work began there is what was last seen, when the sandbox is away; of all else only a sandbox knows.
+   * `Changes` as JSON, so that all who ask at once share one text. Against where the work began there is what was last seen, when the sandbox is away; of all else
+   * only a sandbox knows.
    * @throws SlipwayError `conversation.no-workspace` when nothing has been seen of it, `sandbox.unreachable` when it does not answer and nothing was,
-   * `changes.not-kept`, `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`, `file.too-large`.
+   * `changes.not-kept`, `changes.turn-unknown`, `changes.commit-unknown`, `repository.not-found`, `file.too-large`, `rate.limited`, `service.unavailable`.
    */
-  async changes(caller: Principal, id: string, query: ChangesQuery): Promise<Changes> {
-    const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.changes(sideOf(row, id, query)), isKept(query));
-    if (answer !== null) return { files: answer.map(toFileChange), base: isOwn(row, query.repository) ? row.baseCommit : null, live: true };
-    const { changes } = await this.lastSeen(caller, id, row);
-    return { files: StoredChanges.parse(changes).map(toFileChange), base: row.baseCommit, live: false };
+  changes(caller: Principal, id: string, query: ChangesQuery): Promise<Buffer> {
+    const { orgId } = caller;
+    return this.reads.once(JSON.stringify([orgId, id, query.against, query.repository]), () =>
+      this.reads.list(orgId, async (slot) => {
+        const ask = async (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }): Promise<string> => {
+          const text = await sandbox.changes(sideOf(row, id, query));
+          try {
+            return await convertedList(text, GitChange, toFileChange);
+          } catch (cause) {
+            throw new SlipwayError('sandbox.unreachable', 'The sandbox gave an answer about its repositories that cannot be read.', { cause });
+          }
+        };
+        const { row, answer } = await this.live(caller, id, ask, isKept(query), slot);
+        if (answer !== null) return changesJson(answer, isOwn(row, query.repository) ? row.baseCommit : null, true);
+        return changesJson(await this.keptChanges(caller, id, row), row.baseCommit, false);
+      }),
+    );
   }
 
-  /** For `git apply`. @throws as `changes` */
-  async patch(caller: Principal, id: string, query: DiffQuery): Promise<string> {
-    const file = query.path;
-    const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.patch(sideOf(row, id, query), file), isKept(query));
-    if (answer !== null) return answer;
-    const { patch } = await this.lastSeen(caller, id, row);
-    return file === undefined ? patch : patchOfFile(patch, file);
+  /** For `git apply`: passed on as it comes. @throws as `changes` */
+  async patch(caller: Principal, id: string, query: DiffQuery): Promise<Readable> {
+    const slot = await this.reads.stream(caller.orgId);
+    try {
+      const file = query.path;
+      const { row, answer } = await this.live(caller, id, (sandbox, row) => sandbox.patch(sideOf(row, id, query), file), isKept(query));
+      const patch = answer ?? (await this.keptPatch(caller, id, row, file, slot));
+      patch.once('close', slot.leave);
+      return patch;
+    } catch (error) {
+      slot.leave();
+      throw error;
+    }
   }
 
   /** None, and not `live`, while the sandbox is away: each look at a conversation asks for them. */
   async repositories(caller: Principal, id: string): Promise<WorkspaceRepositories> {
-    const { row, answer } = await this.live(caller, id, (sandbox) => sandbox.repositories(), true);
+    const { row, answer } = await this.reads.list(caller.orgId, (slot) => this.live(caller, id, (sandbox) => sandbox.repositories(), true, slot));
     const data = (answer?.repositories ?? []).map((repository) => ({ ...repository, own: isOwn(row, repository.path) }));
     return { data: data.sort((a, b) => Number(b.own) - Number(a.own)), cut: answer?.cut ?? false, live: answer !== null };
   }
 
   /** @throws SlipwayError `conversation.no-workspace`, `changes.not-kept`, `sandbox.unreachable`, `repository.not-found`. */
   async commits(caller: Principal, id: string, { repository, cursor, limit }: WorkspaceCommitsQuery): Promise<WorkspaceCommits> {
-    const { answer } = await this.live(
-      caller,
-      id,
-      (sandbox, row) => sandbox.commits(sideOf(row, id, { against: 'base', repository }), { cursor, limit }),
-      false,
+    const { answer } = await this.reads.list(caller.orgId, (slot) =>
+      this.live(caller, id, (sandbox, row) => sandbox.commits(sideOf(row, id, { against: 'base', repository }), { cursor, limit }), false, slot),
     );
     const data = (answer?.commits ?? []).map(({ sha, subject, author, timestamp, files, since_base }) => ({
       hash: sha,
@@ -87,7 +106,7 @@ export class WorkspaceService {
 
   /** VS Code in the sandbox, started if it is there. @throws SlipwayError `conversation.no-workspace`, `sandbox.not-running`, `sandbox.unreachable`. */
   async editor(caller: Principal, id: string): Promise<OpenEditor> {
-    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), false, 'sandbox.not-running');
+    const { answer } = await this.live(caller, id, (sandbox, { workingDir }) => sandbox.editor(workingDir), false, undefined, 'sandbox.not-running');
     return { path: answer?.path ?? null, port: SANDBOX_PORTS.vscode, reason: answer?.reason ?? null };
   }
 
@@ -97,6 +116,7 @@ export class WorkspaceService {
     id: string,
     ask: (sandbox: SandboxClient, row: SandboxRow & { workingDir: string }) => Promise<T>,
     kept: boolean,
+    slot?: ReadSlot,
     away: 'changes.not-kept' | 'sandbox.not-running' = 'changes.not-kept',
   ): Promise<{ row: SandboxRow; answer: T | null }> {
     const row = await readSandbox(this.pool, caller.orgId, id);
@@ -110,21 +130,43 @@ export class WorkspaceService {
     }
     try {
       const key = this.box.decrypt(row.sandboxKey, `sandbox-key:${id}`);
-      return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id), { ...row, workingDir }) };
+      return { row, answer: await ask(new SandboxClient({ url: row.sandboxUrl, sessionKey: key }, id, slot), { ...row, workingDir }) };
     } catch (error) {
-      if (!kept || (error instanceof SlipwayError && error.code === 'file.too-large')) throw error;
+      if (!kept || (error instanceof SlipwayError && NOT_AWAY.has(error.code))) throw error;
       this.logger.warn({ err: error, conversation_id: id }, 'the sandbox did not show its workspace; what is kept of it is shown');
       return { row, answer: null };
     }
   }
 
-  private async lastSeen(caller: Principal, id: string, row: SandboxRow): Promise<{ changes: unknown; patch: string }> {
-    const snapshot = await readSnapshot(this.pool, caller.orgId, id);
-    if (snapshot !== null) return snapshot;
-    if (row.sandboxStatus === 'RUNNING' && row.workingDir !== null)
-      throw new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, and nothing of its workspace was seen before.', { retryAfterSeconds: 3 });
-    throw noWorkspace();
+  /** JSON of the files as they were last seen. */
+  private async keptChanges(caller: Principal, id: string, row: SandboxRow): Promise<string> {
+    const kept = await sizeOfKept(this.pool, caller.orgId, id);
+    if (kept === null) throw notSeen(row);
+    if (kept.changes > MAX_LIST_BYTES) throw new SlipwayError('file.too-large', 'The kept list of changes is too large to show. Resume the conversation.');
+    const text = await readKeptChanges(this.pool, caller.orgId, id);
+    return convertedList(text ?? '[]', KEPT_CHANGE, toFileChange);
   }
+
+  private async keptPatch(caller: Principal, id: string, row: SandboxRow, file: string | undefined, slot: ReadSlot): Promise<Readable> {
+    const kept = await sizeOfKept(this.pool, caller.orgId, id);
+    if (kept === null) throw notSeen(row);
+    if (!slot.take(kept.patch * COPIES))
+      throw new SlipwayError('service.unavailable', 'Kept changes on their way out take all the memory that they may.', { retryAfterSeconds: 2 });
+    const patch = (await readKeptPatch(this.pool, caller.orgId, id)) ?? '';
+    return Readable.from([Buffer.from(file === undefined ? patch : patchOfFile(patch, file))], { objectMode: false });
+  }
+}
+
+/** What is kept holds the sandbox's own items, or items as they are answered here. */
+const KEPT_CHANGE = z.union([FileChange, GitChange]);
+
+function changesJson(files: string, base: string | null, live: boolean): Buffer {
+  return Buffer.from(`{"files":${files},"base":${JSON.stringify(base)},"live":${live}}`);
+}
+
+function notSeen(row: SandboxRow): SlipwayError {
+  if (row.sandboxStatus !== 'RUNNING' || row.workingDir === null) return noWorkspace();
+  return new SlipwayError('sandbox.unreachable', 'The sandbox does not answer, and nothing of its workspace was seen before.', { retryAfterSeconds: 3 });
 }
 
 function toFileChange(change: FileChange | GitChange): FileChange {

@@ -92,10 +92,21 @@ describe('the device flow', () => {
     expect((await poll(late.device_code)).body.error).toBe('expired_token');
 
     const leaver = await app.person('Leaver');
-    const left = await authorize();
+    const left = await authorize({ scope: 'org:read' });
     expect((await decide(leaver, left.user_code, 'approve', { org: leaver.orgId })).status).toBe(204);
     await app.owner.query('DELETE FROM app.membership WHERE user_id = $1', [leaver.userId]);
     expect((await poll(left.device_code)).body.error).toBe('access_denied');
+  });
+
+  it('refuses an approval that names no permission, where a script of the user would hand an attacker all of theirs', async () => {
+    const asked = await authorize();
+    const refused = await decide(person, asked.user_code, 'approve', { org: person.orgId });
+    expect([refused.status, refused.body]).toEqual([
+      400,
+      expect.objectContaining({ code: 'request.invalid', fields: [expect.objectContaining({ path: 'scopes' })] }),
+    ]);
+    expect((await decide(person, asked.user_code, 'approve', { org: person.orgId, scopes: ['org:read'] })).status).toBe(204);
+    expect((await poll(asked.device_code)).body.scope).toBe('org:read');
   });
 
   it('gives no more than the person has: not to who asks for more, not after their role was lowered', async () => {

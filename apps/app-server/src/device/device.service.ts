@@ -44,6 +44,11 @@ export class DeviceRefusal extends Error {
   }
 }
 
+function unnamedScopes(): SlipwayError {
+  const message = 'is needed: the program asked for no permission, so the approval names them';
+  return new SlipwayError('request.invalid', `scopes: ${message}`, { fields: [{ path: 'scopes', message }] });
+}
+
 /**
  * The device flow. What a person approves is kept, not a key: that is made when the device fetches it, of what the person may do at that moment, so that no token is ever at rest.
  * Codes are kept as hashes. A process that dies between the key and the answer leaves a key that nobody has; the person revokes it, and the device asks anew.
@@ -119,14 +124,15 @@ export class DeviceService {
     };
   }
 
-  /** @throws SlipwayError `resource.not-found` for code or organization, `permission.denied`, `api-key.scope-too-wide`, `api-key.limit`. */
+  /** @throws SlipwayError `request.invalid` when neither side names a scope, `resource.not-found` for code or organization, `permission.denied`, `api-key.scope-too-wide`, `api-key.limit`. */
   async approve(person: SignedIn, userCode: string, wanted: ApproveDevice): Promise<void> {
     const caller = this.principals.principalFor(person, wanted.org);
     if (!caller.permissions.has('api-key:write')) throw new SlipwayError('permission.denied', 'This needs the permission api-key:write.');
     if (wanted.scopes !== undefined) assertWithin(wanted.scopes, caller.permissions, 'you do not have');
     await this.asSystem('a person lets a device in', async (sql) => {
       const row = await this.waiting(sql, userCode);
-      const asked = wanted.scopes ?? (row.scopes.length > 0 ? row.scopes : PERMISSIONS);
+      const asked = wanted.scopes ?? row.scopes;
+      if (asked.length === 0) throw unnamedScopes();
       const scopes = [...permissionsOfKey(asked, caller.permissions)];
       if (scopes.length === 0) throw new SlipwayError('api-key.scope-too-wide', `You have none of the permissions that it asks for: ${asked.join(', ')}.`);
       if ((await countLiveApiKeys(sql, caller.orgId, person.userId, this.clock.now())) >= MAX_LIVE_API_KEYS) {

@@ -5,6 +5,7 @@ import type { Logger } from '@slipway/telemetry';
 import { auditOf } from '../audit/audit-statement.js';
 import { addMember, hasLeft, lockOrg } from '../members/membership.queries.js';
 import { IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
+import { DomainChecks } from './domain-checks.js';
 import { findAutoJoin, findConfirmedPerson } from './domains.queries.js';
 
 /** Membership by the domain of a confirmed e-mail address. */
@@ -14,6 +15,7 @@ export class DomainJoin {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly checks: DomainChecks,
   ) {}
 
   /**
@@ -24,8 +26,9 @@ export class DomainJoin {
   async joinByDomain(userId: string): Promise<string | null> {
     try {
       const person = await findConfirmedPerson(this.pool, userId);
-      const found = person === null ? null : await findAutoJoin(this.pool, person.email.slice(person.email.lastIndexOf('@') + 1));
-      if (person === null || found === null) return null;
+      const domain = person?.email.slice(person.email.lastIndexOf('@') + 1) ?? '';
+      const found = person === null ? null : await findAutoJoin(this.pool, domain);
+      if (person === null || found === null || !(await this.checks.mayJoinBy(found.orgId, domain))) return null;
       return await inOrg(this.pool, found.orgId, async (client) => {
         const org = await lockOrg(client, found.orgId);
         if (org === null || org.deletes_at !== null || (await hasLeft(client, org.id, userId))) return null;

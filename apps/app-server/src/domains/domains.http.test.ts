@@ -5,6 +5,7 @@ import { expect } from 'expect';
 import { FEATURES } from '../app.module.js';
 import { Company } from '../testing/company.js';
 import { type Answer, ConversationApp, type Person } from '../testing/conversation-app.js';
+import { DomainChecks } from './domain-checks.js';
 import { DomainJoin } from './domain-join.js';
 import { DomainsModule } from './domains.module.js';
 
@@ -60,11 +61,14 @@ describe('domains of an organization', () => {
   let app: ConversationApp;
   let names: NameServer;
   let domains: DomainJoin;
+  let checks: DomainChecks;
   before(async () => {
     names = await NameServer.open();
     const features = FEATURES.map((feature) => ('module' in feature && feature.module === DomainsModule ? DomainsModule.register([names.address]) : feature));
     app = await ConversationApp.start({ features });
-    domains = (app.replicas[0] as (typeof app.replicas)[number]).app.get(DomainJoin, { strict: false });
+    const { app: nest } = app.replicas[0] as (typeof app.replicas)[number];
+    domains = nest.get(DomainJoin, { strict: false });
+    checks = nest.get(DomainChecks, { strict: false });
   });
   after(async () => {
     await app?.close();
@@ -102,7 +106,7 @@ describe('domains of an organization', () => {
     expect([verified.status, verified.body.state]).toEqual([200, 'verified']);
     names.records.clear();
     expect((await call(company.owner, company, 'POST', '/proof.example/verify')).body.state).toBe('verified');
-    expect((await company.audit()).map(({ action }) => action)).toEqual(['org.create', 'domain.claim', 'domain.verify']);
+    expect((await company.audit()).map(({ action }) => action)).toEqual(['org.create', 'domain.claim', 'domain.verify', 'domain.record-missing']);
   });
 
   it('are not verified while the DNS gives no certain answer', async () => {
@@ -165,6 +169,52 @@ describe('domains of an organization', () => {
     expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.join', actor_id: person.userId, after: { role: 'viewer' } });
     const { body } = await app.http<OrgDomainList>(company.owner, 'GET', company.path('/domains'));
     expect(body.data.map(({ domain, autoJoinRole }) => [domain, autoJoinRole])).toEqual([['join.example', 'viewer']]);
+  });
+
+  it('let nobody in for an attacker who has bought the lapsed domain, and have to be proved again after seven days', async () => {
+    const company = await Company.open(app, 'Lapsed');
+    await prove(company, 'lapsed.example');
+    await call(company.owner, company, 'PATCH', '/lapsed.example', { autoJoinRole: 'member' });
+    const aged = (days: number) =>
+      app.owner.query(
+        `UPDATE app.org_domain SET checked_at = now() - $1 * interval '1 day', confirmed_at = now() - $1 * interval '1 day',
+           missing_since = missing_since - $1 * interval '1 day' WHERE domain = 'lapsed.example'`,
+        [days],
+      );
+    await aged(2);
+    const colleague = await arrival('colleague@lapsed.example');
+    expect(await domains.joinByDomain(colleague.userId)).toBe(company.org.id);
+
+    names.broken = true;
+    await aged(2);
+    expect(await domains.joinByDomain((await arrival('during-an-outage@lapsed.example')).userId)).toBe(company.org.id);
+    await aged(8);
+    expect(await domains.joinByDomain((await arrival('after-a-week-of-outage@lapsed.example')).userId)).toBe(null);
+    names.broken = false;
+
+    await aged(2);
+    const [record] = [...names.records].filter(([name]) => name.endsWith('lapsed.example'));
+    names.records.delete(record?.[0] ?? '');
+    const attacker = await arrival('attacker@lapsed.example');
+    expect(await domains.joinByDomain(attacker.userId)).toBe(null);
+    const missing = (await app.http<OrgDomainList>(company.owner, 'GET', company.path('/domains'))).body.data[0];
+    expect(missing).toMatchObject({ state: 'verified', recordMissingSince: expect.any(String) });
+
+    names.records.set(record?.[0] ?? '', record?.[1] ?? []);
+    expect((await call(company.owner, company, 'POST', '/lapsed.example/verify')).body).toMatchObject({ state: 'verified', recordMissingSince: null });
+    names.records.delete(record?.[0] ?? '');
+    await aged(2);
+    await checks.sweep();
+    expect(await domains.joinByDomain(attacker.userId)).toBe(null);
+    await aged(8);
+    await checks.sweep();
+    expect((await call(company.owner, company, 'GET')).body).toMatchObject({ data: [{ state: 'pending', autoJoinRole: null }] });
+    expect(
+      (await company.audit())
+        .map(({ action }) => action)
+        .filter((action) => action.startsWith('domain.'))
+        .slice(-4),
+    ).toEqual(['domain.record-missing', 'domain.record-found', 'domain.record-missing', 'domain.unverify']);
   });
 
   it('do not bring back who was removed or has left', async () => {

@@ -1,4 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { DomainChecks } from './domain-checks.js';
+import { DomainJoin } from './domain-join.js';
 import { DomainsController } from './domains.controller.js';
 import { DomainsService } from './domains.service.js';
 import { TxtLookup } from './txt-lookup.js';
@@ -9,8 +11,11 @@ export class DomainsModule {
   static register(nameServers?: readonly string[]): DynamicModule {
     return {
       module: DomainsModule,
+      global: true,
       controllers: [DomainsController],
-      providers: [DomainsService, { provide: TxtLookup, useValue: new TxtLookup(nameServers) }],
+      providers: [DomainsService, DomainChecks, DomainJoin, { provide: TxtLookup, useValue: new TxtLookup(nameServers) }],
+      // Sign-ins join by domains.
+      exports: [DomainJoin],
     };
   }
 }

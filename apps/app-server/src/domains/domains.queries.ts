@@ -8,9 +8,12 @@ export interface DomainRow {
   readonly created_at: Date;
   readonly verified_at: Date | null;
   readonly checked_at: Date | null;
+  /** When its record was last seen. `null`: not since it was verified. */
+  readonly confirmed_at: Date | null;
+  readonly missing_since: Date | null;
 }
 
-const COLUMNS = 'domain, challenge, auto_join_role, created_at, verified_at, checked_at';
+const COLUMNS = 'domain, challenge, auto_join_role, created_at, verified_at, checked_at, confirmed_at, missing_since';
 
 export async function listDomains(client: PoolClient, orgId: string): Promise<DomainRow[]> {
   const { rows } = await client.query<DomainRow>(`SELECT ${COLUMNS} FROM app.org_domain WHERE org_id = $1 ORDER BY domain`, [orgId]);
@@ -32,12 +35,50 @@ export async function insertDomain(client: PoolClient, orgId: string, domain: st
   return rowCount === 1;
 }
 
+/** As `findDomain`; nobody else changes it until the transaction ends. */
+export async function lockDomain(client: PoolClient, orgId: string, domain: string): Promise<DomainRow | null> {
+  const { rows } = await client.query<DomainRow>(`SELECT ${COLUMNS} FROM app.org_domain WHERE org_id = $1 AND domain = $2 FOR UPDATE`, [orgId, domain]);
+  return rows[0] ?? null;
+}
+
 /** @throws the database's unique violation when another organization has proved it. */
-export async function markChecked(client: PoolClient, orgId: string, domain: string, verified: boolean): Promise<void> {
+export async function markVerified(client: PoolClient, orgId: string, domain: string): Promise<void> {
   await client.query(
-    `UPDATE app.org_domain SET checked_at = now()${verified ? ', verified_at = coalesce(verified_at, now())' : ''} WHERE org_id = $1 AND domain = $2`,
+    `UPDATE app.org_domain SET checked_at = now(), confirmed_at = now(), missing_since = NULL, verified_at = coalesce(verified_at, now())
+     WHERE org_id = $1 AND domain = $2`,
     [orgId, domain],
   );
+}
+
+/** After a lookup that found the record, or had no certain answer. */
+export async function markChecked(client: PoolClient, orgId: string, domain: string, answer: 'found' | 'unknown'): Promise<void> {
+  const found = answer === 'found' ? ', confirmed_at = now(), missing_since = NULL' : '';
+  await client.query(`UPDATE app.org_domain SET checked_at = now()${found} WHERE org_id = $1 AND domain = $2`, [orgId, domain]);
+}
+
+export async function markMissing(client: PoolClient, orgId: string, domain: string, since: Date): Promise<void> {
+  await client.query('UPDATE app.org_domain SET checked_at = now(), missing_since = $3 WHERE org_id = $1 AND domain = $2', [orgId, domain, since]);
+}
+
+/** A claim again that is to be proved: another organization may prove it meanwhile. */
+export async function withdrawVerification(client: PoolClient, orgId: string, domain: string): Promise<void> {
+  await client.query(
+    `UPDATE app.org_domain SET checked_at = now(), verified_at = NULL, auto_join_role = NULL, missing_since = NULL, confirmed_at = NULL
+     WHERE org_id = $1 AND domain = $2`,
+    [orgId, domain],
+  );
+}
+
+/** Verified domains that nobody has checked since `before`, longest ago first; each counts as checked from now on, so that one replica takes it. */
+export async function takeDueDomains(client: PoolClient, before: Date, limit: number): Promise<Array<{ orgId: string; domain: string }>> {
+  const { rows } = await client.query<{ orgId: string; domain: string }>(
+    `UPDATE app.org_domain d SET checked_at = now() FROM (
+       SELECT org_id, domain FROM app.org_domain WHERE verified_at IS NOT NULL AND (checked_at IS NULL OR checked_at < $1)
+       ORDER BY checked_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED) due
+     WHERE d.org_id = due.org_id AND d.domain = due.domain RETURNING d.org_id AS "orgId", d.domain`,
+    [before, limit],
+  );
+  return rows;
 }
 
 export async function setAutoJoinRole(client: PoolClient, orgId: string, domain: string, role: OrgDomain['autoJoinRole']): Promise<void> {

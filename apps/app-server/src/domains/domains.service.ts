@@ -7,9 +7,11 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
 import { assertKept, lockOrg } from '../members/membership.queries.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
-import { type DomainRow, deleteDomain, findDomain, insertDomain, listDomains, markChecked, setAutoJoinRole } from './domains.queries.js';
+import { DomainChecks } from './domain-checks.js';
+import { type DomainRow, deleteDomain, findDomain, insertDomain, listDomains, markChecked, markVerified, setAutoJoinRole } from './domains.queries.js';
 import { isPublicMailDomain } from './public-mail-domains.js';
 import { TxtLookup } from './txt-lookup.js';
+import { recordOf } from './verification-record.js';
 
 const CHALLENGE_BYTES = 20;
 
@@ -20,6 +22,7 @@ export class DomainsService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     private readonly lookup: TxtLookup,
+    private readonly checks: DomainChecks,
   ) {}
 
   list(caller: Principal): Promise<OrgDomainList> {
@@ -47,19 +50,23 @@ export class DomainsService {
   }
 
   /**
-   * Looks the record up, with no transaction open meanwhile. One that is verified stays so.
+   * Looks the record up, with no transaction open meanwhile. A verified domain whose record is missing stays verified for now, and nobody joins by it (`DomainChecks`).
    * @throws SlipwayError `domain.not-verified`, `domain.taken`, `domain.lookup-failed`, `resource.not-found`
    */
   async verify(caller: Principal, name: string): Promise<OrgDomain> {
     const domain = domainOf(name);
     const { record, state } = await inOrg(this.pool, caller.orgId, (client) => this.present(client, caller.orgId, domain));
-    const found = state === 'verified' || (await this.lookup.find(record.name)).includes(record.value);
+    if (state === 'verified') {
+      await this.checks.check(caller.orgId, domain);
+      return inOrg(this.pool, caller.orgId, (client) => this.present(client, caller.orgId, domain));
+    }
+    const found = (await this.lookup.find(record.name)).includes(record.value);
     const answer = await inOrg(this.pool, caller.orgId, async (client) => {
       await this.kept(client, caller.orgId);
       const before = await this.present(client, caller.orgId, domain);
       // Taken back and claimed anew meanwhile: what was found is the record of the claim before.
       const proved = found && before.record.value === record.value;
-      await markChecked(client, caller.orgId, domain, proved);
+      await (proved ? markVerified(client, caller.orgId, domain) : markChecked(client, caller.orgId, domain, 'unknown'));
       if (proved && before.state === 'pending') await client.query(auditOf(this.ids.uuid(), caller, { action: 'domain.verify', target: domain }));
       return this.present(client, caller.orgId, domain);
     }).catch((error: unknown) => {
@@ -120,11 +127,12 @@ function toDomain(row: DomainRow): OrgDomain {
   return {
     domain: row.domain,
     state: row.verified_at === null ? 'pending' : 'verified',
-    record: { type: 'TXT', name: `_slipway-challenge.${row.domain}`, value: `slipway-domain-verification=${row.challenge}` },
+    record: recordOf(row),
     autoJoinRole: row.auto_join_role,
     createdAt: row.created_at.toISOString(),
     verifiedAt: row.verified_at?.toISOString() ?? null,
     checkedAt: row.checked_at?.toISOString() ?? null,
+    recordMissingSince: row.missing_since?.toISOString() ?? null,
   };
 }
 

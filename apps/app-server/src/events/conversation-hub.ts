@@ -1,6 +1,7 @@
 import type { StreamingDelta } from '@slipway/contracts';
 import type { LogLine } from './log-line.js';
-import { PartialText } from './partial-text.js';
+import type { PartialText } from './partial-text.js';
+import { Partials } from './partials.js';
 
 /** Recent lines that are kept for readers a little behind; the rest is in the database. */
 const RING_LINES = 512;
@@ -43,7 +44,6 @@ export class ConversationHub {
   private reading: Promise<void> | undefined;
   private wanted = 0;
   private readonly pages = new Map<number, Promise<LogLine[]>>();
-  readonly partial = new PartialText();
 
   constructor(
     readonly orgId: string,
@@ -51,8 +51,15 @@ export class ConversationHub {
     /** Last `seq` that listeners have been given, or could read from the log when they came. */
     public head: number,
     private readonly source: HubSource,
+    /** What is being written in this conversation and others, under `key`. */
+    private readonly partials: Partials = new Partials(),
+    private readonly key = conversationId,
   ) {
     this.wanted = head;
+  }
+
+  get partial(): PartialText {
+    return this.partials.of(this.key);
   }
 
   listen(listener: HubListener): () => void {
@@ -110,7 +117,7 @@ export class ConversationHub {
   }
 
   delta(delta: StreamingDelta): void {
-    if (this.partial.add(delta)) for (const listener of this.listeners) listener.delta?.(delta);
+    if (this.partials.change(this.key, (partial) => partial.add(delta), true)) for (const listener of this.listeners) listener.delta?.(delta);
   }
 
   inboxChanged(): void {
@@ -149,24 +156,9 @@ export class ConversationHub {
     }
     while (this.ring.length > RING_LINES || (this.ringLength > RING_LENGTH && this.ring.length > 1))
       this.ringLength -= (this.ring.shift() as LogLine).json.length;
-    this.forgetPartials(lines);
+    this.partials.change(this.key, (partial) => partial.endedBy(lines), true);
     for (const listener of this.listeners) listener.lines(lines);
     if (lines.some((line) => line.json.includes('"kind":"MessageEvent"'))) this.inboxChanged();
-  }
-
-  /** A response that is in the log needs its partial text no more, and neither does a call that has its answer; nor does one whose run has ended. */
-  private forgetPartials(lines: readonly LogLine[]): void {
-    for (const { json } of lines) {
-      const response = /"llm_response_id":"([^"\\]{1,200})"/.exec(json)?.[1];
-      const done = json.includes('"kind":"ObservationEvent"') ? /"action_id":"([^"\\]{1,200})"/.exec(json)?.[1] : undefined;
-      if (done !== undefined) this.partial.finish(done);
-      if (response !== undefined) this.partial.finish(response);
-      else if (json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"') || json.includes('"kind":"ConversationErrorEvent"'))
-        this.partial.clear();
-      // Such an error does not say of which action it is.
-      else if (json.includes('"kind":"AgentErrorEvent"')) this.partial.clearProgress();
-      else if (json.includes('"key":"execution_status"') && !json.includes('"value":"running"')) this.partial.clear();
-    }
   }
 
   private async readOn(): Promise<void> {

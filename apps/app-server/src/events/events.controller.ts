@@ -16,6 +16,8 @@ import { readBlob, readHead, readLines, readLinesOfKind } from './event-log.quer
 import { streamEvents } from './event-stream.js';
 import { Hubs } from './hubs.js';
 import { eventPage, kindPage } from './log-line.js';
+import { sendPacked } from './packed-answer.js';
+import { StreamSeats } from './stream-seats.js';
 
 const LastEventId = z.coerce.number().int().min(0);
 
@@ -25,6 +27,7 @@ export class EventsController {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     private readonly hubs: Hubs,
     private readonly access: AccessWatch,
+    private readonly seats: StreamSeats,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -49,7 +52,7 @@ export class EventsController {
     const lines =
       kind === undefined ? await readLines(this.pool, caller.orgId, id, query) : await readLinesOfKind(this.pool, caller.orgId, id, { ...query, kind });
     const answer = kind === undefined ? eventPage(lines, query.after, head) : kindPage(lines, head, query.limit);
-    await reply.code(200).type('application/json; charset=utf-8').send(answer);
+    await sendPacked(request, reply, answer);
   }
 
   /** Fetched whole: a payload was one string of one event, so it is at most an ingest body. */
@@ -63,7 +66,11 @@ export class EventsController {
   private async stream(caller: Principal, proven: Proven, id: string, after: number, request: SlipwayRequest, reply: FastifyReply): Promise<void> {
     const last = request.headers['last-event-id'];
     const cursor = last === undefined ? after : parseOrThrow(LastEventId, last);
-    const hub = await this.hubs.acquire(caller.orgId, id);
+    const leaveSeat = this.seats.take({ user: caller.actor.id, org: caller.orgId });
+    const hub = await this.hubs.acquire(caller.orgId, id).catch((error: unknown) => {
+      leaveSeat();
+      throw error;
+    });
     const revoked = new AbortController();
     const stopWatch = this.access.watch(watchedProof(proven), caller.orgId, () => revoked.abort());
     try {
@@ -81,6 +88,7 @@ export class EventsController {
       if (!reply.raw.headersSent) throw error;
       this.logger.warn({ err: error, conversation_id: id }, 'an event stream ended early; its reader comes back');
     } finally {
+      leaveSeat();
       stopWatch();
       this.hubs.release(hub);
     }

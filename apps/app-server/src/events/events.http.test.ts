@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { get, type IncomingMessage } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { type ConversationEvent, EventPage, LoggedEvent } from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -73,6 +76,20 @@ describe('GET /api/v1/orgs/:org/conversations/:conversation/events', () => {
     expect(await page('after=1198')).toEqual({ seqs: [1_199, 1_200], page: { head: 1_200, nextAfter: null } });
     expect(await page('before=11&limit=3')).toMatchObject({ seqs: [8, 9, 10] });
     expect(await page('after=5000')).toMatchObject({ seqs: [] });
+  });
+
+  it('200: a long page is packed for who takes gzip, and plain for who does not', async () => {
+    const read = async (encoding: string) => {
+      const headers = { cookie: person.cookie, 'accept-encoding': encoding };
+      const answer = await new Promise<IncomingMessage>((resolve, reject) =>
+        get(`${app.url}${app.path(person, id, '/events?after=0&limit=400')}`, { headers }, resolve).once('error', reject),
+      );
+      return { statusCode: answer.statusCode, encoding: answer.headers['content-encoding'], vary: answer.headers.vary, bytes: await buffer(answer) };
+    };
+    const [packed, plain] = [await read('br, gzip'), await read('identity')];
+    expect([packed.statusCode, packed.encoding, packed.vary, plain.encoding]).toEqual([200, 'gzip', 'accept-encoding', undefined]);
+    expect(gunzipSync(packed.bytes)).toEqual(plain.bytes);
+    expect(packed.bytes.length * 4).toBeLessThan(plain.bytes.length);
   });
 
   it('200: of one kind alone, forward from a position or the last ones before one, told of no further one when there is none', async () => {

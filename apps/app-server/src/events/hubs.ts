@@ -7,6 +7,7 @@ import type { Logger } from '@slipway/telemetry';
 import { ConversationHub } from './conversation-hub.js';
 import { readHead, readHeads, readLines } from './event-log.queries.js';
 import type { LogLine } from './log-line.js';
+import { Partials } from './partials.js';
 
 /** How often heads are compared with the database, so that a lost hint costs at most this. Milliseconds. */
 const HEAD_CHECK_MS = 3_000;
@@ -31,6 +32,7 @@ export class Hubs {
   /** Names this process in its hints, so that it does not act on its own. */
   private readonly from = randomUUID();
   private readonly entries = new Map<string, Entry>();
+  private readonly partials = new Partials();
   private readonly unsubscribe: () => void;
   private readonly timer: NodeJS.Timeout;
   private checking = false;
@@ -43,7 +45,10 @@ export class Hubs {
     private readonly bus: HintBus,
     private readonly logger: Logger,
   ) {
-    this.unsubscribe = bus.subscribe((hint) => this.hinted(hint));
+    this.unsubscribe = bus.subscribe(
+      (hint) => this.hinted(hint),
+      () => this.missed(),
+    );
     this.timer = setInterval(() => void this.checkHeads(), HEAD_CHECK_MS);
     this.timer.unref();
   }
@@ -79,17 +84,25 @@ export class Hubs {
   committed(orgId: string, conversationId: string, lines: readonly LogLine[]): void {
     const last = lines.at(-1);
     if (last === undefined) return;
-    const entry = this.entries.get(keyOf(orgId, conversationId));
-    if (entry !== undefined) {
-      if (entry.hub === null) entry.early.push([...lines]);
-      else entry.hub.offer(lines);
+    const key = keyOf(orgId, conversationId);
+    const entry = this.entries.get(key);
+    if (entry?.hub != null) entry.hub.offer(lines);
+    else {
+      entry?.early.push([...lines]);
+      this.partials.change(key, (partial) => partial.endedBy(lines), false);
     }
     this.bus.publish({ kind: 'events', orgId, conversationId, head: last.seq, from: this.from });
   }
 
   delta(orgId: string, conversationId: string, delta: StreamingDelta): void {
-    this.entries.get(keyOf(orgId, conversationId))?.hub?.delta(delta);
+    this.written(keyOf(orgId, conversationId), delta);
     this.bus.publish({ kind: 'delta', orgId, conversationId, delta, from: this.from });
+  }
+
+  private written(key: string, delta: StreamingDelta): void {
+    const hub = this.entries.get(key)?.hub;
+    if (hub != null) hub.delta(delta);
+    else this.partials.change(key, (partial) => partial.add(delta), false);
   }
 
   inboxChanged(orgId: string, conversationId: string): void {
@@ -113,10 +126,17 @@ export class Hubs {
   private async open(orgId: string, conversationId: string, entry: () => Entry): Promise<ConversationHub> {
     const head = await readHead(this.pool, orgId, conversationId);
     if (head === null) throw notFound();
-    const hub = new ConversationHub(orgId, conversationId, head, {
-      read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
-      failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'the log could not be read; the next head check tries again'),
-    });
+    const hub = new ConversationHub(
+      orgId,
+      conversationId,
+      head,
+      {
+        read: (after, limit) => readLines(this.pool, orgId, conversationId, { after, limit }),
+        failed: (error) => this.logger.warn({ err: error, conversation_id: conversationId }, 'the log could not be read; the next head check tries again'),
+      },
+      this.partials,
+      keyOf(orgId, conversationId),
+    );
     const made = entry();
     made.hub = hub;
     for (const lines of made.early) hub.offer(lines);
@@ -134,16 +154,26 @@ export class Hubs {
 
   private hinted(hint: Hint): void {
     if (hint.from === this.from) return;
-    const entry = this.entries.get(keyOf(hint.orgId, hint.conversationId));
-    if (entry === undefined) return;
-    const { hub } = entry;
-    if (hub === null) {
-      if (hint.kind === 'events') entry.hinted = Math.max(entry.hinted, hint.head);
+    const key = keyOf(hint.orgId, hint.conversationId);
+    if (hint.kind === 'delta') {
+      this.written(key, hint.delta);
       return;
     }
-    if (hint.kind === 'events') void hub.behind(hint.head);
-    else if (hint.kind === 'delta') hub.delta(hint.delta);
+    const entry = this.entries.get(key);
+    const hub = entry?.hub ?? null;
+    if (hub === null) {
+      if (hint.kind !== 'events') return;
+      if (entry !== undefined) entry.hinted = Math.max(entry.hinted, hint.head);
+      // Nobody reads here what was written into the log: it may be what is being written.
+      this.partials.forget(key);
+    } else if (hint.kind === 'events') void hub.behind(hint.head);
     else hub.inboxChanged();
+  }
+
+  /** Any hint may have been lost, not only those of heads. */
+  private missed(): void {
+    for (const { hub } of this.entries.values()) hub?.inboxChanged();
+    void this.checkHeads();
   }
 
   private async checkHeads(): Promise<void> {

@@ -1,11 +1,12 @@
 import type { StreamingDelta } from '@slipway/contracts';
+import type { LogLine } from './log-line.js';
 
 /** Longest text that is kept for late joiners, per channel. UTF-16 code units; past it they wait for the durable event. */
 const MAX_PARTIAL_LENGTH = 256 * 1024;
 /** Finished responses that are remembered, so that a delta which comes after its durable event is not shown as a ghost. */
 const REMEMBERED_RESPONSES = 32;
 
-/** What the model has written of the response that is under way. Lives beside the log and is never stored. */
+/** What the model, or a command, has written of what is under way. Lives beside the log and is never stored. */
 export class PartialText {
   private responseId: string | null = null;
   private readonly text = new Map<StreamingDelta['channel'], string>();
@@ -39,6 +40,28 @@ export class PartialText {
   /** A tool that tells of itself may have ended: who comes now sees what it tells from the beginning on, and nothing of one in the midst. */
   clearProgress(): void {
     if (this.text.has('progress')) this.clear();
+  }
+
+  /** UTF-16 code units of all channels. */
+  get length(): number {
+    let sum = 0;
+    for (const text of this.text.values()) sum += text.length;
+    return sum;
+  }
+
+  /** A response that is in the log needs its partial text no more, and neither does a call that has its answer; nor does one whose run has ended. */
+  endedBy(lines: readonly LogLine[]): void {
+    for (const { json } of lines) {
+      const response = /"llm_response_id":"([^"\\]{1,200})"/.exec(json)?.[1];
+      const done = json.includes('"kind":"ObservationEvent"') ? /"action_id":"([^"\\]{1,200})"/.exec(json)?.[1] : undefined;
+      if (done !== undefined) this.finish(done);
+      if (response !== undefined) this.finish(response);
+      else if (json.includes('"kind":"InterruptEvent"') || json.includes('"kind":"PauseEvent"') || json.includes('"kind":"ConversationErrorEvent"'))
+        this.clear();
+      // Such an error does not say of which action it is.
+      else if (json.includes('"kind":"AgentErrorEvent"')) this.clearProgress();
+      else if (json.includes('"key":"execution_status"') && !json.includes('"value":"running"')) this.clear();
+    }
   }
 
   /** The whole text so far, as deltas from offset 0. */

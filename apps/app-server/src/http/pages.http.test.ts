@@ -9,13 +9,14 @@ describe('pages', () => {
   let server: TestApp;
   let web: Server;
   let webPort: number;
-  const seen: Array<{ url: string | undefined; cookie: string | undefined }> = [];
+  const seen: Array<{ url: string | undefined; cookie: string | undefined; policy: unknown; nonce: unknown }> = [];
 
   before(async () => {
     database = await createTestDatabase();
     webPort = await freePort();
     web = createServer((request, response) => {
-      seen.push({ url: request.url, cookie: request.headers.cookie });
+      const { cookie, 'content-security-policy': policy, 'x-nonce': nonce } = request.headers;
+      seen.push({ url: request.url, cookie, policy, nonce });
       response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'text/html' }).end('<h1>a page</h1>');
     });
     await new Promise<void>((resolve) => web.listen(webPort, '127.0.0.1', resolve));
@@ -32,8 +33,35 @@ describe('pages', () => {
     const response = await fetch(`${server.url}/orgs/a/conversations/b?tab=diff`, { headers: { cookie: 'theme=dark; keycloak_auth=secret' } });
     expect([response.status, await response.text()]).toEqual([200, '<h1>a page</h1>']);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'self'");
-    expect(seen.at(-1)).toEqual({ url: '/orgs/a/conversations/b?tab=diff', cookie: 'theme=dark' });
+    expect(seen.at(-1)).toMatchObject({ url: '/orgs/a/conversations/b?tab=diff', cookie: 'theme=dark' });
     expect((await fetch(`${server.url}/missing`)).status).toBe(404);
+  });
+
+  it('have each a nonce of their own, that a caller cannot choose, and no other inline script may run', async () => {
+    const policyOf = async (path: string): Promise<string> => {
+      const chosen = { 'x-nonce': 'chosen', 'content-security-policy': "script-src 'nonce-chosen'" };
+      return (await fetch(server.url + path, { headers: chosen })).headers.get('content-security-policy') ?? '';
+    };
+    const policies = [await policyOf('/login'), await policyOf('/login')];
+    const nonces = policies.map((policy) => /script-src 'self' 'nonce-([\w+/]{22}==)';/.exec(policy)?.[1]);
+    expect(new Set(nonces).size).toBe(2);
+    expect(seen.slice(-2).map(({ nonce, policy }) => [nonce, policy])).toEqual(nonces.map((nonce, index) => [nonce, policies[index]]));
+    expect(policies.join()).not.toMatch(/script-src[^;]*unsafe-inline|chosen/);
+    for (const path of ['/_next/static/x.js', '/api/v1/me', '/alive']) expect(await policyOf(path)).toContain("script-src 'self';");
+  });
+
+  it('lead a browser without a session to sign-in and back, and ask nothing of anybody else', async () => {
+    const visit = async (path: string, headers: Record<string, string>) => {
+      const response = await fetch(server.url + path, { headers: { 'sec-fetch-dest': 'document', ...headers }, redirect: 'manual' });
+      return response.headers.get('location') ?? response.status;
+    };
+    expect([await visit('/', {}), await visit('/acme/conversations/1?tab=diff', {})]).toEqual([
+      '/login',
+      '/login?redirect=%2Facme%2Fconversations%2F1%3Ftab%3Ddiff',
+    ]);
+    for (const path of ['/login?redirect=/', '/invite/abc', '/device?user_code=A', '/icon.svg']) expect([path, await visit(path, {})]).toEqual([path, 200]);
+    expect(await visit('/', { cookie: '__Host-keycloak_auth=x' })).toBe(200);
+    expect(await visit('/', { 'sec-fetch-dest': 'empty' })).toBe(200);
   });
 
   it('are never looked for under the paths of the server itself', async () => {

@@ -14,6 +14,7 @@ import {
 } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
+import { DomainsModule } from '../domains/domains.module.js';
 import { MeModule } from '../me/me.module.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
@@ -66,7 +67,7 @@ describe('every request', () => {
     database = await createTestDatabase();
     const port = await freePort();
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
-    server = await startTestApp(testConfig(port, database, identity), { features: [SignInModule, MeModule, ProbeModule] });
+    server = await startTestApp(testConfig(port, database, identity), { features: [SignInModule, DomainsModule.register(), MeModule, ProbeModule] });
     owner = new pg.Client({ connectionString: database.ownerUrl });
     await owner.connect();
     await owner.query(

@@ -68,29 +68,30 @@ export function appendLocked(
   conversationId: string,
   epoch: number | null,
   events: readonly IncomingEvent[],
-  also: (client: PoolClient, patch: ConversationPatch) => Promise<void> = async () => {},
+  also: (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]) => Promise<void> = async () => {},
 ): Promise<Appended> {
   return inOrg(pool, orgId, async (client) => {
     const row = await lockConversation(client, orgId, conversationId);
     if (row === null) return { outcome: 'missing', acked: 0, head: 0, firstSeq: 0, stored: [] };
-    const { appended, patch } = await appendUnderLock(client, orgId, conversationId, epoch, events, row);
-    if (appended.stored.length > 0) await also(client, patch);
+    const { appended, patch, fresh } = await appendUnderLock(client, orgId, conversationId, epoch, events, row);
+    if (appended.stored.length > 0) await also(client, patch, fresh);
     return appended;
   });
 }
 
 export interface LockedConversation {
+  readonly epoch: number;
   readonly acked: number;
   readonly statusState: ConversationStatusState;
 }
 
 export async function lockConversation(client: PoolClient, orgId: string, conversationId: string): Promise<LockedConversation | null> {
-  const { rows } = await client.query<{ acked: number; status_state: unknown }>({
+  const { rows } = await client.query<{ epoch: number; acked: number; status_state: unknown }>({
     name: 'lock-conversation',
-    text: 'SELECT acked, status_state FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
+    text: 'SELECT epoch, acked, status_state FROM app.conversation WHERE org_id = $1 AND id = $2 FOR UPDATE',
     values: [orgId, conversationId],
   });
-  return rows[0] === undefined ? null : { acked: rows[0].acked, statusState: storedStatus(rows[0].status_state) };
+  return rows[0] === undefined ? null : { epoch: rows[0].epoch, acked: rows[0].acked, statusState: storedStatus(rows[0].status_state) };
 }
 
 /** For callers that hold the row's lock and do more in their transaction. */
@@ -101,16 +102,21 @@ export async function appendUnderLock(
   epoch: number | null,
   events: readonly IncomingEvent[],
   row: LockedConversation,
-): Promise<{ appended: Appended; patch: ConversationPatch }> {
+): Promise<{ appended: Appended; patch: ConversationPatch; fresh: readonly ConversationEvent[] }> {
   const known = await knownIds(client, orgId, conversationId, events);
-  const fresh = events.filter(({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked));
-  const patch = conversationPatch(
-    row.statusState,
-    fresh.map(({ event }) => event),
-  );
+  const unknown = events.filter(({ event, producerSeq }) => !known.has(event.id) && (producerSeq === null || producerSeq > row.acked));
+  const fresh = unknown.map(({ event }) => event);
+  const patch = conversationPatch(row.statusState, fresh);
+  // Before the events, which take the organization's storage: nobody waits for a payload while holding that.
+  if (takes(row, epoch, events)) await insertBlobs(client, orgId, conversationId, unknown);
   const appended = await append(client, orgId, conversationId, epoch, events, patch);
-  if (appended.outcome === 'ok') await insertBlobs(client, orgId, conversationId, fresh);
-  return { appended, patch };
+  return { appended, patch, fresh };
+}
+
+/** Whether `append` will store what is new of these events: as `app.append_events` decides it. */
+function takes(row: LockedConversation, epoch: number | null, events: readonly IncomingEvent[]): boolean {
+  if (epoch === null) return true;
+  return epoch === row.epoch && events.find(({ producerSeq }) => producerSeq !== null && producerSeq > row.acked)?.producerSeq === row.acked + 1;
 }
 
 async function knownIds(client: PoolClient, orgId: string, conversationId: string, events: readonly IncomingEvent[]): Promise<ReadonlySet<string>> {
@@ -127,17 +133,31 @@ async function insertBlobs(client: PoolClient, orgId: string, conversationId: st
   const blobs = [...new Map(events.flatMap((event) => event.blobs.map((blob) => [blob.sha256, blob] as const))).values()].sort((a, b) =>
     a.sha256 < b.sha256 ? -1 : 1,
   );
+  let added = 0;
   for (const { sha256, content } of blobs) {
-    await client.query('INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
+    await holdBlob(client, orgId, { sha256, content });
+    const { rowCount } = await client.query('INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+      conversationId,
+      sha256,
+      orgId,
+    ]);
+    if (rowCount === 1) added += content.length;
+  }
+  // Its storage is taken with the events, by the same statement for both.
+  if (added > 0) await client.query('UPDATE app.conversation SET blob_bytes = blob_bytes + $3 WHERE org_id = $1 AND id = $2', [orgId, conversationId, added]);
+}
+
+/** The payload is there and stays until the transaction ends: whoever deletes what nothing refers to waits for its row. */
+async function holdBlob(client: PoolClient, orgId: string, { sha256, content }: EventBlob): Promise<void> {
+  for (;;) {
+    const made = await client.query('INSERT INTO app.blob (org_id, sha256, bytes, content) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
       orgId,
       sha256,
       content.length,
       content,
     ]);
-    await client.query('INSERT INTO app.conversation_blob (conversation_id, sha256, org_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
-      conversationId,
-      sha256,
-      orgId,
-    ]);
+    if (made.rowCount === 1) return;
+    const held = await client.query('SELECT 1 FROM app.blob WHERE org_id = $1 AND sha256 = $2 FOR KEY SHARE', [orgId, sha256]);
+    if (held.rowCount === 1) return;
   }
 }

@@ -96,11 +96,11 @@ describe('POST /ingest/v1/conversations/:conversation/events', () => {
     expect(await runtime()).toEqual({ status: 'READY' });
   });
 
-  it('keeps cost and tokens as the newest statistics say', async () => {
+  it('takes no cost from a sandbox: what it says of it is not the conversation’s, which is the ledger’s', async () => {
     const id = await started();
     const stats = { ...executionStatus(''), key: 'stats', value: { accumulated_cost: 0.0421, prompt_tokens: 1200, completion_tokens: 34, model: 'm' } };
     await app.ingest(person, id, [{ producerSeq: 1, event: stats }]);
-    expect((await app.http(person, 'GET', app.path(person, id))).body).toMatchObject({ costUsd: '0.0421', promptTokens: 1200, completionTokens: 34 });
+    expect((await app.http(person, 'GET', app.path(person, id))).body).toMatchObject({ costUsd: '0', promptTokens: 0, completionTokens: 0 });
   });
 
   it('an empty batch renews the lease', async () => {

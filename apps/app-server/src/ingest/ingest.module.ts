@@ -1,25 +1,40 @@
 import { Global, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { SecretBox } from '@slipway/auth';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import type { SqlPool } from '@slipway/db/sql';
+import type { Clock, Ids } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
+import { AnswerAudit } from '../confirmation/answer-audit.js';
 import { Hubs } from '../events/hubs.js';
 import { Jobs } from '../jobs/jobs.js';
-import { CONFIG, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
+import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
 import { DeltaCoalescer } from './delta-coalescer.js';
 import { installIngestRoutes } from './ingest.routes.js';
 import { IngestService } from './ingest.service.js';
+import { StorageHalt } from './storage-halt.js';
 
 @Global()
 @Module({
   providers: [
     {
+      provide: AnswerAudit,
+      inject: [SecretBox, IDS],
+      useFactory: (box: SecretBox, ids: Ids) => new AnswerAudit(box, ids),
+    },
+    {
       provide: IngestService,
-      inject: [SQL_POOL, Hubs, Jobs, LOGGER],
-      useFactory: (pool: SqlPool, hubs: Hubs, jobs: Jobs, logger: Logger) => new IngestService(pool, hubs, jobs, logger),
+      inject: [SQL_POOL, Hubs, Jobs, LOGGER, AnswerAudit, StorageHalt],
+      useFactory: (pool: SqlPool, hubs: Hubs, jobs: Jobs, logger: Logger, answers: AnswerAudit, halt: StorageHalt) =>
+        new IngestService(pool, hubs, jobs, logger, answers, halt),
+    },
+    {
+      provide: StorageHalt,
+      inject: [SQL_POOL, IDS, CLOCK],
+      useFactory: (pool: SqlPool, ids: Ids, clock: Clock) => new StorageHalt(pool, ids, clock),
     },
     {
       provide: DeltaCoalescer,
@@ -27,7 +42,7 @@ import { IngestService } from './ingest.service.js';
       useFactory: (hubs: Hubs) => new DeltaCoalescer((orgId, conversationId, delta) => hubs.delta(orgId, conversationId, delta)),
     },
   ],
-  exports: [IngestService],
+  exports: [IngestService, AnswerAudit],
 })
 export class IngestModule implements OnModuleInit, OnApplicationShutdown {
   constructor(

@@ -3,10 +3,12 @@ import { type IngestClaims, IngestDeltas, MAX_INGEST_BYTES } from '@slipway/cont
 import { notFound, parseOrThrow, SlipwayError, toProblem } from '@slipway/errors';
 import { currentContext, type Logger } from '@slipway/telemetry';
 import { Counter, Histogram, type Registry } from '@slipway/telemetry/http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { BodyDeadlines } from './body-deadlines.js';
 import type { DeltaCoalescer } from './delta-coalescer.js';
 import { assertOwnEpoch, type IngestService } from './ingest.service.js';
+import { bytesOf, IngestRoom } from './ingest-room.js';
 
 export interface IngestRoutesOptions {
   readonly ingest: IngestService;
@@ -57,10 +59,29 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
     }
     proved.set(request, claims);
   };
+  const room = new IngestRoom();
+  const deadlines = new BodyDeadlines(() => performance.now());
+  /** Waits for room for the body, which is read after this, and is given as long as it needs at a pace that is none of a slow client. */
+  const takeRoom = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (request.method !== 'POST') return;
+    const { org, conversation } = claimsOf(request);
+    const leave = await room.enter(org, conversation, request.headers['content-length']);
+    if (reply.raw.closed) return leave();
+    reply.raw.once('close', leave);
+    const cut = (): void => {
+      // The rest of it is not waited for: the connection ends with the answer.
+      void reply.header('connection', 'close');
+      request.raw.emit('error', new SlipwayError('request.too-slow', 'The body of this batch did not come in the time that it may take.'));
+    };
+    const read = deadlines.watch(bytesOf(request.headers['content-length']), cut);
+    request.raw.once('end', read);
+    reply.raw.once('close', read);
+  };
 
   void fastify.register(async (scope) => {
     // Before the body is read: megabytes of JSON are not parsed for somebody without a token.
     scope.addHook('onRequest', prove);
+    scope.addHook('onRequest', takeRoom);
     scope.removeContentTypeParser('application/json');
     // Fastify's own parser refuses keys like __proto__; events carry whatever an agent wrote, and nothing here merges them into other objects.
     scope.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: MAX_INGEST_BYTES }, (_request, body, done) => {
@@ -101,6 +122,8 @@ export function installIngestRoutes(fastify: FastifyInstance, options: IngestRou
       const { after, limit } = parseOrThrow(RehydrateQuery, request.query);
       return reply.type('application/json').send(await ingest.rehydrate(claims, after, limit));
     });
+
+    scope.get('/ingest/v1/conversations/:conversation/approvals', (request) => ingest.approvals(claimsOf(request)));
   });
 }
 

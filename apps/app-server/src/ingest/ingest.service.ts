@@ -1,16 +1,20 @@
-import { type ConversationEvent, type IngestAck, IngestBatch, type IngestClaims } from '@slipway/contracts';
-import type { PoolClient, SqlPool } from '@slipway/db/sql';
+import { type ConversationEvent, type IngestAck, type IngestApprovals, IngestBatch, type IngestClaims } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
 import { currentContext, type Logger, traceIdOf } from '@slipway/telemetry';
+import type { AnswerAudit } from '../confirmation/answer-audit.js';
+import { approvedActions } from '../confirmation/approvals.queries.js';
 import { readHead, readLines } from '../events/event-log.queries.js';
 import { Hubs } from '../events/hubs.js';
 import { eventPage, type LogLine, logLine } from '../events/log-line.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
+import { fullStorage } from '../storage/full-storage.js';
 import { type Appended, append, appendLocked, appendUnderLock, type IncomingEvent, type LockedConversation } from './append.queries.js';
 import { blobsOf, moveOutBlobs, putBackBlobs } from './event-blobs.js';
 import { readBlobs } from './ingest.queries.js';
 import { type ConversationPatch, touchesConversation } from './status-patch.js';
+import type { StorageHalt } from './storage-halt.js';
 
 /** Conversations whose epoch is remembered. */
 const REMEMBERED_EPOCHS = 10_000;
@@ -29,12 +33,15 @@ export class IngestService {
     private readonly hubs: Hubs,
     private readonly jobs: Jobs,
     private readonly logger: Logger,
+    private readonly answers: AnswerAudit,
+    private readonly halt: StorageHalt,
   ) {}
 
   /**
    * Stores a sandbox's batch; repeating it stores nothing twice.
    * @throws SlipwayError `ingest.stale-epoch` when another sandbox owns the conversation, `ingest.gap` when a batch before this one is missing (both carry
-   *   `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`, or `service.unavailable` when the database does not answer: then nothing, or all of it, was stored.
+   *   `ackedProducerSeq` and `head`), `request.invalid`, `resource.not-found`, `storage.exhausted` when the organization has no room: its conversation is to rest then,
+   *   or `service.unavailable` when the database does not answer: then nothing, or all of it, was stored.
    */
   async ingest(claims: IngestClaims, body: unknown): Promise<IngestAck & { stored: number }> {
     const { org: orgId, conversation: conversationId } = claims;
@@ -48,7 +55,8 @@ export class IngestService {
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
-    const also = async (client: PoolClient, patch: ConversationPatch): Promise<void> => {
+    const also = async (client: PoolClient, patch: ConversationPatch, fresh: readonly ConversationEvent[]): Promise<void> => {
+      await this.answers.write(client, orgId, conversationId, fresh);
       snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
       if (snapshot) await wantJob(client, orgId, 'conversation-snapshot', conversationId);
     };
@@ -56,7 +64,7 @@ export class IngestService {
       const simple = part.every(({ event, blobs }) => blobs.length === 0 && !touchesConversation(event));
       const appended = await available(
         simple ? append(this.pool, orgId, conversationId, batch.epoch, part) : appendLocked(this.pool, orgId, conversationId, batch.epoch, part, also),
-      );
+      ).catch((error: unknown) => this.haltIfFull(orgId, conversationId, error));
       assertStored(appended);
       this.remember(conversationId, batch.epoch);
       this.publish(orgId, conversationId, batch.epoch, part, appended);
@@ -100,6 +108,25 @@ export class IngestService {
       after,
       head,
     );
+  }
+
+  /** What a sandbox that takes over may carry out of what its log says was accepted, under four eyes. */
+  async approvals({ org: orgId, conversation: conversationId }: IngestClaims): Promise<IngestApprovals> {
+    const actions = await available(inOrg(this.pool, orgId, (client) => approvedActions(client, orgId, conversationId)));
+    return { action_ids: [...actions] };
+  }
+
+  private async haltIfFull(orgId: string, conversationId: string, error: unknown): Promise<never> {
+    if (!(error instanceof SlipwayError) || error.code !== 'storage.exhausted') throw error;
+    const publish = await available(
+      this.halt.write(orgId, conversationId, error.detail, (client, events, row) => this.appendPlatform(client, orgId, conversationId, events, row)),
+    );
+    if (publish !== null) {
+      publish();
+      this.jobs.enqueue('conversation-pause', orgId, conversationId);
+      this.logger.warn({ org_id: orgId, conversation_id: conversationId }, 'storage of the organization is full, conversation paused');
+    }
+    throw error;
   }
 
   private remember(conversationId: string, epoch: number): void {
@@ -190,6 +217,8 @@ async function available<T>(work: Promise<T>): Promise<T> {
     return await work;
   } catch (error) {
     if (error instanceof SlipwayError) throw error;
+    const full = fullStorage(error);
+    if (full !== null) throw full;
     // Classes 22 and 54: the database cannot hold this value, however often it is sent.
     const code = (error as { code?: unknown }).code;
     if (typeof code === 'string' && (code.startsWith('22') || code.startsWith('54')))

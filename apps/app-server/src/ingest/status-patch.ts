@@ -1,4 +1,4 @@
-import { type ConversationEvent, ConversationStats, type StartStep } from '@slipway/contracts';
+import type { ConversationEvent, StartStep } from '@slipway/contracts';
 import { type ConversationStatusState, conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import { z } from 'zod';
 
@@ -11,9 +11,6 @@ export type ConversationPatch = Partial<{
   status_state: ConversationStatusState;
   steps: readonly StartStep[];
   title: string;
-  cost_usd: string;
-  prompt_tokens: number;
-  completion_tokens: number;
 }>;
 
 const StoredState = z.object({ execution: z.string(), start: z.string(), halt: z.string() });
@@ -30,21 +27,12 @@ export function touchesConversation(event: ConversationEvent): boolean {
   );
 }
 
-/** What changes in the row when these events follow `state`, in this order. */
+/** What changes in the row when these events follow `state`, in this order. What it cost is the ledger's to say (`app.fold_ledger`), not its sandbox's. */
 export function conversationPatch(state: ConversationStatusState, events: readonly ConversationEvent[]): ConversationPatch {
   const patch: ConversationPatch = {};
   let next = state;
   for (const event of events) {
     next = reduceConversationStatus(next, event);
-    if (event.kind !== 'ConversationStateUpdateEvent') continue;
-    if (event.key === 'stats') {
-      const stats = ConversationStats.partial().safeParse(event.value);
-      if (!stats.success) continue;
-      const { accumulated_cost: cost, prompt_tokens: prompt, completion_tokens: completion } = stats.data;
-      if (cost !== undefined && cost >= 0 && cost < 1e9) patch.cost_usd = cost.toFixed(10);
-      if (prompt !== undefined && prompt >= 0) patch.prompt_tokens = prompt;
-      if (completion !== undefined && completion >= 0) patch.completion_tokens = completion;
-    }
   }
   if (next !== state) {
     patch.status = conversationStatus(next);

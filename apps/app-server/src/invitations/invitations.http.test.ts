@@ -1,5 +1,13 @@
 import { after, before, describe, it } from 'node:test';
-import type { InvitationOutcomes, InvitationPage, InvitationPreview, Org, Problem, SentInvitation } from '@slipway/contracts';
+import {
+  type InvitationOutcomes,
+  type InvitationPage,
+  type InvitationPreview,
+  type Org,
+  type Problem,
+  ROLE_PERMISSIONS,
+  type SentInvitation,
+} from '@slipway/contracts';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { Company } from '../testing/company.js';
@@ -199,6 +207,77 @@ describe('a link', () => {
     expect([again.status, again.body.code]).toEqual([410, 'invitation.used']);
     const { body } = await invite(company, company.owner, [email]);
     expect((await accept(guest, tokenOf(body.data[0]?.link))).status).toBe(200);
+  });
+
+  it('of an admin who was removed, demoted or deactivated joins nobody, whoever holds the link', async () => {
+    const own = await Company.open(app, 'Leavers');
+    const end: Record<string, (admin: Person) => Promise<unknown>> = {
+      removed: (admin) => app.http(own.owner, 'DELETE', own.path(`/members/${admin.userId}`)),
+      demoted: (admin) => app.http(own.owner, 'PATCH', own.path(`/members/${admin.userId}`), { role: 'member' }),
+      // By an older replica, which revokes nothing.
+      'removed behind our back': (admin) => app.owner.query('DELETE FROM app.membership WHERE user_id = $1 AND org_id = $2', [admin.userId, own.org.id]),
+      deactivated: (admin) => app.owner.query('UPDATE app.user_account SET deactivated_at = now() WHERE id = $1', [admin.userId]),
+    };
+    for (const [how, ending] of Object.entries(end)) {
+      const admin = await own.member('admin');
+      const [guest, email] = [await app.person('Accomplice'), address()];
+      await own.address(guest, email);
+      const { body } = await invite(own, admin, [email], 'admin');
+      await ending(admin);
+      const joined = await accept(guest, tokenOf(body.data[0]?.link));
+      expect([how, joined.status, joined.body.code]).toEqual([how, 410, 'invitation.revoked']);
+      expect([how, (await own.roles())[guest.userId]]).toEqual([how, undefined]);
+    }
+  });
+
+  it('that a thief made, or had handed out again, with an API key ends with the key and with the key that made that one; a rotation ends none', async () => {
+    const own = await Company.open(app, 'Keys');
+    const scopes = ROLE_PERMISSIONS.admin;
+    type Made = { id: string; token: string };
+    const make = async (with_?: Made): Promise<Made> =>
+      with_ === undefined
+        ? (await app.http<Made>(own.owner, 'POST', own.path('/api-keys'), { name: 'k', scopes })).body
+        : (await app.http<Made>(null, 'POST', own.path('/api-keys'), { name: 'k', scopes }, { authorization: `Bearer ${with_.token}` })).body;
+    const inviteWith = async (key: Made): Promise<{ guest: Person; token: string }> => {
+      const [guest, email] = [await app.person('Guest'), address()];
+      await own.address(guest, email, true);
+      const asKey = { authorization: `Bearer ${key.token}` };
+      const { body } = await app.http<InvitationOutcomes>(null, 'POST', own.path('/invitations'), { emails: [email], role: 'member' }, asKey);
+      return { guest, token: tokenOf(body.data[0]?.link) };
+    };
+    const [stolen, rotated] = [await make(), await make()];
+    const child = await make(stolen);
+    const [first, second, third, kept] = [await inviteWith(stolen), await inviteWith(child), await invited(own), await inviteWith(rotated)];
+    const resent = await app.http<SentInvitation>(null, 'POST', own.path(`/invitations/${third.id}/resend`), undefined, {
+      authorization: `Bearer ${child.token}`,
+    });
+    expect((await app.http(own.owner, 'DELETE', own.path(`/api-keys/${stolen.id}`))).status).toBe(204);
+    for (const [guest, token] of [
+      [first.guest, first.token],
+      [second.guest, second.token],
+      [third.guest, tokenOf(resent.body.link)],
+    ] as const)
+      expect((await accept(guest, token)).body.code).toBe('invitation.revoked');
+    expect((await app.http<InvitationPage>(own.owner, 'GET', own.path('/invitations?state=open'))).body.data).toHaveLength(1);
+    expect((await app.http(own.owner, 'POST', own.path(`/api-keys/${rotated.id}/rotate`), { overlapSeconds: 0 })).status).toBeLessThan(300);
+    expect((await accept(kept.guest, kept.token)).status).toBe(200);
+    const behind = await make();
+    const late = await inviteWith(behind);
+    await app.owner.query('UPDATE app.api_key SET revoked_at = now() WHERE id = $1', [behind.id]);
+    expect((await accept(late.guest, late.token)).body.code).toBe('invitation.revoked');
+  });
+
+  it('to a role that its maker still covers outlives a demotion, and the audit names those that do not', async () => {
+    const own = await Company.open(app, 'Demotions');
+    const admin = await own.member('admin');
+    const [guest, email] = [await app.person('Guest'), address()];
+    await own.address(guest, email);
+    const kept = (await invite(own, admin, [email], 'member')).body.data[0];
+    const ended = (await invite(own, admin, [address()], 'admin')).body.data[0];
+    await app.http(own.owner, 'PATCH', own.path(`/members/${admin.userId}`), { role: 'member' });
+    const { rows } = await app.owner.query("SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.set-role'", [own.org.id]);
+    expect(rows).toEqual([{ detail: { invitationsRevoked: [ended?.invitation?.id] } }]);
+    expect((await accept(guest, tokenOf(kept?.link))).status).toBe(200);
   });
 
   it('lets nobody into an organization that waits for its deletion', async () => {

@@ -70,6 +70,15 @@ export async function memberEmails(client: PoolClient, orgId: string, emails: re
   return new Set(rows.map(({ email }) => email));
 }
 
+/** Those of the addresses that have an open invitation. */
+export async function openEmails(client: PoolClient, orgId: string, emails: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await client.query<{ email: string }>(
+    'SELECT email FROM app.invitation WHERE org_id = $1 AND email = ANY ($2) AND accepted_at IS NULL AND revoked_at IS NULL AND expires_at > now()',
+    [orgId, emails],
+  );
+  return new Set(rows.map(({ email }) => email));
+}
+
 export interface NewInvitation {
   readonly id: string;
   readonly email: string;
@@ -106,11 +115,12 @@ export interface LockedInvitation {
   readonly state: Invitation['state'];
   readonly accepted_by: string | null;
   readonly mail_id: string | null;
+  readonly invited_by: string;
 }
 
 export async function lockInvitation(client: PoolClient, orgId: string, id: string): Promise<LockedInvitation | null> {
   const { rows } = await client.query<LockedInvitation>(
-    `SELECT i.id, i.email, i.role, i.message, ${STATE} AS state, i.accepted_by, i.mail_id FROM app.invitation i WHERE i.org_id = $1 AND i.id = $2 FOR UPDATE`,
+    `SELECT i.id, i.email, i.role, i.message, ${STATE} AS state, i.accepted_by, i.mail_id, i.invited_by FROM app.invitation i WHERE i.org_id = $1 AND i.id = $2 FOR UPDATE`,
     [orgId, id],
   );
   return rows[0] ?? null;

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Sessions, type SignedIn } from '@slipway/auth';
 import {
   type CreateInvitations,
+  type ErrorCode,
   type InvitationOutcome,
   type InvitationOutcomes,
   type InvitationPage,
@@ -38,14 +39,22 @@ import {
   lockInvitation,
   markAccepted,
   memberEmails,
+  openEmails,
   readInvitations,
   renewInvitation,
   revokeInvitation,
   setMail,
 } from './invitations.queries.js';
+import { holdsUnder, isOfRevokedKey, roleOfInviter } from './inviter-rights.queries.js';
+import { assertMayMail } from './mail-limits.js';
 
 /** An invitation holds this long. Days. */
 const DAYS = 7;
+
+/** Refusals that are recorded: somebody wants more than the limits allow. */
+const LIMITED: ReadonlySet<ErrorCode> = new Set(['invitation.mail-limit', 'invitation.too-many']);
+/** Of what was wanted, this many stand in the audit. */
+const MAX_RECORDED = 10;
 
 /** Links that let one address join. What a link says and lets do is bound to the account of that address. */
 @Injectable()
@@ -68,15 +77,21 @@ export class InvitationsService {
     });
   }
 
-  /** All or none of them are made; an address that cannot be invited is an outcome, no error. @throws SlipwayError `invitation.too-many`, `org.personal`, `org.being-deleted`, `permission.denied` */
+  /** All or none of them are made; an address that cannot be invited is an outcome, no error. @throws SlipwayError `invitation.too-many`, `invitation.mail-limit`, `org.personal`, `org.being-deleted`, `permission.denied` */
   async create(caller: Principal, body: CreateInvitations): Promise<InvitationOutcomes> {
-    const answer = await inOrg(this.pool, caller.orgId, async (client) => {
+    const answer = await this.recordingRefusals(caller, body.emails, async (client) => {
       const org = await this.inviting(client, caller, body.role);
       const emails = body.emails.map((typed) => ({ typed: typed.trim(), email: normalEmail(typed) }));
       const valid = emails.flatMap(({ email }) => email ?? []);
       if ((await countOpen(client, org.id)) + valid.length > MAX_OPEN_INVITATIONS)
         throw new SlipwayError('invitation.too-many', `An organization has at most ${MAX_OPEN_INVITATIONS} open invitations.`);
       const members = await memberEmails(client, org.id, valid);
+      const open = await openEmails(client, org.id, valid);
+      await this.assertMayMail(
+        client,
+        org.id,
+        [...new Set(valid)].filter((email) => !members.has(email) && !open.has(email)),
+      );
       const outcomes: Array<Omit<InvitationOutcome, 'invitation'> & { id: string | null }> = [];
       for (const { typed, email } of emails) {
         if (email === null || members.has(email)) outcomes.push(without(email ?? typed, email === null ? 'invalid' : 'already-member'));
@@ -96,13 +111,14 @@ export class InvitationsService {
     return answer;
   }
 
-  /** @throws SlipwayError `invitation.used`, `invitation.revoked`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
+  /** @throws SlipwayError `invitation.used`, `invitation.revoked`, `invitation.mail-limit`, `org.being-deleted`, `permission.denied`, `resource.not-found` */
   async resend(caller: Principal, id: string): Promise<SentInvitation> {
-    const answer = await inOrg(this.pool, caller.orgId, async (client) => {
+    const answer = await this.recordingRefusals(caller, [id], async (client) => {
       const { org, invitation } = await this.changing(client, caller, id);
       if (invitation.state === 'accepted') throw used();
       if (invitation.state === 'revoked') throw revoked();
       const { token, hash } = makeInvitationToken();
+      await this.assertMayMail(client, org.id, [invitation.email]);
       if (invitation.mail_id !== null) await withdrawMail(client, org.id, invitation.mail_id);
       await renewInvitation(client, org.id, id, hash, DAYS);
       const { link, sent } = await this.hand(client, caller, org, invitation, token);
@@ -159,6 +175,10 @@ export class InvitationsService {
       if (org === null || invitation === null) throw notFound();
       if (invitation.state !== 'accepted' || invitation.accepted_by !== person.userId) {
         assertHolds(invitation, person);
+        // Removed or demoted since, also while an older replica did it, or deactivated: who may not invite any more lets nobody in.
+        if (!holdsUnder(await roleOfInviter(client, org.id, invitation.invited_by), invitation.role)) throw revoked();
+        // Whoever has stolen a key must not come back by an invitation of it.
+        if (await isOfRevokedKey(client, org.id, invitation.id)) throw revoked();
         assertKept(org);
         const joined = await addMember(client, org.id, { userId: person.userId, role: invitation.role, source: 'invitation' });
         await welcomeBack(client, org.id, person.userId);
@@ -203,6 +223,25 @@ export class InvitationsService {
     assertKept(org);
     assertMayGrant(await presentPermissions(client, caller), invitation.role, 'member:invite');
     return { org, invitation };
+  }
+
+  /** As `inOrg`; a refusal by a limit is in the audit, in a transaction of its own, since that of the work is undone. @param wanted addresses, or the id of an invitation. */
+  private async recordingRefusals<T>(caller: Principal, wanted: readonly string[], work: (client: PoolClient) => Promise<T>): Promise<T> {
+    try {
+      return await inOrg(this.pool, caller.orgId, work);
+    } catch (error) {
+      if (error instanceof SlipwayError && LIMITED.has(error.code)) {
+        const detail = { code: error.code, reason: error.detail, wanted: wanted.slice(0, MAX_RECORDED), count: wanted.length };
+        const record = auditOf(this.ids.uuid(), caller, { action: 'invitation.refuse', target: caller.orgId, detail });
+        await inOrg(this.pool, caller.orgId, (client) => client.query(record));
+      }
+      throw error;
+    }
+  }
+
+  /** Where admins are given the links nothing is sent, and nothing counted. */
+  private async assertMayMail(client: PoolClient, orgId: string, addresses: readonly string[]): Promise<void> {
+    if (this.config.SMTP_URL !== undefined) await assertMayMail(client, orgId, addresses, this.config);
   }
 
   /** `null`: an invitation of this address is open. */

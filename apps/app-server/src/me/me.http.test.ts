@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, freePort, type IdentityServer, type SignedInClient, signIn, startIdentityServer, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
+import { DomainsModule } from '../domains/domains.module.js';
 import { SignInModule } from '../sign-in/sign-in.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { MeModule } from './me.module.js';
@@ -27,7 +28,7 @@ describe('GET /api/v1/orgs/{org}/models', () => {
     identity = await startIdentityServer(`http://127.0.0.1:${port}`);
     server = await startTestApp(testConfig(port, database, identity, { LLM_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}` }), {
       clock,
-      features: [SignInModule, MeModule],
+      features: [SignInModule, DomainsModule.register(), MeModule],
     });
     person = await signIn(server.url);
   });

@@ -1,5 +1,14 @@
 import { Controller, Param } from '@nestjs/common';
-import { type ListMembersQuery, type Member, type MemberPage, type MemberRemoval, operations, type Principal, type UpdateMember } from '@slipway/contracts';
+import {
+  type ListMembersQuery,
+  type Member,
+  type MemberPage,
+  type MemberRemoval,
+  operations,
+  type Principal,
+  type RemoveMemberQuery,
+  type UpdateMember,
+} from '@slipway/contracts';
 import { notFound } from '@slipway/errors';
 import { Body, Caller, Query } from '../http/params.js';
 import { Serves } from '../http/serves.js';
@@ -30,8 +39,8 @@ export class MembersController {
   }
 
   @Serves(operations.removeMember)
-  remove(@Caller() caller: Principal, @Param('user') user: string): Promise<MemberRemoval> {
-    return this.members.remove(caller, userId(user));
+  remove(@Caller() caller: Principal, @Param('user') user: string, @Query() query: RemoveMemberQuery): Promise<MemberRemoval> {
+    return this.members.remove(caller, userId(user), query);
   }
 }
 

@@ -173,7 +173,7 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
       `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at) VALUES ('grant_gone', $1, $2, $3, 8000, now(), now() + interval '1 hour')`,
       [company.org.id, member.userId, running],
     );
-    const goes = { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 2 };
+    const goes = { keysRevoked: 1, sandboxesStopping: 1, conversationsKept: 2, invitationsRevoked: 0, knownCredentials: [], knownCredentialsTotal: 0 };
     const preview = await app.http<MemberRemoval>(company.owner, 'GET', company.path(`/members/${member.userId}/removal-preview`));
     expect([preview.status, preview.body]).toEqual([200, goes]);
     const removed = await app.http<MemberRemoval>(company.owner, 'DELETE', company.path(`/members/${member.userId}`));
@@ -190,6 +190,43 @@ describe('DELETE /api/v1/orgs/{org}/members/{user}', () => {
     expect(kept.body.data.length).toBe(2);
     expect((await company.audit()).at(-1)).toMatchObject({ action: 'member.remove', target: member.userId, before: { role: 'member' } });
     expect((await app.http(company.owner, 'DELETE', company.path(`/members/${member.userId}`))).status).toBe(404);
+  });
+
+  it('names what a removed admin still knows of service accounts, secrets and model keys, and revokes those keys when asked to', async () => {
+    const company = await Company.open(app);
+    const admin = await company.member('admin');
+    const account = await app.http<{ id: string }>(company.owner, 'POST', company.path('/service-accounts'), { name: 'bot', role: 'member' });
+    const key = await app.http<{ id: string; token: string }>(admin, 'POST', company.path('/api-keys'), {
+      name: 'nightly',
+      scopes: ['org:read'],
+      serviceAccountId: account.body.id,
+    });
+    const secret = await app.http<{ id: string }>(admin, 'POST', company.path('/secrets'), { name: 'NPM_TOKEN', value: 'a-value-of-some-length' });
+    expect([key.status, secret.status]).toEqual([201, 201]);
+    const received = await app.http<{ id: string }>(company.owner, 'POST', company.path('/secrets'), { name: 'DEPLOY', value: 'another-value-of-some-length' });
+    const conversation = randomUUID();
+    await app.owner.query(
+      "INSERT INTO app.conversation (id, org_id, created_by, created_by_label, title, model, desired, sandbox_status) VALUES ($1, $2, $3, 'm', 't', 'm', 'rest', 'PAUSED')",
+      [conversation, company.org.id, admin.userId],
+    );
+    await app.owner.query(
+      "INSERT INTO app.audit_entry (id, org_id, actor_kind, actor_id, actor_label, action, target, detail) VALUES ($1, $2, 'system', 'worker', 'Slipway', 'secret.use', $3, $4)",
+      [randomUUID(), company.org.id, conversation, JSON.stringify({ secrets: [received.body.id] })],
+    );
+    const knows = [
+      { kind: 'service-account-key', id: key.body.id, name: 'bot · nightly', how: 'made', lastUsedAt: null },
+      { kind: 'secret', id: received.body.id, name: 'DEPLOY', how: 'received', lastUsedAt: null },
+      { kind: 'secret', id: secret.body.id, name: 'NPM_TOKEN', how: 'set', lastUsedAt: null },
+    ];
+    const preview = await app.http<MemberRemoval>(company.owner, 'GET', company.path(`/members/${admin.userId}/removal-preview`));
+    expect(preview.body).toMatchObject({ knownCredentials: knows, knownCredentialsTotal: 3 });
+    await app.http(company.owner, 'DELETE', company.path(`/members/${admin.userId}?revokeKnownKeys=true`));
+    const after = await app.http<{ state: string; createdBy: unknown }>(company.owner, 'GET', company.path(`/api-keys/${key.body.id}`));
+    expect(after.body).toMatchObject({ state: 'revoked', createdBy: { id: admin.userId, active: false } });
+    const { rows } = await app.owner.query<{ detail: unknown }>("SELECT detail FROM app.audit_entry WHERE org_id = $1 AND action = 'member.remove'", [
+      company.org.id,
+    ]);
+    expect(rows[0]?.detail).toMatchObject({ revokedKeys: [key.body.id], knownCredentials: knows.map(({ kind, id }) => ({ kind, id })) });
   });
 
   it('is refused for the last owner, for an owner by an admin, and to members', async () => {

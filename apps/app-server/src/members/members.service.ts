@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ListMembersQuery, Member, MemberPage, MemberRemoval, Principal, UpdateMember } from '@slipway/contracts';
+import type { ListMembersQuery, Member, MemberPage, MemberRemoval, Principal, RemoveMemberQuery, UpdateMember } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../audit/audit-statement.js';
+import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJobAs } from '../jobs/outbox.queries.js';
 import { IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertMayGrant, presentPermissions } from './granting.js';
+import { revokeKnownKeys } from './known-credentials.queries.js';
 import { readMemberCursor, wordsOf, writeMemberCursor } from './member-cursor.js';
 import { countMembers, findMember, listMembers, withSpending } from './members.queries.js';
 import { assertKept, countRemoval, endMembership, hasOtherOwner, lockOrg, type OrgRow, roleOf, setRole } from './membership.queries.js';
@@ -55,7 +57,11 @@ export class MembersService {
         assertMayGrant(await presentPermissions(client, caller), role, 'member:set-role');
         if (before === 'owner') await this.assertOtherOwner(client, caller.orgId, userId);
         await setRole(client, caller.orgId, userId, role);
-        await client.query(auditOf(this.ids.uuid(), caller, { action: 'member.set-role', target: userId, before: { role: before }, after: { role } }));
+        const revoked = await revokeInvitationsAbove(client, caller.orgId, userId, role);
+        const detail = revoked.length === 0 ? {} : { detail: { invitationsRevoked: revoked } };
+        await client.query(
+          auditOf(this.ids.uuid(), caller, { action: 'member.set-role', target: userId, before: { role: before }, after: { role }, ...detail }),
+        );
       }
       return this.member(client, caller, userId);
     });
@@ -69,10 +75,10 @@ export class MembersService {
   }
 
   /** @throws SlipwayError `org.personal`, `org.last-owner`, `permission.denied`, `resource.not-found` */
-  async remove(caller: Principal, userId: string): Promise<MemberRemoval> {
+  async remove(caller: Principal, userId: string, { revokeKnownKeys }: RemoveMemberQuery): Promise<MemberRemoval> {
     const removal = await inOrg(this.pool, caller.orgId, async (client) => {
       const { org, before } = await this.changing(client, caller, userId, 'member:remove');
-      return this.end(client, caller, { org, userId, role: before, action: 'member.remove' });
+      return this.end(client, caller, { org, userId, role: before, action: 'member.remove', knownKeys: revokeKnownKeys === 'true' ? 'revoke' : 'keep' });
     });
     this.enqueueEnd(caller.orgId, userId);
     return removal;
@@ -85,7 +91,7 @@ export class MembersService {
       const org = await lockOrg(client, caller.orgId);
       const role = org === null ? null : await roleOf(client, caller.orgId, userId);
       if (org === null || role === null) throw notFound();
-      return this.end(client, caller, { org, userId, role, action: 'member.leave' });
+      return this.end(client, caller, { org, userId, role, action: 'member.leave', knownKeys: 'keep' });
     });
     this.enqueueEnd(caller.orgId, userId);
     return removal;
@@ -106,17 +112,14 @@ export class MembersService {
     return { org, before };
   }
 
-  private async end(
-    client: PoolClient,
-    caller: Principal,
-    { org, userId, role, action }: { org: OrgRow; userId: string; role: Member['role']; action: 'member.remove' | 'member.leave' },
-  ): Promise<MemberRemoval> {
+  private async end(client: PoolClient, caller: Principal, { org, userId, role, action, knownKeys }: Ending): Promise<MemberRemoval> {
     if (org.kind === 'personal') throw new SlipwayError('org.personal', 'A personal organization and its person belong together.');
     if (role === 'owner') await this.assertOtherOwner(client, org.id, userId);
     const removal = await countRemoval(client, org.id, userId);
+    const revokedKeys = knownKeys === 'revoke' ? await revokeKnownKeys(client, org.id, userId) : [];
     await endMembership(client, org.id, userId);
     await wantJobAs(client, 'member-removed', endKey(org.id, userId), { orgId: org.id, userId });
-    await client.query(auditOf(this.ids.uuid(), caller, { action, target: userId, before: { role }, detail: { ...removal } }));
+    await client.query(auditOf(this.ids.uuid(), caller, { action, target: userId, before: { role }, detail: auditedRemoval(removal, revokedKeys) }));
     return removal;
   }
 
@@ -133,6 +136,20 @@ export class MembersService {
     if (member === null) throw notFound();
     return seesSpending(caller) ? ((await withSpending(client, caller.orgId, [member]))[0] ?? member) : member;
   }
+}
+
+/** The end of a membership, by whom and with what. */
+interface Ending {
+  readonly org: OrgRow;
+  readonly userId: string;
+  readonly role: Member['role'];
+  readonly action: 'member.remove' | 'member.leave';
+  readonly knownKeys: 'revoke' | 'keep';
+}
+
+/** Of what they know the audit has kinds and ids: names may change, and 100 of them make no entry easier to read. */
+function auditedRemoval({ knownCredentials, ...removal }: MemberRemoval, revokedKeys: readonly string[]): Record<string, unknown> {
+  return { ...removal, knownCredentials: knownCredentials.map(({ kind, id }) => ({ kind, id })), ...(revokedKeys.length === 0 ? {} : { revokedKeys }) };
 }
 
 const seesSpending = ({ permissions }: Principal): boolean => permissions.has('usage:read');

@@ -1,6 +1,8 @@
 import type { MEMBER_SOURCES, MemberRemoval, Role } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
+import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
+import { knownCredentials } from './known-credentials.queries.js';
 
 export interface OrgRow {
   readonly id: string;
@@ -66,19 +68,22 @@ export async function addMember(
   return rowCount === 1;
 }
 
-/** What would go with a member. */
+/** What would go with a member, and what they would still know. */
 export async function countRemoval(client: PoolClient, orgId: string, userId: string): Promise<MemberRemoval> {
-  const { rows } = await client.query<MemberRemoval>(
+  const { rows } = await client.query<Omit<MemberRemoval, 'knownCredentials' | 'knownCredentialsTotal'>>(
     `SELECT (SELECT count(*)::int FROM app.api_key WHERE org_id = $1 AND owner_kind = 'user' AND owner_id = $2 AND revoked_at IS NULL AND expires_at > now()) AS "keysRevoked",
-       count(*) FILTER (WHERE desired = 'run' AND sandbox_status IN ('STARTING', 'RUNNING'))::int AS "sandboxesStopping", count(*)::int AS "conversationsKept"
+       count(*) FILTER (WHERE desired = 'run' AND sandbox_status IN ('STARTING', 'RUNNING'))::int AS "sandboxesStopping", count(*)::int AS "conversationsKept",
+       (SELECT count(*)::int FROM app.invitation i
+        WHERE i.org_id = $1 AND i.invited_by = $2 AND i.accepted_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > now()) AS "invitationsRevoked"
      FROM app.conversation WHERE org_id = $1 AND created_by = $2`,
     [orgId, userId],
   );
-  return rows[0] as MemberRemoval;
+  const { known, total } = await knownCredentials(client, orgId, userId);
+  return { ...(rows[0] as MemberRemoval), knownCredentials: known, knownCredentialsTotal: total };
 }
 
 /**
- * Takes a member out, with their keys of this organization and their ways into its sandboxes. What they have running is ended by the job
+ * Takes a member out, with their keys of this organization, what was made with those, their open invitations and their ways into its sandboxes. What they have running is ended by the job
  * `member-removed`, which is to be wanted in the same transaction.
  */
 export async function endMembership(client: PoolClient, orgId: string, userId: string): Promise<void> {
@@ -91,6 +96,7 @@ export async function endMembership(client: PoolClient, orgId: string, userId: s
     orgId,
     userId,
   ]);
+  await revokeInvitationsAbove(client, orgId, userId, null);
   await client.query('UPDATE app.sandbox_grant SET revoked_at = now() WHERE org_id = $1 AND user_id = $2 AND revoked_at IS NULL AND expires_at > now()', [
     orgId,
     userId,

@@ -24,8 +24,8 @@ export const MigrateConfigSchema = z.object({
   DATABASE_SANDBOX_URL: roleUrl('slipway_sandbox'),
   /** Folder of the migrations, `<schema>/migrations/…`; in the image beside the program. */
   MIGRATIONS_DIR: z.string().min(1).optional(),
-  /** Longest wait for a Postgres that does not take connections yet. Seconds. */
-  MIGRATE_WAIT_SECONDS: z.coerce.number().int().min(0).max(3600).default(60),
+  /** Longest wait for a Postgres that does not take connections yet. Seconds; with the last try under way it fails at most 6 s later. */
+  MIGRATE_WAIT_SECONDS: z.coerce.number().int().min(0).max(3600).default(50),
 });
 
 /** @throws SlipwayError `config.invalid` that names every wrong variable, never its value. */

@@ -1,6 +1,7 @@
 // Brings all schemas and the queue's tables to the newest migration and ends: 0 when they are, 1 with a sentence in the log when not. Safe to repeat and to run twice at once.
 import { fileURLToPath } from 'node:url';
 import { migrate } from '@slipway/db/migrate';
+import { SlipwayError } from '@slipway/errors';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
 import { loadMigrateConfig } from './config.js';
@@ -32,6 +33,8 @@ try {
   );
   process.exit(0);
 } catch (error) {
-  logger.fatal({ err: error }, 'the database was not migrated');
+  // One sentence for who installs: the stack tells them nothing of a Postgres that is not there.
+  if (error instanceof SlipwayError) logger.fatal(`the database was not migrated: ${error.detail}`);
+  else logger.fatal({ err: error }, 'the database was not migrated');
   process.exit(1);
 }

@@ -23,9 +23,13 @@ export async function waitForPostgres(url: string, patience: number, tell: (reas
       const reason = error instanceof Error && error.message !== '' ? error.message : code;
       const heals = HEALS.has(code) || /timeout|terminated/i.test(reason);
       if (!heals || performance.now() >= until)
-        throw new SlipwayError('config.invalid', `Postgres at DATABASE_OWNER_URL takes no connection: ${reason}. Check host, port, user and password.`, {
-          cause: error,
-        });
+        throw new SlipwayError(
+          'config.invalid',
+          `Postgres at ${new URL(url).host} (DATABASE_OWNER_URL) takes no connection: ${reason}. Check host, port, user and password.`,
+          {
+            cause: error,
+          },
+        );
       tell(reason);
     } finally {
       await client.end().catch(() => {});

@@ -55,7 +55,7 @@ export class OpenHandsSandboxesController {
   @Serves(operations.pauseSandbox)
   async pause(@Caller() caller: Principal, @Param('sandbox') id: string): Promise<Done> {
     await this.sandboxes.pause(caller, conversationId(id));
-    return { message: 'The sandbox is given back; its workspace is kept.' };
+    return { message: 'The sandbox is given back; its workspace is being saved.' };
   }
 
   @Serves(operations.resumeSandbox)

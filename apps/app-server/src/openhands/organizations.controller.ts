@@ -98,7 +98,7 @@ export class OrganizationsController {
 
   @Serves(operations.removeOrganizationMember)
   async removeMember(@Caller() caller: Principal, @Param('user') user: string): Promise<Done> {
-    await this.members.remove(caller, userId(user));
+    await this.members.remove(caller, userId(user), { revokeKnownKeys: 'false' });
     return { message: 'The member is removed.' };
   }
 

@@ -1,33 +1,47 @@
-// What only who runs the installation may do: `node operator.js deactivate|reactivate EMAIL-OR-ID`. Ends with 0 when it is done, 1 when not, with a sentence.
-import { createPool } from '@slipway/db/sql';
+// What only who runs the installation may do: `node operator.js COMMAND …`. Ends with 0 when it is done, 1 when not, with a sentence.
+import { createPool, type SqlPool } from '@slipway/db/sql';
 import { parseConfig } from '@slipway/errors';
 import { z } from 'zod';
 import { deactivate, findAccounts, reactivate } from './accounts.js';
+import { fullestOrgs, readLimit, setStorageLimit, storageLine, storageOf } from './storage-limits.js';
 
 const USAGE = `Usage: operator.js deactivate|reactivate EMAIL-OR-ID
+       operator.js storage [ORG [LIMIT]]
 
 deactivate  shuts the account at once: nothing that it has proved, nor any key of it, is worth anything; what it runs is paused within ten seconds.
 reactivate  lets the person sign in again; revoked keys stay revoked.
+storage     lists the fullest organizations, or shows one (slug or id), or sets its limit: 500MiB, 200GiB, none, or default.
 Needs DATABASE_URL as app-server has it.`;
 
 const Environment = z.object({
   /** Postgres connection string of `slipway_app`. Secret. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
 });
-const COMMANDS = { deactivate, reactivate };
+const ACCOUNT_COMMANDS = { deactivate, reactivate };
 
-async function main([command, who, ...rest]: readonly string[]): Promise<string> {
-  if ((command !== 'deactivate' && command !== 'reactivate') || who === undefined || rest.length > 0) throw new Error(USAGE);
+async function main(args: readonly string[]): Promise<string> {
+  const [command, subject, value, ...rest] = args;
+  const ofAccount = (command === 'deactivate' || command === 'reactivate') && subject !== undefined && value === undefined;
+  if ((!ofAccount && command !== 'storage') || rest.length > 0) throw new Error(USAGE);
   const { DATABASE_URL: url } = parseConfig(Environment, process.env);
   const pool = createPool({ url, max: 1, applicationName: 'slipway-operator', onError: () => {} });
   try {
-    const accounts = await findAccounts(pool, who);
-    if (accounts.length === 0) throw new Error(`There is no account ${who}.`);
-    for (const account of accounts) await COMMANDS[command](pool, account);
-    return accounts.map(({ id, name, orgs }) => `${command}d ${id} (${name}), in ${orgs.length} organizations`).join('\n');
+    return ofAccount ? await account(pool, command, subject) : await storage(pool, subject, value);
   } finally {
     await pool.end();
   }
+}
+
+async function account(pool: SqlPool, command: keyof typeof ACCOUNT_COMMANDS, emailOrId: string): Promise<string> {
+  const accounts = await findAccounts(pool, emailOrId);
+  if (accounts.length === 0) throw new Error(`There is no account ${emailOrId}.`);
+  for (const each of accounts) await ACCOUNT_COMMANDS[command](pool, each);
+  return accounts.map(({ id, name, orgs }) => `${command}d ${id} (${name}), in ${orgs.length} organizations`).join('\n');
+}
+
+async function storage(pool: SqlPool, org: string | undefined, limit: string | undefined): Promise<string> {
+  if (org === undefined) return (await fullestOrgs(pool)).map(storageLine).join('\n');
+  return storageLine(limit === undefined ? await storageOf(pool, org) : await setStorageLimit(pool, org, readLimit(limit)));
 }
 
 try {

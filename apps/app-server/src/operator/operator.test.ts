@@ -40,6 +40,22 @@ describe('the operator', () => {
     expect((await app.owner.query('SELECT 1 FROM app.user_account WHERE deactivated_at IS NOT NULL')).rowCount).toBe(0);
   });
 
+  it('sets the storage of one organization, which its own admin cannot, and the audit says so', async () => {
+    const company = await Company.open(app);
+    const { id, slug } = company.org;
+    expect((await operator('storage', slug, '2GiB')).stdout).toBe(`${slug} ${id}: 0 B of 2 GiB (0 %)\n`);
+    expect((await company.audit()).at(-1)).toMatchObject({
+      action: 'storage.limit',
+      actor_id: 'operator',
+      before: { limitBytes: null },
+      after: { limitBytes: 2 ** 31 },
+    });
+    expect((await operator('storage')).stdout).toContain(`${slug} ${id}: 0 B of 2 GiB (0 %)\n`);
+    expect((await operator('storage', id, 'default')).stdout).toBe(`${slug} ${id}: 0 B of no limit, default\n`);
+    await expect(operator('storage', slug, '0GiB')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('is no limit') });
+    await expect(operator('storage', 'nobody', 'none')).rejects.toMatchObject({ code: 1, stderr: 'There is no organization nobody.\n' });
+  });
+
   it('says in a sentence what is wrong, and ends with 1', async () => {
     await expect(operator('deactivate', 'nobody@company.example')).rejects.toMatchObject({ code: 1, stderr: 'There is no account nobody@company.example.\n' });
     await expect(operator('destroy', 'x')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Usage') });

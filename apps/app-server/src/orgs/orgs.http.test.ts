@@ -135,7 +135,10 @@ describe('an organization', () => {
     const own = await Company.open(app, 'To leave');
     const viewer = await own.member('viewer');
     const left = await app.http<MemberRemoval>(viewer, 'POST', own.path('/leave'));
-    expect([left.status, left.body]).toEqual([200, { keysRevoked: 0, sandboxesStopping: 0, conversationsKept: 0 }]);
+    expect([left.status, left.body]).toEqual([
+      200,
+      { keysRevoked: 0, sandboxesStopping: 0, conversationsKept: 0, invitationsRevoked: 0, knownCredentials: [], knownCredentialsTotal: 0 },
+    ]);
     const stays = await app.http<Answer>(own.owner, 'POST', own.path('/leave'));
     expect([stays.status, stays.body.code]).toEqual([409, 'org.last-owner']);
     expect(await own.roles()).toEqual({ [own.owner.userId]: 'owner' });

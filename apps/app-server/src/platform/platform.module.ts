@@ -1,5 +1,6 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { ApiKeys, ApiKeyUses, OidcIssuer, PrincipalService, ProviderTokens, SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
 import { Db } from '@slipway/db';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -56,6 +57,7 @@ export class PlatformModule implements OnApplicationShutdown {
           }),
       },
       { provide: SecretBox, useValue: new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS) },
+      { provide: SandboxKeys, inject: [SecretBox], useFactory: (box: SecretBox) => new SandboxKeys(box, config.INGEST_SECRET) },
       {
         provide: Envelope,
         inject: [SQL_POOL, SecretBox],

@@ -1,7 +1,16 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bearerOf, type PrincipalService, type Proven } from '@slipway/auth';
-import { Confirm, type ConfirmAnswer, type Principal, type ResumeFrame, Subscribe, type SubscribeAnswer, Unsubscribe } from '@slipway/contracts';
+import {
+  Confirm,
+  type ConfirmAnswer,
+  type Principal,
+  type ResumeFrame,
+  SOCKET_PING_MS,
+  Subscribe,
+  type SubscribeAnswer,
+  Unsubscribe,
+} from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { PACE_LEAVE_MS } from '@slipway/domain';
 import { notFound, parseOrThrow, SlipwayError, storeUnavailable, toProblem } from '@slipway/errors';
@@ -14,6 +23,7 @@ import { listQueued } from '../conversations/inbox.queries.js';
 import { type AccessWatch, watchedProof } from '../events/access-watch.js';
 import type { Hubs } from '../events/hubs.js';
 import { LogReader } from '../events/log-reader.js';
+import type { StreamSeats } from '../events/stream-seats.js';
 import { backlogOf, cutterOf } from './backlog.js';
 import { ConversationRoom } from './conversation-room.js';
 import { FrameEncoder } from './frame-encoder.js';
@@ -39,6 +49,7 @@ const NOT_PROVED = 'You are not signed in, your session has ended, or the API ke
 interface Subscription {
   reader: SocketReader | null;
   stopWatch: () => void;
+  leaveSeat: () => void;
 }
 
 /** socket.io: proves who connects, lets them subscribe to what they may read, and ends both when that changes. */
@@ -54,6 +65,7 @@ export class RealtimeGateway {
     private readonly principals: PrincipalService,
     private readonly hubs: Hubs,
     private readonly access: AccessWatch,
+    private readonly seats: StreamSeats,
     private readonly pool: SqlPool,
     private readonly logger: Logger,
     metrics: Registry,
@@ -62,26 +74,33 @@ export class RealtimeGateway {
     this.io = new Server(server, {
       path: '/socket.io',
       serveClient: false,
+      pingInterval: SOCKET_PING_MS,
       maxHttpBufferSize: MAX_CLIENT_FRAME_BYTES,
       parser: { Encoder: FrameEncoder, Decoder },
       allowRequest: (request: IncomingMessage, answer) => answer(null, !this.draining && principals.mayOpenSocket(request.headers)),
     });
     this.io.use((socket, next) => {
-      this.prove(socket).then(
-        (proven) => {
-          if (proven === null) return next(connectError('auth.missing', NOT_PROVED));
-          const [gate] = principals.gatesOfProof(proven);
-          if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
-          // Also one that reads nothing ends with its session or key.
-          const stopWatch = access.watchProof(watchedProof(proven), () => socket.disconnect(true));
-          socket.conn.once('close', stopWatch);
-          next();
-        },
-        (error: unknown) => {
-          logger.warn({ err: error }, 'a socket could not be proved');
-          next(connectError('service.unavailable', 'Try again in a moment.'));
-        },
-      );
+      this.prove(socket)
+        .then(
+          (proven) => {
+            if (proven === null) return next(connectError('auth.missing', NOT_PROVED));
+            const [gate] = principals.gatesOfProof(proven);
+            if (gate !== undefined) return next(connectError(`account.${gate}`, 'There is something to be done first; GET /api/v1/me says what.'));
+            socket.conn.once('close', seats.take({ user: proven.kind === 'session' ? proven.person.userId : proven.key.owner.id }));
+            // Also one that reads nothing ends with its session or key.
+            const stopWatch = access.watchProof(watchedProof(proven), () => socket.disconnect(true));
+            socket.conn.once('close', stopWatch);
+            next();
+          },
+          (error: unknown) => {
+            logger.warn({ err: error }, 'a socket could not be proved');
+            next(connectError('service.unavailable', 'Try again in a moment.'));
+          },
+        )
+        .catch((error: unknown) => {
+          const { code, detail } = this.refusal(error);
+          next(connectError(code, detail));
+        });
     });
     this.io.on('connection', (socket) => this.connected(socket));
     const { io } = this;
@@ -195,7 +214,7 @@ export class RealtimeGateway {
 
   private async subscribe(socket: Socket, body: unknown, answer: (value: SubscribeAnswer) => void): Promise<void> {
     let conversationId: string | undefined;
-    const subscription: Subscription = { reader: null, stopWatch: () => {} };
+    const subscription: Subscription = { reader: null, stopWatch: () => {}, leaveSeat: () => {} };
     try {
       const asked = parseOrThrow(Subscribe, body);
       conversationId = asked.conversationId.toLowerCase();
@@ -208,6 +227,7 @@ export class RealtimeGateway {
       // The newest subscription to a conversation is the one that counts, also while an older one is being opened.
       this.end(socket, conversationId);
       if (mine.size >= MAX_SUBSCRIPTIONS) throw new SlipwayError('rate.limited', `One connection reads at most ${MAX_SUBSCRIPTIONS} conversations.`);
+      subscription.leaveSeat = this.seats.take({ org: orgId });
       mine.set(conversationId, subscription);
       const hub = await this.hubs.acquire(orgId, conversationId);
       try {
@@ -234,6 +254,7 @@ export class RealtimeGateway {
       }
     } catch (error) {
       const mine = this.subscriptions.get(socket);
+      subscription.leaveSeat();
       if (conversationId !== undefined && mine?.get(conversationId) === subscription) mine.delete(conversationId);
       answer(this.refusal(error));
     }
@@ -295,6 +316,7 @@ export class RealtimeGateway {
     const subscription = mine?.get(conversationId);
     if (mine === undefined || subscription === undefined) return;
     mine.delete(conversationId);
+    subscription.leaveSeat();
     subscription.stopWatch();
     if (subscription.reader === null) return;
     const { room } = subscription.reader;

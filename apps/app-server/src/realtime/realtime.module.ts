@@ -9,6 +9,7 @@ import { ConfirmationModule } from '../confirmation/confirmation.module.js';
 import { ConfirmationService } from '../confirmation/confirmation.service.js';
 import { AccessWatch } from '../events/access-watch.js';
 import { Hubs } from '../events/hubs.js';
+import { StreamSeats } from '../events/stream-seats.js';
 import { LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 
@@ -21,6 +22,7 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
     private readonly principals: PrincipalService,
     private readonly hubs: Hubs,
     private readonly access: AccessWatch,
+    private readonly seats: StreamSeats,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(METRICS) private readonly metrics: Registry,
@@ -33,6 +35,7 @@ export class RealtimeModule implements OnModuleInit, BeforeApplicationShutdown {
       this.principals,
       this.hubs,
       this.access,
+      this.seats,
       this.pool,
       this.logger,
       this.metrics,

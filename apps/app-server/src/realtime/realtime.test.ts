@@ -206,9 +206,10 @@ describe('realtime', () => {
     quick.close();
   });
 
-  it('text that is being written comes beside the log: joined, whole for who comes late, and not after its event', async () => {
-    const id = await started();
-    const deltas = async (...pieces: Array<{ offset: number; text: string }>): Promise<void> => {
+  /** As the agent does while its model writes. */
+  const writing =
+    (id: string) =>
+    async (...pieces: Array<{ offset: number; text: string }>): Promise<void> => {
       const response = await fetch(`${app.url}/ingest/v1/conversations/${id}/deltas`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${await app.token(person, id)}` },
@@ -216,8 +217,29 @@ describe('realtime', () => {
       });
       expect(response.status).toBe(204);
     };
-    const text = (watcher: { deltas: readonly DeltaFrame[] }): string =>
-      watcher.deltas.reduce((whole, { delta }) => whole.slice(0, delta.offset) + delta.text, '');
+  const text = (watcher: { deltas: readonly DeltaFrame[] }): string =>
+    watcher.deltas.reduce((whole, { delta }) => whole.slice(0, delta.offset) + delta.text, '');
+
+  it('text that was begun while nobody looked on is whole for who comes, or reloads the page, on every replica; and gone after its event', async () => {
+    const id = await started();
+    const deltas = writing(id);
+    await append(id, 1, 1);
+    await deltas({ offset: 0, text: 'Hello, ' });
+    await deltas({ offset: 7, text: 'world' });
+    const watchers = [watch(id, 0), watch(id, 1)];
+    await until('the whole', () => watchers.every((watcher) => text(watcher) === 'Hello, world'));
+    for (const watcher of watchers) watcher.close();
+    await app.ingest(person, id, [{ producerSeq: 2, event: { ...thought('Hello, world'), llm_response_id: 'r1' } }]);
+    const after = [watch(id, 0), watch(id, 1)];
+    await until('the event', () => after.every((watcher) => watcher.lastSeq === 2));
+    await append(id, 3, 1);
+    await until('the next event', () => after.every((watcher) => watcher.lastSeq === 3));
+    expect(after.map(({ deltas: none }) => none)).toEqual([[], []]);
+  });
+
+  it('text that is being written comes beside the log: joined, whole for who comes late, and not after its event', async () => {
+    const id = await started();
+    const deltas = writing(id);
     const [near, far] = [watch(id, 0), watch(id, 1)];
     await append(id, 1, 1);
     await until('both live', () => near.lastSeq === 1 && far.lastSeq === 1);
@@ -281,6 +303,23 @@ describe('realtime', () => {
     const first = readers[0]?.inbox[0]?.id ?? '';
     await app.ingest(person, id, [{ producerSeq: 1, event: { ...thought('Do something', first), source: 'user' } }]);
     await until('taken in', () => readers.every(({ inbox }) => inbox.length === 0));
+  });
+
+  it('the inbox that changed while no hint came is shown as soon as hints come again', async () => {
+    const id = await started();
+    const reader = watch(id, 0);
+    await until('the first message', () => reader.inbox.length === 1);
+    // Nobody publishes a hint of it, as when it is lost.
+    await app.owner.query(
+      `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label)
+       SELECT gen_random_uuid(), org_id, conversation_id, 'unheard', created_by, created_by_label FROM app.inbox_message WHERE conversation_id = $1 LIMIT 1`,
+      [id],
+    );
+    expect(reader.inbox.length).toBe(1);
+    await app.owner.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'app-server-hints' AND datname = current_database()",
+    );
+    await until('the second', () => reader.inbox.length === 2);
   });
 
   it('a server that stops tells each reader where to go on, and loses nothing', async () => {

@@ -17,6 +17,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import type { z } from 'zod';
 import { revokeApiKeysOf } from '../api-keys/api-keys.queries.js';
 import { auditOf } from '../audit/audit-statement.js';
+import { revokeInvitationsAbove } from '../invitations/inviter-rights.queries.js';
 import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
 import {
   countServiceAccounts,
@@ -84,6 +85,7 @@ export class ServiceAccountsService {
       if (role !== row.role) assertAtMost(role, caller);
       if (name !== row.name || role !== row.role) {
         await updateServiceAccount(client, caller.orgId, id, name, role);
+        if (role !== row.role) await revokeInvitationsAbove(client, caller.orgId, id, role);
         const before = { ...(name === row.name ? {} : { name: row.name }), ...(role === row.role ? {} : { role: row.role }) };
         const after = { ...(name === row.name ? {} : { name }), ...(role === row.role ? {} : { role }) };
         await client.query(auditOf(this.ids.uuid(), caller, { action: 'service-account.change', target: id, before, after }));
@@ -100,6 +102,7 @@ export class ServiceAccountsService {
       if (row === null) throw notFound();
       await deleteServiceAccount(client, caller.orgId, id, now);
       const revoked = await revokeApiKeysOf(client, caller.orgId, id, now);
+      await revokeInvitationsAbove(client, caller.orgId, id, null);
       await client.query(
         auditOf(this.ids.uuid(), caller, { action: 'service-account.delete', target: id, detail: { name: row.name, role: row.role, revokedKeys: revoked } }),
       );

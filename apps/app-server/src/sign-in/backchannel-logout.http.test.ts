@@ -1,6 +1,7 @@
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, freePort, type SignedInClient, SigningIssuer, signIn, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
+import { DomainsModule } from '../domains/domains.module.js';
 import { MeModule } from '../me/me.module.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { SignInModule } from './sign-in.module.js';
@@ -14,7 +15,7 @@ describe('POST /oauth/backchannel-logout', () => {
   before(async () => {
     database = await createTestDatabase();
     [issuer, stranger] = [await SigningIssuer.start(), await SigningIssuer.start()];
-    server = await startTestApp(testConfig(await freePort(), database, issuer), { features: [SignInModule, MeModule] });
+    server = await startTestApp(testConfig(await freePort(), database, issuer), { features: [SignInModule, DomainsModule.register(), MeModule] });
   });
   after(async () => {
     await server?.close();
@@ -81,7 +82,7 @@ describe('POST /oauth/backchannel-logout', () => {
 
   it('says that it cannot know while the issuer’s keys are not to be had, and takes the token when they are', async () => {
     const fresh = await SigningIssuer.start();
-    const other = await startTestApp(testConfig(await freePort(), database, fresh), { features: [SignInModule, MeModule] });
+    const other = await startTestApp(testConfig(await freePort(), database, fresh), { features: [SignInModule, DomainsModule.register(), MeModule] });
     try {
       fresh.keysAnswer = false;
       const send = async (): Promise<number> =>

@@ -3,12 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, freePort, SigningIssuer, type TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
+import { DomainsModule } from '../domains/domains.module.js';
 import { MeModule } from '../me/me.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { SignInModule } from './sign-in.module.js';
 
-const FEATURES = [SignInModule, MeModule, SessionsModule];
+const FEATURES = [SignInModule, DomainsModule.register(), MeModule, SessionsModule];
 
 interface Got {
   readonly status: number;

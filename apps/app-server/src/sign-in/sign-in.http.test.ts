@@ -14,11 +14,12 @@ import {
 } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
+import { DomainsModule } from '../domains/domains.module.js';
 import { MeModule } from '../me/me.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../testing/test-app.js';
 import { SignInModule } from './sign-in.module.js';
 
-const FEATURES = [SignInModule, MeModule];
+const FEATURES = [SignInModule, DomainsModule.register(), MeModule];
 
 describe('signing in', () => {
   let database: TestDatabase;

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { DynamicModule, Type } from '@nestjs/common';
 import { SecretBox, SessionCookie, Sessions } from '@slipway/auth';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { type Conversation, type ConversationEvent, DEMO_MODEL, GatewayModelList, type IngestAck } from '@slipway/contracts';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -42,8 +44,11 @@ export class ConversationApp {
     readonly pool: SqlPool,
     readonly replicas: TestApp[],
     readonly box: SecretBox,
+    /** What app-server shows to the agent-servers of its conversations. */
+    readonly keys: SandboxKeys,
     private readonly gateway: Server,
     config: { SESSION_SECRET: string; INGEST_SECRET: string },
+    private readonly startReplica: (index: number) => Promise<TestApp>,
   ) {
     this.cookies = new SessionCookie(config.SESSION_SECRET);
     this.tokens = new IngestTokens(config.INGEST_SECRET);
@@ -84,10 +89,13 @@ export class ConversationApp {
       ...options.env,
     };
     const replicas: TestApp[] = [];
-    for (let index = 0; index < (options.replicas ?? 1); index += 1)
-      replicas.push(
-        await startTestApp(testConfig(await freePort(), database, issuer, env), options.features === undefined ? {} : { features: options.features }),
-      );
+    const ports: number[] = [];
+    const startReplica = (index: number): Promise<TestApp> =>
+      startTestApp(testConfig(ports[index] as number, database, issuer, env), options.features === undefined ? {} : { features: options.features });
+    for (let index = 0; index < (options.replicas ?? 1); index += 1) {
+      ports.push(await freePort());
+      replicas.push(await startReplica(index));
+    }
     const config = testConfig(0, database, issuer, env);
     const pool = createPool({ url: database.urls.app, max: 5, applicationName: 'test', onError: () => {} });
     return new ConversationApp(
@@ -96,9 +104,17 @@ export class ConversationApp {
       pool,
       replicas,
       new SecretBox(config.ENCRYPTION_KEY),
+      new SandboxKeys(new SecretBox(config.ENCRYPTION_KEY), config.INGEST_SECRET),
       gateway,
       config,
+      startReplica,
     );
+  }
+
+  /** Ends a replica and starts it again at its address, on the same data. */
+  async restart(index: number): Promise<void> {
+    await this.replicas[index]?.close();
+    this.replicas[index] = await this.startReplica(index);
   }
 
   get url(): string {
@@ -268,12 +284,13 @@ interface SandboxStandIn {
 }
 
 /** Stands where agent-server would: a process of another program, of which only the answers matter here. */
-export async function startSandbox(answer: (request: IncomingMessage) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
+export async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
   const asked: string[] = [];
   const key = 'session-key-of-the-sandbox';
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     asked.push(`${request.method} ${request.url}${request.headers['x-session-api-key'] === key ? '' : ' without key'}`);
-    const given = answer(request);
+    const body = await text(request);
+    const given = answer(request, body);
     if (given !== 'hang') response.writeHead(given.status, { 'content-type': 'application/json' }).end(given.body ?? '{"success":true}');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

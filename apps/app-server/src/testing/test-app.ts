@@ -10,6 +10,8 @@ import { type Config, loadConfig } from '../config.js';
 export interface TestApp {
   readonly url: string;
   readonly app: NestFastifyApplication;
+  /** What Prometheus reads of it. */
+  metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export function testConfig(
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
     PORT: String(port),
+    METRICS_PORT: '0',
     PUBLIC_URL: `http://127.0.0.1:${port}`,
     DATABASE_URL: database.urls.app,
     OIDC_ISSUER_URL: identity.issuerUrl,
@@ -54,10 +57,8 @@ export async function startTestApp(
   options: { readonly clock?: Clock; readonly features?: ReadonlyArray<Type | DynamicModule> } = {},
 ): Promise<TestApp> {
   const { clock, features } = options;
-  const app = await createApp(
-    { config, logger: createLogger('app-server', config.LOG_LEVEL), metrics: createMetrics('app-server'), ...(clock === undefined ? {} : { clock }) },
-    features,
-  );
+  const metrics = createMetrics('app-server');
+  const app = await createApp({ config, logger: createLogger('app-server', config.LOG_LEVEL), metrics, ...(clock === undefined ? {} : { clock }) }, features);
   await app.listen(config.PORT, config.HOST);
-  return { url: config.PUBLIC_URL, app, close: () => app.close() };
+  return { url: config.PUBLIC_URL, app, metrics: () => metrics.metrics(), close: () => app.close() };
 }

@@ -61,6 +61,30 @@ describe('GET /orgs/{org}/usage', () => {
     ]);
   });
 
+  it('200: by conversation, with its title while it is there, and with what was counted before', async () => {
+    const { id } = await app.conversation(ada);
+    await app.owner.query(`UPDATE app.conversation SET title = 'Fix the build' WHERE id = $1`, [id]);
+    const rows = [
+      [id, '3'],
+      ['01890000-0000-7000-8000-0000000000ff', '2'],
+      ['00000000-0000-0000-0000-000000000000', '1'],
+    ];
+    for (const [conversation, cost] of rows)
+      await app.owner.query(`INSERT INTO app.usage_conversation VALUES ($1, '2026-10-01', $2, '', 'm', $3, '', 2, 1, 100, 40, 10, $4, 1)`, [
+        ada.orgId,
+        ada.userId,
+        conversation,
+        cost,
+      ]);
+    const { body } = await app.http(ada, 'GET', path('?from=2026-10-01&to=2026-10-02&groupBy=conversation'));
+    expect(Usage.parse(body).data.map(({ conversation, costUsd }) => [conversation, costUsd])).toEqual([
+      [{ id, title: 'Fix the build' }, '3'],
+      [{ id: rows[1]?.[0], title: null }, '2'],
+      [null, '1'],
+    ]);
+    expect(Usage.parse(body).total.costUsd).toBe('6');
+  });
+
   it('400: a span that is too long or turned round, and a dimension that there is not', async () => {
     for (const query of [
       '?from=2025-01-01&to=2026-11-30',

@@ -31,32 +31,48 @@ export interface UsageGroup extends UsageSums {
   readonly user_label: string | null;
   readonly repository: string | null;
   readonly model: string | null;
+  readonly conversation_id: string | null;
+  readonly conversation_title: string | null;
 }
 
 /** Column of a dimension: no word of a caller gets into the text of a query. */
-const COLUMN: Readonly<Record<UsageDimension, string>> = { day: 'd.day', user: 'd.user_id', repository: 'd.repository', model: 'd.model' };
+const COLUMN: Readonly<Record<UsageDimension, string>> = {
+  day: 'd.day',
+  user: 'd.user_id',
+  repository: 'd.repository',
+  model: 'd.model',
+  conversation: 'd.conversation_id',
+};
 const SUMS = `coalesce(sum(d.requests), 0)::bigint AS requests, coalesce(sum(d.failed), 0)::bigint AS failed, coalesce(sum(d.prompt_tokens), 0)::bigint AS prompt_tokens,
   coalesce(sum(d.cached_tokens), 0)::bigint AS cached_tokens, coalesce(sum(d.completion_tokens), 0)::bigint AS completion_tokens,
   trim_scale(coalesce(sum(d.cost_usd), 0))::text AS cost_usd, coalesce(sum(d.unpriced), 0)::bigint AS unpriced`;
-const WHERE = `FROM app.usage_day d WHERE d.org_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR d.user_id = $4)
+/** What was counted before conversations were. */
+const NO_CONVERSATION = '00000000-0000-0000-0000-000000000000';
+/** Both come to the same sums (`app.fold_ledger`); the one with conversations is larger. */
+const where = (
+  byConversation: boolean,
+): string => `FROM app.${byConversation ? 'usage_conversation' : 'usage_day'} d WHERE d.org_id = $1 AND d.day BETWEEN $2 AND $3 AND ($4::text IS NULL OR d.user_id = $4)
   AND ($5::text IS NULL OR d.repository = $5) AND ($6::text IS NULL OR d.model = $6)`;
 
 /** One row more than `MAX_USAGE_ROWS` when there are more. */
 export function readUsage(pool: SqlPool, orgId: string, filter: UsageFilter): Promise<{ groups: UsageGroup[]; total: UsageSums; asOf: Date | null }> {
   const values = [orgId, filter.from, filter.to, filter.user, filter.repository, filter.model];
   const has = (dimension: UsageDimension): boolean => filter.groupBy.includes(dimension);
+  const from = where(has('conversation'));
   const columns = filter.groupBy.map((dimension) => COLUMN[dimension]);
   return inOrg(pool, orgId, async (client) => {
-    const total = await client.query<UsageSums>(`SELECT ${SUMS} ${WHERE}`, values);
+    const total = await client.query<UsageSums>(`SELECT ${SUMS} ${from}`, values);
     const groups =
       columns.length === 0
         ? []
         : (
             await client.query<UsageGroup>(
-              `SELECT g.*, ${has('user') ? personLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label FROM (
+              `SELECT g.*, ${has('user') ? personLabel('g.user_id', 'g.seen_label') : 'NULL'} AS user_label,
+                 (SELECT c.title FROM app.conversation c WHERE c.org_id = $1 AND c.id = g.conversation_id) AS conversation_title FROM (
                  SELECT ${has('day') ? `to_char(d.day, 'YYYY-MM-DD')` : 'NULL'} AS day, ${has('user') ? 'd.user_id' : 'NULL'} AS user_id, max(d.user_label) AS seen_label,
-                   ${has('repository') ? `nullif(d.repository, '')` : 'NULL'} AS repository, ${has('model') ? 'd.model' : 'NULL'} AS model, ${SUMS}
-                 ${WHERE} GROUP BY ${columns.join(', ')}
+                   ${has('repository') ? `nullif(d.repository, '')` : 'NULL'} AS repository, ${has('model') ? 'd.model' : 'NULL'} AS model,
+                   ${has('conversation') ? `nullif(d.conversation_id, '${NO_CONVERSATION}')` : 'NULL::uuid'} AS conversation_id, ${SUMS}
+                 ${from} GROUP BY ${columns.join(', ')}
                  ORDER BY ${has('day') ? 'd.day, ' : ''}sum(d.cost_usd) DESC, ${columns.join(', ')} LIMIT ${MAX_USAGE_ROWS + 1}) g`,
               values,
             )

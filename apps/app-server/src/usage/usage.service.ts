@@ -37,6 +37,7 @@ export class UsageService {
         user: group.user_id === null ? null : { id: group.user_id, label: group.user_label ?? group.user_id },
         repository: group.repository,
         model: group.model,
+        conversation: group.conversation_id === null ? null : { id: group.conversation_id, title: group.conversation_title },
         ...countsOf(group),
       })),
       total: countsOf(total),
@@ -63,6 +64,7 @@ export function usageCsv({ groupBy, data }: Usage): string {
     user: [['user_id', 'user'], (row: UsageRow) => [row.user?.id ?? null, row.user?.label ?? null]],
     repository: [['repository'], (row: UsageRow) => [row.repository]],
     model: [['model'], (row: UsageRow) => [row.model]],
+    conversation: [['conversation_id', 'conversation'], (row: UsageRow) => [row.conversation?.id ?? null, row.conversation?.title ?? null]],
   } as const;
   return csv(
     [

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SessionCookie } from '@slipway/auth';
 import { proofOf, type SubscribeAnswer } from '@slipway/contracts';
+import { exampleProvider } from '@slipway/integrations/testing';
 import { type SeededOrg, seedTwoOrgs } from '@slipway/testing';
 import { expect } from 'expect';
 import { io, type Socket } from 'socket.io-client';
+import { featuresWith } from '../../app.module.js';
 import { ConversationApp } from '../conversation-app.js';
 import { Caller, keysOfEachScope, person, type Reply } from './callers.js';
 import { bodyOf, ORG_REQUESTS, OTHER_REQUESTS, pathOf, type Request } from './requests.js';
@@ -37,7 +39,7 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
   let strangers: Caller[];
 
   before(async () => {
-    app = await ConversationApp.start({ env: ENV });
+    app = await ConversationApp.start({ env: ENV, features: featuresWith([exampleProvider]) });
     const seeded = await seedTwoOrgs(app.owner, { conversations: 20 });
     [mine, theirs] = seeded.orgs;
     const cookies = new SessionCookie('test-session-secret-test-session-secret');

@@ -59,6 +59,9 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   updateLlmProfile: () => ({ name: 'x' }),
   createMcpServer: () => ({ name: 'x', transport: 'stdio', command: 'true' }),
   updateMcpServer: () => ({ name: 'x' }),
+  createIntegrationConnection: () => ({ provider: 'example', name: 'x' }),
+  updateIntegrationConnection: () => ({ name: 'x' }),
+  rotateWebhookSecret: () => ({}),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

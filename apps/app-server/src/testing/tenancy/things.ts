@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { exampleDelivery } from '@slipway/integrations/testing';
 import type { SeededOrg } from '@slipway/testing';
 import type { ConversationApp } from '../conversation-app.js';
 import { thought } from '../conversation-app.js';
@@ -57,7 +58,17 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   const conversations = await make<{ id: string }>(`/conversations/${conversation.id}/secrets`, { name: 'CONVERSATIONS', value: `${canary} value` });
   const profile = await make<{ id: string }>('/llm-profiles', { name: `${canary} profile`, model: 'm' });
   const server = await make<{ id: string }>('/mcp-servers', { name: `${canary} server`, transport: 'stdio', command: 'true' });
+  const connected = await make<{ connection: { id: string; address: string }; webhookSecret: string }>('/integrations/connections', {
+    provider: 'example',
+    name: `${canary} connection`,
+  });
+  const delivered = exampleDelivery(connected.webhookSecret, { text: `${canary} delivery` });
+  const { status: taken } = await fetch(connected.connection.address, { method: 'POST', ...delivered });
+  if (taken !== 200) throw new Error(`a delivery was answered ${taken}`);
+  const { rows: deliveries } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE org_id = $1', [org.id]);
   return {
+    connection: connected.connection.id,
+    delivery: deliveries[0]?.id ?? '',
     conversation: conversation.id,
     message: message.id,
     'sandbox-access/access': access.id,

@@ -1,0 +1,6 @@
+import type { OrgDomain } from '@slipway/contracts';
+
+/** The TXT record that proves a claim. */
+export function recordOf({ domain, challenge }: { readonly domain: string; readonly challenge: string }): OrgDomain['record'] {
+  return { type: 'TXT', name: `_slipway-challenge.${domain}`, value: `slipway-domain-verification=${challenge}` };
+}

@@ -1,0 +1,109 @@
+import { deflateRawSync } from 'node:zlib';
+import {
+  AgentAction,
+  blobRefOf,
+  Conversation,
+  type ConversationEvent,
+  EventPage,
+  MAX_PREVIEW_LENGTH,
+  type PagePreview,
+  type PreviewRow,
+  textOfContent,
+} from '@slipway/contracts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+/** The page of a conversation: organization and id. */
+const CONVERSATION_PAGE = /^\/([\w-]+)\/conversations\/([\da-f-]{36})(?:$|[?])/;
+/** How much of the log's end is looked at. Events. */
+const EVENTS = 30;
+/** Most text of one row, and of all. UTF-16 code units. */
+const ROW_LENGTH = 1_500;
+const STEP_LENGTH = 160;
+const TEXT_LENGTH = 8_000;
+/** Longest that a page waits for its preview: without one it is a page with a skeleton. Milliseconds. */
+const LONGEST_MS = 1_000;
+/** Longest headers of the browser beside which a preview still fits. Characters. */
+const MAX_OTHER_HEADERS = 6_000;
+
+/**
+ * What the page of a conversation shows before its scripts are there, as a value of `PREVIEW_HEADER`; `null` for any other request, and whenever the reader may not see it.
+ * It is read from our own API with the reader's own cookie, so that everything that is asked of a reader there is asked here.
+ */
+export async function pagePreview(fastify: FastifyInstance, request: FastifyRequest): Promise<string | null> {
+  const [, org, id] = CONVERSATION_PAGE.exec(request.url) ?? [];
+  if (org === undefined || id === undefined || !wantsDocument(request)) return null;
+  if (request.raw.rawHeaders.reduce((sum, text) => sum + text.length, 0) > MAX_OTHER_HEADERS) return null;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), LONGEST_MS);
+  });
+  const preview = await Promise.race([read(fastify, request, `/api/v1/orgs/${org}/conversations/${id}`).catch(() => null), late]);
+  clearTimeout(timer);
+  return preview === null ? null : encode(preview);
+}
+
+/** A browser that opens the page: not the pages' own scripts, which ask for parts of it and have the API. */
+function wantsDocument({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && headers.cookie !== undefined && headers['rsc'] === undefined && (headers.accept ?? '').includes('text/html');
+}
+
+async function read(fastify: FastifyInstance, request: FastifyRequest, path: string): Promise<PagePreview | null> {
+  const get = async (url: string): Promise<unknown> => {
+    const answer = await fastify.inject({ method: 'GET', url, headers: { cookie: request.headers.cookie ?? '' }, remoteAddress: request.ip });
+    return answer.statusCode === 200 ? answer.json() : null;
+  };
+  const conversation = Conversation.safeParse(await get(path)).data;
+  if (conversation === undefined) return null;
+  const page = EventPage.safeParse(await get(`${path}/events?before=${conversation.head + 1}&limit=${EVENTS}`)).data;
+  if (page === undefined) return null;
+  return { conversation: conversation.id, title: conversation.title, rows: lastRows(page.data.flatMap(({ event }) => rowsOf(event))) };
+}
+
+/** What a reader of the timeline would read of one event. */
+function rowsOf(event: ConversationEvent): PreviewRow[] {
+  if (event.kind === 'MessageEvent') {
+    const author = event.source === 'environment' ? 'slipway' : event.llm_message.role === 'user' ? 'user' : 'agent';
+    return [message(author, textOfContent(event.llm_message.content), event.sender ?? null)];
+  }
+  if (event.kind !== 'ActionEvent') return [];
+  const thought = textOfContent(event.thought).trim();
+  const action = AgentAction.safeParse(event.action).data;
+  const own = action?.kind === 'FinishAction' ? message('finish', action.message) : step(event.summary ?? commandOf(event.action) ?? event.tool_name);
+  return thought === '' ? [own] : [message('agent', thought), own];
+}
+
+function message(author: Extract<PreviewRow, { kind: 'message' }>['author'], text: string, sender: string | null = null): PreviewRow {
+  const known = blobRefOf(text)?.preview ?? text;
+  const shown = known.slice(0, ROW_LENGTH);
+  return { kind: 'message', author, sender, text: shown, cut: shown.length < text.length };
+}
+
+function step(text: string): PreviewRow {
+  const [line = ''] = text.trim().split('\n', 1);
+  return { kind: 'step', text: line.slice(0, STEP_LENGTH) };
+}
+
+/** Of the shell the command, of an editor what it does to which file. */
+function commandOf(action: object): string | null {
+  const { kind, command, path } = action as { readonly kind?: unknown; readonly command?: unknown; readonly path?: unknown };
+  if (typeof command !== 'string' || command.trim() === '') return null;
+  if (typeof path === 'string') return `${command.replace('_', ' ')} ${path}`;
+  return kind === 'TerminalAction' ? command : null;
+}
+
+/** The newest rows that fit, oldest first. */
+function lastRows(rows: readonly PreviewRow[]): PreviewRow[] {
+  let left = TEXT_LENGTH;
+  const first = rows.findLastIndex((row) => {
+    left -= row.text.length;
+    return left < 0;
+  });
+  return rows.slice(first + 1);
+}
+
+/** As long as it may be: what is too long loses its oldest rows. */
+function encode(preview: PagePreview): string {
+  const value = deflateRawSync(JSON.stringify(preview)).toString('base64url');
+  if (value.length <= MAX_PREVIEW_LENGTH || preview.rows.length === 0) return value;
+  return encode({ ...preview, rows: preview.rows.slice(Math.ceil(preview.rows.length / 4)) });
+}

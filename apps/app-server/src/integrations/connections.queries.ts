@@ -1,0 +1,139 @@
+import type { ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
+import type { PoolClient } from '@slipway/db/sql';
+
+export interface ConnectionRow {
+  readonly id: string;
+  readonly provider: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly host: string;
+  readonly account: string | null;
+  readonly platform: boolean;
+  readonly signature: string;
+  readonly own: OwnIdentity;
+  readonly settings: ConnectionSettings;
+  readonly state: ConnectionState;
+  readonly state_reason: string | null;
+  readonly old_secret_until: Date | null;
+  readonly token_set_at: Date | null;
+  readonly verified_at: Date | null;
+  readonly last_delivery_at: Date | null;
+  readonly created_by: string;
+  readonly created_by_label: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform, c.signature, c.own, c.settings, c.state, c.state_reason, c.verified_at, c.last_delivery_at,
+  c.created_by, c.created_by_label, c.created_at, c.updated_at,
+  (SELECT max(k.valid_until) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'webhook' AND k.valid_until > now()) AS old_secret_until,
+  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token') AS token_set_at`;
+
+export async function listConnections(client: PoolClient, orgId: string, limit: number): Promise<ConnectionRow[]> {
+  const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 ORDER BY c.name, c.id LIMIT $2`, [
+    orgId,
+    limit,
+  ]);
+  return rows;
+}
+
+export async function findConnection(client: PoolClient, orgId: string, id: string): Promise<ConnectionRow | null> {
+  const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 AND c.id = $2`, [orgId, id]);
+  return rows[0] ?? null;
+}
+
+/** The same, locked until the transaction ends. */
+export async function lockConnection(client: PoolClient, orgId: string, id: string): Promise<ConnectionRow | null> {
+  const { rowCount } = await client.query('SELECT 1 FROM app.integration_connection WHERE org_id = $1 AND id = $2 FOR NO KEY UPDATE', [orgId, id]);
+  return rowCount === 0 ? null : findConnection(client, orgId, id);
+}
+
+export async function countConnections(client: PoolClient, orgId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM app.integration_connection WHERE org_id = $1', [orgId]);
+  return rows[0]?.count ?? 0;
+}
+
+export interface NewConnection {
+  readonly id: string;
+  readonly provider: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly host: string;
+  readonly account: string | null;
+  readonly signature: string;
+  readonly own: OwnIdentity;
+  readonly settings: ConnectionSettings;
+  readonly by: { readonly id: string; readonly label: string };
+}
+
+export async function insertConnection(client: PoolClient, orgId: string, made: NewConnection): Promise<void> {
+  await client.query(
+    `INSERT INTO app.integration_connection (org_id, id, provider, kind, name, host, account, signature, own, settings, created_by, created_by_label)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12)`,
+    [
+      orgId,
+      made.id,
+      made.provider,
+      made.kind,
+      made.name,
+      made.host,
+      made.account,
+      made.signature,
+      JSON.stringify(made.own),
+      JSON.stringify(made.settings),
+      made.by.id,
+      made.by.label,
+    ],
+  );
+}
+
+export type ConnectionChange = Pick<ConnectionRow, 'name' | 'account' | 'own' | 'settings' | 'state'>;
+
+export async function updateConnection(client: PoolClient, orgId: string, id: string, change: ConnectionChange): Promise<void> {
+  await client.query(
+    `UPDATE app.integration_connection SET name = $3, account = $4, own = $5::jsonb, settings = $6::jsonb, state = $7,
+       state_reason = CASE WHEN $7 = 'needs-attention' THEN state_reason END, updated_at = now() WHERE org_id = $1 AND id = $2`,
+    [orgId, id, change.name, change.account, JSON.stringify(change.own), JSON.stringify(change.settings), change.state],
+  );
+}
+
+/** With its secrets, deliveries and threads. */
+export async function deleteConnection(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await client.query('DELETE FROM app.integration_connection WHERE org_id = $1 AND id = $2', [orgId, id]);
+}
+
+/** Lets the present webhook secret hold for `hours` more, and no other: two hold at most, beside the one that comes. */
+export async function outdateSecrets(client: PoolClient, orgId: string, connectionId: string, hours: number): Promise<void> {
+  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'webhook' AND valid_until IS NOT NULL`, [
+    orgId,
+    connectionId,
+  ]);
+  await client.query(
+    `UPDATE app.integration_secret SET valid_until = now() + $3 * interval '1 hour' WHERE org_id = $1 AND connection_id = $2 AND kind = 'webhook'`,
+    [orgId, connectionId, hours],
+  );
+}
+
+export async function deleteToken(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
+  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'token'`, [orgId, connectionId]);
+}
+
+export async function insertSecret(
+  client: PoolClient,
+  orgId: string,
+  secret: {
+    readonly id: string;
+    readonly connectionId: string;
+    readonly kind: string;
+    readonly sealed: { readonly bytes: Uint8Array; readonly keyVersion: number };
+  },
+): Promise<void> {
+  await client.query(`INSERT INTO app.integration_secret (org_id, id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, $4, $5, $6)`, [
+    orgId,
+    secret.id,
+    secret.connectionId,
+    secret.kind,
+    secret.sealed.bytes,
+    secret.sealed.keyVersion,
+  ]);
+}

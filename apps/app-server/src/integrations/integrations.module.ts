@@ -1,0 +1,69 @@
+import { type DynamicModule, Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyAdapter } from '@nestjs/platform-fastify';
+import { Envelope } from '@slipway/auth/envelope';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Clock, Ids } from '@slipway/domain';
+import type { Provider } from '@slipway/integrations';
+import { WindowCounters } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import type { Registry } from '@slipway/telemetry/http';
+import type { Config } from '../config.js';
+import { Jobs } from '../jobs/jobs.js';
+import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
+import { ConnectionsService } from './connections.service.js';
+import { DeliveriesService } from './deliveries.service.js';
+import { DeliveryTargets } from './intake/delivery-target.js';
+import { installIntakeRoutes } from './intake/intake.routes.js';
+import { Intake } from './intake/intake.service.js';
+import { IntegrationsController } from './integrations.controller.js';
+import { KNOWN_PROVIDERS, providersById } from './known-providers.js';
+
+const MINUTE_SECONDS = 60;
+
+@Module({})
+export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
+  private readonly counters: WindowCounters;
+
+  constructor(
+    private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
+    private readonly envelope: Envelope,
+    private readonly jobs: Jobs,
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(METRICS) private readonly metrics: Registry,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
+  ) {
+    // In this process alone: a delivery waits for the database and for nothing else.
+    this.counters = new WindowCounters({ logger });
+  }
+
+  static register(providers: readonly Provider[]): DynamicModule {
+    return {
+      module: IntegrationsModule,
+      controllers: [IntegrationsController],
+      providers: [ConnectionsService, DeliveriesService, { provide: KNOWN_PROVIDERS, useValue: providersById(providers) }],
+    };
+  }
+
+  onModuleInit(): void {
+    const targets = new DeliveryTargets(this.pool, this.envelope, this.config.INTEGRATION_APP_SECRETS);
+    const points = this.config.RATE_DELIVERIES_PER_MINUTE;
+    const limit = { points, count: this.counters.counter('rate:deliveries', points, MINUTE_SECONDS) };
+    installIntakeRoutes(this.adapterHost.httpAdapter.getInstance(), {
+      intake: new Intake(this.pool, this.envelope, targets, this.jobs, this.ids, this.clock, limit),
+      targets,
+      providers: this.providers,
+      metrics: this.metrics,
+      logger: this.logger,
+      docsUrl: new URL('/docs', this.config.PUBLIC_URL).href,
+    });
+  }
+
+  onApplicationShutdown(): void {
+    this.counters.close();
+  }
+}

@@ -9,6 +9,10 @@ export const ConfigSchema = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(3001),
+  /** Where `/metrics` answers, and `/ready` with its reasons: for Prometheus, never for clients. Not given: PORT + 100, or any when PORT is 0. */
+  METRICS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  /** Address that it listens on. Not given: HOST. */
+  METRICS_HOST: z.string().optional(),
   /** As role `slipway_app`. Secret. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Absent: Postgres carries queue and hints. Secret. */
@@ -35,6 +39,14 @@ export const ConfigSchema = z.object({
   SANDBOX_IDLE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(604_800).default(1_200),
   /** Steps that an agent may take for one message. */
   MAX_ITERATIONS: z.coerce.number().int().min(1).max(100_000).default(500),
+  /** What an organization may keep in the database: events, messages, payloads, changes of workspaces. MiB; 0: no limit. The operator sets another one for an organization (docs/operate/storage.md). */
+  STORAGE_LIMIT_MIB: z.coerce.number().int().min(0).max(1_073_741_824).default(51_200),
+  /** Hosts of git hosts inside of your network, comma-separated, with their port: `git.corp.example,10.0.0.7:3000`. Connections may lead there, over http too; all others must be https at a public address. The same in app-server. */
+  INTEGRATION_PRIVATE_HOSTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').flatMap((each) => each.trim().toLowerCase() || []))
+    .pipe(z.array(z.string().regex(/^[a-z0-9.:[\]-]+$/, 'needs hosts such as git.corp.example'))),
 });
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

@@ -1,7 +1,9 @@
 import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts';
 import type { Queue } from '@slipway/queue';
+import type { ConversationDeletion } from './conversations/conversation-deletion.js';
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
+import type { IntegrationDelivery } from './integrations/integration-delivery.js';
 import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
@@ -15,9 +17,11 @@ const CONCURRENCY: Record<QueueName, number> = {
   'conversation-deliver': 64,
   'conversation-pause': 16,
   'conversation-snapshot': 8,
+  'conversation-delete': 4,
   'member-removed': 4,
   'org-closing': 4,
   'org-brake': 4,
+  'integration-delivery': 16,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -27,7 +31,16 @@ const BUSY_MS = 1_000;
 export function handleJobs(
   queue: Queue,
   holder: ConversationHolder,
-  jobs: { saga: StartSaga; rest: Rest; snapshots: SnapshotJob; orgRest: OrgRest; orgBrake: OrgBrake; orgDeletion: OrgDeletion },
+  jobs: {
+    saga: StartSaga;
+    rest: Rest;
+    snapshots: SnapshotJob;
+    orgRest: OrgRest;
+    orgBrake: OrgBrake;
+    orgDeletion: OrgDeletion;
+    deliveries: IntegrationDelivery;
+    deletion: ConversationDeletion;
+  },
 ): void {
   const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
     queue.handle(
@@ -46,8 +59,21 @@ export function handleJobs(
   held('conversation-deliver', (conversation) => jobs.saga.bringUp(conversation));
   held('conversation-pause', (conversation) => jobs.rest.putToRest(conversation));
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), { concurrency: CONCURRENCY['conversation-snapshot'] });
+  queue.handle(
+    'conversation-delete',
+    async (payload, signal) => {
+      try {
+        await jobs.deletion.run(payload, signal);
+      } catch (error) {
+        if (!(error instanceof LockBusy)) throw error;
+        await queue.add('conversation-delete', payload, { key: payload.conversationId, delayMs: BUSY_MS });
+      }
+    },
+    { concurrency: CONCURRENCY['conversation-delete'] },
+  );
   queue.handle('member-removed', (payload, signal) => jobs.orgRest.ofMember(payload, signal), { concurrency: CONCURRENCY['member-removed'] });
   queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
   queue.handle('org-brake', (payload, signal) => jobs.orgBrake.tellAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
+  queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

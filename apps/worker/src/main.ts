@@ -1,4 +1,4 @@
-import { createLogger, GracefulStop } from '@slipway/telemetry';
+import { createLogger, GracefulStop, metricsAddress } from '@slipway/telemetry';
 import { createMetrics, installTelemetry } from '@slipway/telemetry/http';
 import Fastify from 'fastify';
 import { loadConfig } from './config.js';
@@ -16,7 +16,7 @@ const stop = new GracefulStop({ logger, drainSeconds: 0 });
 const metrics = createMetrics('worker');
 const worker = await startWorker(config, logger, metrics);
 const server = Fastify();
-installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping });
+installTelemetry(server, { registry: metrics, logger, ready: (signal) => worker.ready(signal), stopping: stop.stopping, metrics: metricsAddress(config) });
 stop.serve(server.server);
 stop.onSignals([{ name: 'jobs', withinMs: WORK_MS, run: () => worker.close() }, stop.requests(PROBES_MS)]);
 await server.listen({ host: config.HOST, port: config.PORT });

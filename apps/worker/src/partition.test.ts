@@ -25,6 +25,7 @@ describe('worker cut off from runtime-api', { timeout: 180_000 }, () => {
         PATH: process.env['PATH'],
         LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
         PORT: String(port),
+        METRICS_PORT: '0',
         DATABASE_URL: scene.database.urls.app,
         ENCRYPTION_KEY: SECRET,
         INGEST_SECRET: SECRET,

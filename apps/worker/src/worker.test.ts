@@ -2,14 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { inOrg } from '@slipway/db/sql';
+import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { freePort, until } from '@slipway/testing';
 import { expect } from 'expect';
 import { ORG, openScene, type Scene, SECRET } from './testing/scene.js';
 
 /** Workers as processes of their own, on the real queue. */
 describe('worker process', () => {
-  let scene: Scene;
+  let scene: Scene & { admin: SqlPool };
   const children = new Set<ChildProcess>();
   const startProcess = async (): Promise<{ child: ChildProcess; port: number }> => {
     const port = await freePort();
@@ -19,6 +19,7 @@ describe('worker process', () => {
         PATH: process.env['PATH'],
         LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'silent',
         PORT: String(port),
+        METRICS_PORT: '0',
         DATABASE_URL: scene.database.urls.app,
         ENCRYPTION_KEY: SECRET,
         INGEST_SECRET: SECRET,
@@ -47,10 +48,12 @@ describe('worker process', () => {
   const add = (id: string): Promise<void> => scene.queue.add('conversation-start', { orgId: ORG, conversationId: id }, { key: id });
 
   before(async () => {
-    scene = await openScene();
+    const opened = await openScene();
+    scene = { ...opened, admin: createPool({ url: opened.database.ownerUrl, max: 1, applicationName: 'test-admin', onError: () => {} }) };
   });
   after(async () => {
     for (const child of children) await end(child, 'SIGKILL');
+    await scene.admin.end();
     await scene.close();
   });
 
@@ -88,9 +91,35 @@ describe('worker process', () => {
     const { id, message } = await scene.create();
     await until('the wish was found', () => isReady(id), 15_000);
     expect(scene.peers.messagesOf(id)).toEqual([message]);
+    await scene.execution(id, 'running');
     scene.peers.loseSandbox(id);
     await scene.expireLease(id);
     await until('another sandbox', async () => (await scene.row(id)).attempt === 2 && (await isReady(id)), 15_000);
+    expect(await end(child, 'SIGTERM')).toBe(0);
+  });
+
+  it('makes its sweeps on after Postgres has ended its lock connection, time and again', { timeout: 180_000 }, async () => {
+    const { child } = await startProcess();
+    const endLocks = async (): Promise<number> => {
+      const { rows } = await scene.admin.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'worker-locks' AND datname = current_database()",
+      );
+      return rows.length;
+    };
+    const sweptAt = async (name: string): Promise<number> => {
+      const { rows } = await scene.pool.query<{ at: Date }>('SELECT completed_at AS at FROM app.sweep_run WHERE name = $1', [name]);
+      return rows[0]?.at.getTime() ?? 0;
+    };
+    for (let round = 0; round < 3; round += 1) {
+      const before = await until('it sweeps', async () => (await sweptAt('recovery')) || null, 15_000);
+      expect(await endLocks()).toBe(1);
+      const began = performance.now();
+      const { id } = await scene.create();
+      await until('a wish that nobody queued is found', () => isReady(id), 20_000);
+      for (const name of ['outbox', 'recovery', 'organizations'])
+        await until(`the sweep ${name} is completed`, async () => (await sweptAt(name)) > before, 20_000);
+      process.stderr.write(`lock connection ended: every sweep again after ${Math.round(performance.now() - began)} ms\n`);
+    }
     expect(await end(child, 'SIGTERM')).toBe(0);
   });
 

@@ -1,17 +1,27 @@
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
+import { PROVIDERS } from '@slipway/integrations';
 import { createHintBus, createQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from './config.js';
+import { ConversationDeletion } from './conversations/conversation-deletion.js';
 import { ConversationLocks } from './conversations/conversation-locks.js';
 import { ConversationLog } from './conversations/conversation-log.js';
+import { ConversationSpendings } from './conversations/conversation-spending.js';
 import { ConversationHolder } from './conversations/held-conversation.js';
+import { SpendingSweep } from './conversations/spending-sweep.js';
 import { Delivery } from './delivery/delivery.js';
+import { Acts } from './integrations/acts.js';
+import { IntegrationDelivery } from './integrations/integration-delivery.js';
+import { ProviderDispatch } from './integrations/provider-dispatch.js';
+import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
+import { SweepRuns } from './leads/sweep-runs.js';
 import { OrgBrake } from './orgs/org-brake.js';
 import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
@@ -24,18 +34,22 @@ import { BrakeSwitch } from './start/brake-switch.js';
 import { ConversationModels } from './start/conversation-models.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { ModelSwitch } from './start/model-switch.js';
+import { Room } from './start/room.js';
 import { StartSaga } from './start/start.saga.js';
 import { StartSteps } from './start/start-steps.js';
 import { TermsSwitch } from './start/terms-switch.js';
+import { writeDefaultLimit } from './storage/storage.queries.js';
+import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
 import { UsageSweep } from './usage/usage-sweep.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
 const POOL_SIZE = 16;
+const MIB = 1_048_576;
 
 export interface Worker {
-  /** Rejects with the reason when jobs cannot be done. */
+  /** Rejects with the reason when jobs cannot be done, or when no worker has completed one of the sweeps for too long. */
   ready(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -51,15 +65,22 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     applicationName: 'worker',
     onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
   });
-  if (metrics !== undefined) workGauges(pool, metrics);
+  const runs = new SweepRuns(pool);
+  if (metrics !== undefined) {
+    workGauges(pool, metrics);
+    runs.expose(metrics);
+    storageGauges(pool, metrics);
+  }
   const locks = new ConversationLocks(connection);
   const clock = systemClock;
   const ids = createIds(clock);
   const log = new ConversationLog(pool, hints, ids, clock, `worker-${ids.uuid()}`);
-  const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY });
-  const gateway = new LlmGatewayClient({ url: config.LLM_GATEWAY_URL, masterKey: config.LLM_GATEWAY_MASTER_KEY });
-  const delivery = new Delivery(pool, log);
   const box = new SecretBox(config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS);
+  const keys = new SandboxKeys(box, config.INGEST_SECRET);
+  const runtime = new RuntimeApiClient({ url: config.RUNTIME_API_URL, apiKey: config.RUNTIME_API_KEY, appKey: (id) => keys.appKey(id) });
+  const gateway = new LlmGatewayClient({ url: config.LLM_GATEWAY_URL, masterKey: config.LLM_GATEWAY_MASTER_KEY });
+  const spendings = new ConversationSpendings(pool, gateway);
+  const delivery = new Delivery(pool, log, spendings);
   const startSettings = {
     cloneTimeoutSeconds: config.CLONE_TIMEOUT_SECONDS,
     setupTimeoutSeconds: config.SETUP_SCRIPT_TIMEOUT_SECONDS,
@@ -68,30 +89,55 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   };
   const envelope = new Envelope(pool, box, clock);
   const secrets = new GrantedSecrets(pool, envelope);
-  const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL);
-  const steps = new StartSteps(runtime, gateway, models, delivery, box, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
+  const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL, spendings);
+  const steps = new StartSteps(runtime, gateway, models, delivery, keys, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
   const snapshots = new Snapshots(pool, logger);
+  const providers = new Map(Object.entries(PROVIDERS));
+  const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
+  const access = new ProviderAccess(pool, envelope, providers, dispatch, clock, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
-    saga: new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), new BrakeSwitch(pool), delivery, clock, logger),
+    saga: new StartSaga(
+      pool,
+      queue,
+      runtime,
+      steps,
+      new ModelSwitch(models),
+      new TermsSwitch(pool),
+      spendings,
+      new BrakeSwitch(pool),
+      delivery,
+      new Room(pool, queue, ids, logger),
+      clock,
+      ids,
+      logger,
+    ),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
     snapshots: new SnapshotJob(pool, steps, snapshots, logger),
     orgRest: new OrgRest(pool, queue, logger),
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
+    deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids), queue, clock, logger),
+    deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
   });
+  await writeDefaultLimit(pool, config.STORAGE_LIMIT_MIB * MIB);
   sweeps.start();
+  const storage = new StorageSweep(pool, locks, logger, metrics);
+  storage.start();
   const usage = new UsageSweep(pool, gateway, clock, locks, logger);
   usage.start();
+  const spending = new SpendingSweep(pool, spendings, locks, logger);
+  spending.start();
   return {
     ready: async (signal) => {
       await pool.query('SELECT 1');
       await queue.ping(signal);
+      await runs.expectRecent();
     },
     close: async () => {
-      await Promise.all([sweeps.close(), usage.close()]);
+      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close()]);
       await queue.close();
-      await Promise.all([locks.close(), hints.close(), pool.end()]);
+      await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { ConversationEvent, ExecutionStatus, QueueName, SandboxStatus, StartStep } from '@slipway/contracts';
+import type { ConversationEvent, ExecutionStatus, QueueName, SandboxStatus, StartStep, WorkspaceState } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, conversationStatus, type Ids, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import type { HintBus } from '@slipway/queue';
@@ -14,6 +14,7 @@ export type PlatformEvent =
   | { kind: 'start-step'; step: StartStep }
   | { kind: 'sandbox-status'; status: SandboxStatus }
   | { kind: 'execution-status'; status: ExecutionStatus }
+  | { kind: 'workspace'; workspace: WorkspaceState }
   | { kind: 'error'; code: string; detail: string }
   | { kind: 'paused' };
 
@@ -105,6 +106,8 @@ export class ConversationLog {
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'sandbox_status', value: event.status };
       case 'execution-status':
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: event.status };
+      case 'workspace':
+        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'workspace', value: event.workspace };
       case 'error':
         return { ...base, kind: 'ConversationErrorEvent', code: event.code, detail: event.detail };
       case 'paused':

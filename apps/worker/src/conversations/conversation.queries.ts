@@ -66,6 +66,7 @@ export interface ConversationRow {
 export interface InboxRow {
   readonly id: string;
   readonly text: string;
+  readonly createdBy: string;
   readonly createdByLabel: string;
 }
 
@@ -123,7 +124,7 @@ export function claimInbox(pool: SqlPool, orgId: string, id: string): Promise<{ 
     });
     const messages = await client.query<InboxRow>({
       name: 'read-inbox',
-      text: `SELECT id, text, created_by_label AS "createdByLabel" FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
+      text: `SELECT id, text, created_by AS "createdBy", created_by_label AS "createdByLabel" FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
       values: [id],
     });
     return { messages: messages.rows, claimed: claimed.rowCount ?? 0 };
@@ -217,20 +218,40 @@ export function hasInboxOf(pool: SqlPool, orgId: string, id: string): Promise<bo
   return inOrg(pool, orgId, (client) => hasInbox(client, id, ['queued', 'delivered']));
 }
 
+/** SQLSTATE of `app.grant_storage` when the organization has no room. */
+const STORAGE_FULL = 'SL507';
+
 export interface SnapshotRow {
   readonly changes: unknown;
   readonly patch: string;
 }
 
-export function saveSnapshot(pool: SqlPool, orgId: string, id: string, snapshot: SnapshotRow): Promise<void> {
-  return inOrg(pool, orgId, async (client) => {
-    await client.query(
-      `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch, taken_at) VALUES ($1, $2, $3, $4, now())
-       ON CONFLICT (conversation_id) DO UPDATE SET changes = EXCLUDED.changes, patch = EXCLUDED.patch, taken_at = EXCLUDED.taken_at`,
-      // NUL is no character of a Postgres text.
-      [id, orgId, JSON.stringify(snapshot.changes), snapshot.patch.replaceAll('\0', '')],
-    );
-  });
+/**
+ * Keeps it in place of the one before, and counts the difference.
+ * @param storage `ending`: keeps to the limit and to what is left for endings. `platform`: for a note of bounded size, which is always kept.
+ * @returns false when the organization has no room for it: the one before stays.
+ */
+export async function saveSnapshot(pool: SqlPool, orgId: string, id: string, snapshot: SnapshotRow, storage: 'ending' | 'platform'): Promise<boolean> {
+  try {
+    await inOrg(pool, orgId, async (client) => {
+      // In this order everywhere: the conversation, what belongs to it, the organization's storage.
+      await client.query('SELECT 1 FROM app.conversation WHERE id = $1 FOR UPDATE', [id]);
+      const size = 'SELECT coalesce(sum(octet_length(changes::text) + octet_length(patch)), 0) AS bytes FROM app.workspace_snapshot WHERE conversation_id = $1';
+      const before = await client.query<{ bytes: number }>(size, [id]);
+      await client.query(
+        `INSERT INTO app.workspace_snapshot (conversation_id, org_id, changes, patch, taken_at) VALUES ($1, $2, $3, $4, now())
+         ON CONFLICT (conversation_id) DO UPDATE SET changes = EXCLUDED.changes, patch = EXCLUDED.patch, taken_at = EXCLUDED.taken_at`,
+        // NUL is no character of a Postgres text.
+        [id, orgId, JSON.stringify(snapshot.changes), snapshot.patch.replaceAll('\0', '')],
+      );
+      const after = await client.query<{ bytes: number }>(size, [id]);
+      await client.query('SELECT app.count_storage($1, $2, 0, 0, $3, $4)', [orgId, id, (after.rows[0]?.bytes ?? 0) - (before.rows[0]?.bytes ?? 0), storage]);
+    });
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== STORAGE_FULL) throw error;
+    return false;
+  }
 }
 
 export function system<T>(pool: SqlPool, reason: string, work: (client: PoolClient) => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import type { SqlPool } from '@slipway/db/sql';
 import { claimInbox } from '../conversations/conversation.queries.js';
 import type { ConversationLog } from '../conversations/conversation-log.js';
+import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
 
@@ -9,6 +10,7 @@ export class Delivery {
   constructor(
     private readonly pool: SqlPool,
     private readonly log: ConversationLog,
+    private readonly spendings: ConversationSpendings,
   ) {}
 
   /**
@@ -24,7 +26,9 @@ export class Delivery {
       const next = messages.filter((message) => !sent.has(message.id));
       if (next.length === 0) return sent.size;
       for (const message of next) {
-        await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel }, signal);
+        // Before the agent has it: no call that it leads to counts for somebody else.
+        await this.spendings.charge(held.orgId, held.id, { id: message.createdBy, label: message.createdByLabel }, signal);
+        await agent.sendMessage(held.id, { id: message.id, text: message.text, sender: message.createdByLabel, senderId: message.createdBy }, signal);
         sent.add(message.id);
       }
     }

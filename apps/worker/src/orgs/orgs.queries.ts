@@ -111,7 +111,7 @@ export function deleteSome(pool: SqlPool, orgId: string, table: TenantTable, con
 }
 
 export async function deleteConversation(pool: SqlPool, orgId: string, id: string): Promise<void> {
-  await inOrg(pool, orgId, (client) => client.query('DELETE FROM app.conversation WHERE org_id = $1 AND id = $2', [orgId, id]));
+  await inOrg(pool, orgId, (client) => client.query('SELECT app.delete_conversation($1, $2)', [orgId, id]));
 }
 
 /** The organization itself, with the record that it is gone. @returns false when it is not due any more, or gone already, or something was written into it meanwhile. */

@@ -28,7 +28,7 @@ describe('what ends with a member or an organization', () => {
     locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'orgs-test', logger });
     rest = new OrgRest(scene.pool, scene.queue, logger);
     const gateway = new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET });
-    deletion = new OrgDeletion(scene.pool, locks, new RuntimeApiClient({ url: scene.peers.runtimeUrl, apiKey: SECRET }), gateway, logger);
+    deletion = new OrgDeletion(scene.pool, locks, new RuntimeApiClient({ url: scene.peers.runtimeUrl, apiKey: SECRET, appKey: () => SECRET }), gateway, logger);
     await seedTwoOrgs(owner, { conversations: 40, events: 3 });
   });
   beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('what ends with a member or an organization', () => {
     scene.peers.requests.length = 0;
     await scene.rest(theirs);
     expect(scene.peers.requests).toContain('runtime POST /pause');
-    expect(scene.peers.requests.at(-1)).toBe('gateway POST /key/delete');
+    expect(scene.peers.requests).toContain('gateway POST /key/delete');
     expect((await scene.row(theirs)).sandboxStatus).toBe('PAUSED');
     expect((await scene.log(theirs)).slice(0, before.length)).toEqual(before);
     expect([(await scene.row(others)).desired, (await scene.row(others)).sandboxStatus]).toEqual(['run', 'RUNNING']);

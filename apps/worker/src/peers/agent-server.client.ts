@@ -1,24 +1,33 @@
 import {
   type AgentTerms,
   BashOutput,
+  CALLER_KEY_HEADER,
   type ConfirmationSettings,
   ConversationInfo,
   GitChange,
   type LlmSettings,
   type SandboxSecrets,
   type StartConversationRequest,
+  THROUGH_GATEWAY_HEADER,
   type ToldBrake,
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
+import { ANSWER_BYTES } from './sandbox-reads.js';
+
+type Room = NonNullable<PeerCall['room']>;
 
 export interface Sandbox {
   readonly url: string;
   readonly sessionKey: string;
+  /** Proves that it is the app that speaks. */
+  readonly appKey: string;
 }
 
 const CALL_TIMEOUT_MS = 5_000;
+/** A run that is refused so needs no other: the agent works, or waits for an answer. */
+const GOES_ON_OTHERWISE: ReadonlySet<string> = new Set(['conversation.busy', 'conversation.awaits-confirmation', 'conversation.four-eyes']);
 /** The history of a long conversation is read back before this answers. Milliseconds. */
 const CREATE_TIMEOUT_MS = 60_000;
 /** git over a large work tree. Milliseconds. */
@@ -36,6 +45,7 @@ export class AgentServerClient {
     return callJson(
       {
         ...this.call('POST', '/api/bash/execute_bash_command', signal, options.timeoutSeconds * 1000 + BASH_MARGIN_MS),
+        maxAnswerBytes: ANSWER_BYTES.command,
         body: { command, timeout: options.timeoutSeconds, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) },
       },
       BashOutput,
@@ -49,7 +59,8 @@ export class AgentServerClient {
 
   /** Repeatable: the same conversation with the same or a newer epoch is taken over by this request. */
   createConversation(request: StartConversationRequest, signal: AbortSignal): Promise<ConversationInfo> {
-    return callJson({ ...this.call('POST', '/api/conversations', signal, CREATE_TIMEOUT_MS), body: request }, ConversationInfo);
+    const bound = { maxAnswerBytes: ANSWER_BYTES.conversation };
+    return callJson({ ...this.call('POST', '/api/conversations', signal, CREATE_TIMEOUT_MS), ...bound, body: request }, ConversationInfo);
   }
 
   /** Another model from the next step on; without `api_key` the key stays that the agent has. Repeatable. */
@@ -75,23 +86,32 @@ export class AgentServerClient {
   }
 
   conversation(id: string, signal: AbortSignal): Promise<ConversationInfo> {
-    return callJson(this.call('GET', `/api/conversations/${id}`, signal, CALL_TIMEOUT_MS), ConversationInfo);
+    return callJson({ ...this.call('GET', `/api/conversations/${id}`, signal, CALL_TIMEOUT_MS), maxAnswerBytes: ANSWER_BYTES.conversation }, ConversationInfo);
   }
 
   /** Repeatable: `message.id` becomes the event's id, and the same id again is the same message. */
-  async sendMessage(conversationId: string, message: { id: string; text: string; sender: string }, signal: AbortSignal): Promise<void> {
+  async sendMessage(conversationId: string, message: { id: string; text: string; sender: string; senderId: string }, signal: AbortSignal): Promise<void> {
     await callText({
       ...this.call('POST', `/api/conversations/${conversationId}/events`, signal, CALL_TIMEOUT_MS),
-      body: { role: 'user', content: [{ type: 'text', text: message.text }], run: true, event_id: message.id, sender: message.sender },
+      body: {
+        role: 'user',
+        content: [{ type: 'text', text: message.text }],
+        run: true,
+        event_id: message.id,
+        sender: message.sender,
+        sender_id: message.senderId,
+      },
     });
   }
 
-  /** Lets the agent go on. That it runs already is fine. */
+  /** Lets the agent go on; that it runs already is fine. What waits for a user waits on. */
   async run(conversationId: string, signal: AbortSignal): Promise<void> {
+    const call = this.call('POST', `/api/conversations/${conversationId}/run`, signal, CALL_TIMEOUT_MS);
     try {
-      await callText(this.call('POST', `/api/conversations/${conversationId}/run`, signal, CALL_TIMEOUT_MS));
+      // An earlier agent-server takes a run for a yes, but not one with this header under four eyes.
+      await callText({ ...call, headers: { ...call.headers, [THROUGH_GATEWAY_HEADER]: 'app' } });
     } catch (error) {
-      if (!(error instanceof SlipwayError) || error.code !== 'conversation.busy') throw error;
+      if (!(error instanceof SlipwayError) || !GOES_ON_OTHERWISE.has(error.code)) throw error;
     }
   }
 
@@ -106,12 +126,15 @@ export class AgentServerClient {
   }
 
   /** Against the commit `base`, or the last one when the work has none. */
-  changes(directory: string, base: string | null, signal: AbortSignal): Promise<GitChange[]> {
-    return callJson(this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS), z.array(GitChange));
+  changes(directory: string, base: string | null, signal: AbortSignal, room: Room): Promise<GitChange[]> {
+    const call = this.call('GET', `/api/git/changes?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS);
+    return callJson({ ...call, room, maxAnswerBytes: ANSWER_BYTES.changes }, z.array(GitChange));
   }
 
-  patch(directory: string, base: string | null, signal: AbortSignal): Promise<string> {
-    return callText(this.call('GET', `/api/git/patch?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS));
+  /** @throws SlipwayError `request.too-large` for one beyond `ANSWER_BYTES.patch`. */
+  patch(directory: string, base: string | null, signal: AbortSignal, room: Room): Promise<string> {
+    const call = this.call('GET', `/api/git/patch?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS);
+    return callText({ ...call, room, maxAnswerBytes: ANSWER_BYTES.patch });
   }
 
   /**
@@ -120,7 +143,7 @@ export class AgentServerClient {
    */
   async probe(conversationId: string, signal: AbortSignal): Promise<'alive' | 'silent' | 'dead'> {
     try {
-      await callText(this.call('GET', `/api/conversations/${conversationId}`, signal, PROBE_TIMEOUT_MS));
+      await callText({ ...this.call('GET', `/api/conversations/${conversationId}`, signal, PROBE_TIMEOUT_MS), maxAnswerBytes: ANSWER_BYTES.conversation });
       return 'alive';
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -136,11 +159,12 @@ export class AgentServerClient {
     return {
       method,
       url: `${this.sandbox.url.replace(/\/+$/, '')}${path}`,
-      headers: { 'x-session-api-key': this.sandbox.sessionKey },
+      headers: { 'x-session-api-key': this.sandbox.sessionKey, [CALLER_KEY_HEADER]: this.sandbox.appKey },
       timeoutMs,
       signal,
       peer: 'The sandbox',
       unreachable: 'sandbox.unreachable',
+      maxAnswerBytes: ANSWER_BYTES.control,
     };
   }
 }
@@ -167,6 +191,7 @@ export async function sandboxIdleTimes(url: string): Promise<SandboxIdleTimes> {
     signal: new AbortController().signal,
     peer: 'The sandbox',
     unreachable: 'sandbox.unreachable',
+    maxAnswerBytes: ANSWER_BYTES.control,
   };
   return callJson(call, IdleTimes).then(
     ({ person_idle_time, idle_time }) => ({ person: person_idle_time, anybody: idle_time }),

@@ -1,4 +1,13 @@
-import { type BudgetStops, GeneratedKey, LedgerPage, type OrgLimits, type OwnProviders, type PromptPolicies } from '@slipway/contracts';
+import {
+  type BudgetStops,
+  type ConversationSpending,
+  GatewayModelList,
+  GeneratedKey,
+  LedgerPage,
+  type OrgLimits,
+  type OwnProviders,
+  type PromptPolicies,
+} from '@slipway/contracts';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
 /** A key outlives any sandbox that holds it; a new start ends it. Seconds. */
@@ -62,6 +71,16 @@ export class LlmGatewayClient {
       peer: 'The model gateway',
       unreachable: 'service.unavailable',
     });
+  }
+
+  /** Whose calls a conversation's keys make from now on, and what it may spend in all. Repeatable. */
+  async putSpending(conversationId: string, spending: ConversationSpending, signal: AbortSignal): Promise<void> {
+    await callText({ ...this.internal, method: 'PUT', url: `${this.options.url}/internal/spending/${conversationId}`, body: spending, signal });
+  }
+
+  /** What it offers. */
+  async models(signal: AbortSignal): Promise<ReadonlyArray<{ readonly id: string; readonly default?: boolean | undefined }>> {
+    return (await callJson({ ...this.internal, method: 'GET', url: `${this.options.url}/v1/models`, signal }, GatewayModelList)).data;
   }
 
   /** Calls after a position, of every organization. */

@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, Problem } from '@slipway/contracts';
+import { type ReadSlot, readWithin } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { makeTraceparent } from '@slipway/telemetry';
 import { Agent, request } from 'undici';
@@ -6,7 +7,7 @@ import type { z } from 'zod';
 
 /** Connections to peers are kept. Undici's own limits are off: every call brings its own, and a setup script may be silent for many minutes. */
 const dispatcher = new Agent({ connect: { timeout: 2_000 }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, connections: 256 });
-/** Largest answer that is read. Bytes. */
+/** Largest answer of a service of ours. Bytes. A sandbox has bounds of its own (`sandbox-reads.ts`). */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface PeerCall {
@@ -21,6 +22,10 @@ export interface PeerCall {
   readonly peer: string;
   /** The code for no answer at all. */
   readonly unreachable: ErrorCode;
+  /** Largest answer that is read. Bytes. */
+  readonly maxAnswerBytes?: number;
+  /** Whose room the answer takes while it is read; unbounded when not given. */
+  readonly room?: Pick<ReadSlot, 'take'>;
 }
 
 /** How a peer that gave no answer failed: `refused` means that nothing listens there. */
@@ -64,7 +69,7 @@ export async function callText(call: PeerCall): Promise<string> {
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
     status = response.statusCode;
-    text = await readBounded(response.body, call.peer);
+    text = await readBounded(response.body, call);
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
     if (error instanceof SlipwayError) throw error;
@@ -106,16 +111,18 @@ function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
   });
 }
 
-async function readBounded(body: AsyncIterable<Buffer>, peer: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new SlipwayError('request.too-large', `${peer} answered more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+async function readBounded(
+  body: AsyncIterable<Buffer> & { destroy(): unknown },
+  { peer, maxAnswerBytes = MAX_ANSWER_BYTES, room = BOUNDLESS }: PeerCall,
+): Promise<string> {
+  const parts = await readWithin(body, maxAnswerBytes, room);
+  if (typeof parts !== 'string') return Buffer.concat(parts).toString('utf8');
+  body.destroy();
+  if (parts === 'too-large') throw new SlipwayError('request.too-large', `${peer} answered more than ${Math.ceil(maxAnswerBytes / 1024)} KiB.`);
+  throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', { retryAfterSeconds: 5 });
 }
+
+const BOUNDLESS: Pick<ReadSlot, 'take'> = { take: () => true };
 
 function silenceOf(error: unknown, timedOut: boolean): Silence {
   if (timedOut) return 'timeout';

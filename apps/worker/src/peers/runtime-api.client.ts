@@ -1,4 +1,5 @@
-import { ORG_HEADER, Runtime } from '@slipway/contracts';
+import { callerKeySha256 } from '@slipway/auth/caller-keys';
+import { APP_KEY_SHA256_HEADER, ORG_HEADER, Runtime } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
@@ -10,15 +11,16 @@ const CALL_TIMEOUT_MS = 5_000;
 
 /** runtime-api. No answer is `service.unavailable`; no room is `sandbox.no-capacity` or `sandbox.quota`, with its own sentence. */
 export class RuntimeApiClient {
-  constructor(private readonly options: { url: string; apiKey: string }) {}
+  /** @param options.appKey what the app shows to the agent-server of a session; runtime-api learns its hash, and the sandbox by it. */
+  constructor(private readonly options: { url: string; apiKey: string; appKey: (sessionId: string) => string }) {}
 
   /** The conversation's sandbox: the one that runs, or a new claim. Repeatable. It may still be `starting` or `paused`. */
   start(orgId: string, sessionId: string, signal: AbortSignal): Promise<Runtime> {
-    return callJson({ ...this.claim('/start', signal, orgId), body: { session_id: sessionId } }, Runtime);
+    return callJson({ ...this.claim('/start', signal, orgId, sessionId), body: { session_id: sessionId } }, Runtime);
   }
 
-  resume(orgId: string, runtimeId: string, signal: AbortSignal): Promise<Runtime> {
-    return callJson({ ...this.claim('/resume', signal, orgId), body: { runtime_id: runtimeId } }, Runtime);
+  resume(orgId: string, sessionId: string, runtimeId: string, signal: AbortSignal): Promise<Runtime> {
+    return callJson({ ...this.claim('/resume', signal, orgId, sessionId), body: { runtime_id: runtimeId } }, Runtime);
   }
 
   /** Gives the sandbox back and keeps its workspace. A runtime that is gone is no error. */
@@ -49,9 +51,10 @@ export class RuntimeApiClient {
     }
   }
 
-  private claim(path: '/start' | '/resume', signal: AbortSignal, orgId: string): PeerCall {
+  private claim(path: '/start' | '/resume', signal: AbortSignal, orgId: string, sessionId: string): PeerCall {
     const call = this.call('POST', path, signal, START_TIMEOUT_MS, orgId);
-    return { ...call, headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}` } };
+    const keyHash = callerKeySha256(this.options.appKey(sessionId));
+    return { ...call, headers: { ...call.headers, prefer: `wait=${QUEUE_WAIT_SECONDS}`, [APP_KEY_SHA256_HEADER]: keyHash } };
   }
 
   private call(method: 'GET' | 'POST', path: string, signal: AbortSignal, timeoutMs: number, orgId: string): PeerCall {

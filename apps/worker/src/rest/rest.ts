@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Runtime, StartStep } from '@slipway/contracts';
+import { ERRORS, type ErrorCode, type Runtime, type StartStep, type WorkspaceState } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { INITIAL_STATUS } from '@slipway/domain';
@@ -11,6 +11,7 @@ import type { PlatformEvent } from '../conversations/conversation-log.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
+import { cut } from '../start/start-attempt.js';
 import type { StartSteps } from '../start/start-steps.js';
 import type { Snapshots } from './snapshot.js';
 
@@ -21,6 +22,12 @@ const INTERRUPT_MS = 2_000;
 /** What the agent said last comes into the log within this, or when the sandbox is back. Milliseconds. */
 const SETTLE_MS = 3_000;
 const POLL_MS = 100;
+/** Longest reason why files are not kept. UTF-16 code units. */
+const MAX_REASON = 1_000;
+const WORKSPACE_FAILURES: Partial<Record<WorkspaceState['state'], ErrorCode>> = {
+  'not-kept': 'sandbox.workspace-not-kept',
+  lost: 'sandbox.workspace-lost',
+};
 
 /** Brings one conversation to rest: the agent halted, its changes kept, the sandbox given back with its workspace. */
 export class Rest {
@@ -42,6 +49,8 @@ export class Rest {
       const interrupted = session !== null && (session.status === 'running' || session.status === 'starting') && (await this.giveBack(held, session));
       await this.record(held, interrupted);
       this.logger.info({ interrupted }, 'the conversation is at rest');
+      // The wish stays until the files are kept or lost: the sweep brings it back within seconds.
+      if (session !== null && !(await this.recordWorkspace(held)) && held.row.desired === 'rest') return;
     }
     if (await fulfil(this.pool, held.orgId, held.id, 'rest')) return;
     // Wanted again meanwhile: whoever asked has a job for it, but may have found the old sandbox still there.
@@ -108,6 +117,26 @@ export class Rest {
       if (row.sandboxStatus !== away) events.push({ kind: 'sandbox-status', status: away });
       return { events, columns: { runtimeId: null, sandboxUrl: null, sandboxKey: null, leaseMs: null, checkpoint: {} } };
     });
+  }
+
+  /** Says in the log what became of the files, whenever that has changed. @returns whether it is the last word: kept, lost, or nobody can say. */
+  private async recordWorkspace(held: HeldConversation): Promise<boolean> {
+    const session = await this.runtime.session(held.orgId, held.id, held.signal);
+    const workspace = session?.workspace;
+    if (workspace === undefined) return true;
+    const reason = workspace.detail ?? (workspace.state === 'lost' ? session?.status_detail : undefined);
+    const detail = reason === undefined ? {} : { detail: cut(reason).slice(0, MAX_REASON) };
+    await held.write((row) => {
+      const before = row.statusState.workspace ?? null;
+      if (row.desired !== 'rest' || (before?.state === workspace.state && before.detail === detail.detail)) return null;
+      const events: PlatformEvent[] = [{ kind: 'workspace', workspace: { state: workspace.state, ...detail } }];
+      if (workspace.state !== before?.state) {
+        const code = WORKSPACE_FAILURES[workspace.state];
+        if (code !== undefined) events.push({ kind: 'error', code, detail: detail.detail ?? ERRORS[code].title });
+      }
+      return { events };
+    });
+    return workspace.state === 'kept' || workspace.state === 'lost';
   }
 
   private async bestEffort(what: string, held: HeldConversation, work: () => Promise<void>): Promise<void> {

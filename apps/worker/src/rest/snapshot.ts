@@ -1,35 +1,46 @@
 import type { FileChange, GitChange } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
+import type { ReadSlot } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { saveSnapshot } from '../conversations/conversation.queries.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
+import { ANSWER_BYTES, SandboxReads } from '../peers/sandbox-reads.js';
 
-/** Largest patch that is kept. Characters. */
-const MAX_PATCH = 20 * 1024 * 1024;
+const NOT_KEPT = '# The changes are not kept: the storage of the organization is full. Resume the conversation to read them from its sandbox.\n';
 
 /** Keeps what the workspace changed, so that it can be read while the sandbox is away. */
 export class Snapshots {
   constructor(
     private readonly pool: SqlPool,
     private readonly logger: Logger,
+    private readonly reads = new SandboxReads(),
   ) {}
 
-  /** @throws SlipwayError when the sandbox does not answer; what was kept before stays. */
+  /** @throws SlipwayError when the sandbox does not answer, and `service.unavailable` when too many are looked at; what was kept before stays. */
   async take(orgId: string, id: string, agent: AgentServerClient, workspace: { directory: string; base: string | null }, signal: AbortSignal): Promise<void> {
-    const [changes, patch] = await Promise.all([agent.changes(workspace.directory, workspace.base, signal), this.patch(agent, workspace, signal)]);
-    await saveSnapshot(this.pool, orgId, id, { changes: changes.map(toFileChange), patch });
+    await this.reads.inTurn(orgId, signal, async (room) => {
+      const changes = await agent.changes(workspace.directory, workspace.base, signal, room);
+      const patch = await this.patch(agent, workspace, signal, room);
+      if (await saveSnapshot(this.pool, orgId, id, { changes: changes.map(toFileChange), patch }, 'ending')) return;
+      this.logger.warn({ org_id: orgId, conversation_id: id, bytes: patch.length }, 'storage of the organization is full, changes not kept');
+      await saveSnapshot(this.pool, orgId, id, { changes: [], patch: NOT_KEPT }, 'platform');
+    });
   }
 
-  private async patch(agent: AgentServerClient, { directory, base }: { directory: string; base: string | null }, signal: AbortSignal): Promise<string> {
+  private async patch(
+    agent: AgentServerClient,
+    { directory, base }: { directory: string; base: string | null },
+    signal: AbortSignal,
+    room: ReadSlot,
+  ): Promise<string> {
     try {
-      const patch = await agent.patch(directory, base, signal);
-      if (patch.length <= MAX_PATCH) return patch;
+      return await agent.patch(directory, base, signal, room);
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.code !== 'request.too-large') throw error;
     }
-    this.logger.warn({ limit: MAX_PATCH }, 'the changes are too large to keep as a patch');
-    return '# The changes are larger than 20 MB. Resume the conversation to read them from its sandbox.\n';
+    this.logger.warn({ limit: ANSWER_BYTES.patch }, 'the changes are too large to keep as a patch');
+    return '# The changes are larger than 8 MiB. Resume the conversation to read them from its sandbox.\n';
   }
 }
 

@@ -142,6 +142,7 @@ describe('the profile of a conversation, through the real gateway', () => {
     gateway = spawn(process.execPath, [GATEWAY], {
       env: {
         PORT: String(port),
+        METRICS_PORT: '0',
         DATABASE_URL: database.urls.gateway,
         LLM_GATEWAY_MASTER_KEY: SECRET,
         LLM_BASE_URL: managed.url,

@@ -3,6 +3,7 @@ import { gatewayModelOf, type LlmSettings, type OwnProviders, profileNameOf } fr
 import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
+import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { noteProfileUse, profileNamed, type SealedProfile } from './llm-profile.queries.js';
 
@@ -28,6 +29,7 @@ export class ConversationModels {
     private readonly gateway: LlmGatewayClient,
     /** llm-gateway as a sandbox reaches it, without `/v1`. */
     private readonly llmUrl: string,
+    private readonly spendings: Pick<ConversationSpendings, 'apply'>,
   ) {}
 
   /**
@@ -37,7 +39,7 @@ export class ConversationModels {
   async access(row: ConversationRow, signal: AbortSignal, older: 'end' | 'grace' = 'end'): Promise<ModelAccess> {
     const name = profileNameOf(row.model);
     const base_url = `${this.llmUrl}/v1`;
-    if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.gateway.generateKey(row, older, signal), base_url } };
+    if (name === null) return { name: row.model, llm: { model: row.model, api_key: await this.newKey(row, older, signal), base_url } };
     const profile = await profileNamed(this.pool, row.orgId, name);
     if (profile === null) throw new SlipwayError('model.profile-missing', `There is no model profile ${JSON.stringify(name)} any more.`);
     const key = await this.keyOf(row.orgId, profile);
@@ -45,7 +47,7 @@ export class ConversationModels {
     if (key !== null)
       await noteProfileUse(this.pool, row.orgId, profile, { conversationId: row.id, epoch: row.epoch, why: older === 'end' ? 'start' : 'switch' });
     const { model, providers } = routeOf(profile, key);
-    const api_key = await this.gateway.generateKey(row, older, signal, providers);
+    const api_key = await this.newKey(row, older, signal, providers);
     return {
       name: row.model,
       llm: {
@@ -65,6 +67,13 @@ export class ConversationModels {
   async switched(row: ConversationRow, mayHave: readonly string[], signal: AbortSignal): Promise<LlmSettings> {
     if ([...mayHave, row.model].every((model) => profileNameOf(model) === null)) return { model: row.model, base_url: `${this.llmUrl}/v1` };
     return (await this.access(row, signal, 'grace')).llm;
+  }
+
+  /** A key that knows, before anybody has it, whose calls it makes and what the conversation may spend. */
+  private async newKey(row: ConversationRow, older: 'end' | 'grace', signal: AbortSignal, providers?: OwnProviders): Promise<string> {
+    const key = await this.gateway.generateKey(row, older, signal, providers);
+    await this.spendings.apply(row.orgId, row.id, signal, true);
+    return key;
   }
 
   private keyOf(orgId: string, profile: SealedProfile): Promise<string> | null {

@@ -1,9 +1,10 @@
 import { describe, it } from 'node:test';
 import { SlipwayError } from '@slipway/errors';
 import { expect } from 'expect';
-import { CLUSTER_PATIENCE_MS, waitSentence } from './sandbox-wait.js';
+import { CLUSTER_PATIENCE_MS, sandboxWait, wantsRoom } from './sandbox-wait.js';
 
 describe('the wait for a sandbox', () => {
+  const waitSentence = (failure: SlipwayError, waitedMs: number) => sandboxWait(failure, waitedMs, false)?.sentence ?? null;
   const full = (extensions: Record<string, unknown>) => new SlipwayError('sandbox.no-capacity', 'No sandbox became free in time.', { extensions });
 
   it('tells the place in the queue, roughly how long, and the words of the cluster', () => {
@@ -19,6 +20,27 @@ describe('the wait for a sandbox', () => {
     expect(waitSentence(new SlipwayError('sandbox.quota', 'The organization runs 10 sandboxes, which is its limit.'), 0)).toBe(
       'The organization runs 10 sandboxes, which is its limit.',
     );
+  });
+
+  it('says at the limit of the organization the place, the count, and that room is made', () => {
+    const detail = 'The organization runs 10 of 10 sandboxes, which is its limit.';
+    const atLimit = new SlipwayError('sandbox.quota', detail, { extensions: { position: 2, estimateSeconds: null, reason: detail } });
+    expect(sandboxWait(atLimit, 0, false)).toEqual({
+      sentence: `Number 2 in the queue for a sandbox. ${detail}`,
+      queue: { place: 2, estimateSeconds: null, cause: 'organization-limit' },
+    });
+    expect(sandboxWait(atLimit, 0, true)).toEqual({
+      sentence: `Number 2 in the queue for a sandbox, a few seconds. ${detail} A finished conversation is being paused to make room.`,
+      queue: { place: 2, estimateSeconds: 10, cause: 'organization-limit' },
+    });
+  });
+
+  it('makes room at the limit at once, for an empty pool only when it had its time to refill, for a broken image never', () => {
+    expect(wantsRoom(new SlipwayError('sandbox.quota', 'x'), 0)).toBe(true);
+    expect(wantsRoom(full({ position: 1 }), 1_000)).toBe(false);
+    expect(wantsRoom(full({ position: 1 }), 16_000)).toBe(true);
+    expect(wantsRoom(new SlipwayError('sandbox.unschedulable', 'x'), 16_000)).toBe(true);
+    expect(wantsRoom(new SlipwayError('sandbox.image-unavailable', 'x'), 16_000)).toBe(false);
   });
 
   it('waits for room without end, for a cluster that cannot run it a quarter of an hour, for anything else not at all', () => {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@slipway/contracts';
+import type { ErrorCode, StartStep } from '@slipway/contracts';
 import type { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 
@@ -20,18 +20,41 @@ const WAITS: Partial<Record<ErrorCode, 'room' | 'cluster'>> = {
 };
 /** Longest wait for a cluster that cannot run the sandbox. Milliseconds. */
 export const CLUSTER_PATIENCE_MS = 15 * 60_000;
+/** A pool that is empty fills again within this, if there is room. Milliseconds. */
+const REFILL_MS = 15_000;
+/** About how long a pause takes until its sandbox counts no more. Seconds. */
+const PAUSE_SECONDS = 5;
 
-/** What a person reads while the start waits for a sandbox, or `null` when the failure is none to wait for, or was waited for long enough. */
-export function waitSentence(failure: SlipwayError, waitedMs: number): string | null {
+/** What the running step says while the start waits for a sandbox. */
+export interface SandboxWait {
+  readonly sentence: string;
+  /** Absent when no place is known. */
+  readonly queue?: NonNullable<StartStep['queue']>;
+}
+
+/** Whether pausing a finished conversation of the same organization would end the wait: at its limit at once, for want of room only when a pool has had its time to refill. */
+export function wantsRoom(failure: SlipwayError, waitedMs: number): boolean {
+  if (failure.code === 'sandbox.quota') return true;
+  return (failure.code === 'sandbox.no-capacity' || failure.code === 'sandbox.unschedulable') && waitedMs > REFILL_MS;
+}
+
+/**
+ * What the start waits for, or `null` when the failure is none to wait for, or was waited for long enough.
+ * @param makesRoom a finished conversation of the organization is being paused for those that wait.
+ */
+export function sandboxWait(failure: SlipwayError, waitedMs: number, makesRoom: boolean): SandboxWait | null {
   const kind = WAITS[failure.code];
   if (kind === undefined || (kind === 'cluster' && waitedMs > CLUSTER_PATIENCE_MS)) return null;
+  const room = makesRoom ? ' A finished conversation is being paused to make room.' : '';
   const place = Place.safeParse(failure.more.extensions);
-  if (!place.success) return failure.detail;
-  const { position, estimateSeconds, reason } = place.data;
+  if (!place.success) return { sentence: `${failure.detail}${room}` };
+  const { position, reason } = place.data;
+  const estimateSeconds = place.data.estimateSeconds ?? (makesRoom ? PAUSE_SECONDS * position : null);
   const ahead = position === 1 ? 'Next in the queue for a sandbox' : `Number ${position} in the queue for a sandbox`;
-  const estimate = estimateSeconds === null || estimateSeconds === undefined ? '' : `, ${roughly(estimateSeconds)}`;
+  const estimate = estimateSeconds === null ? '' : `, ${roughly(estimateSeconds)}`;
   const why = reason ?? (kind === 'cluster' ? failure.detail : null);
-  return `${ahead}${estimate}.${why === null ? '' : ` ${why}`}`;
+  const cause = failure.code === 'sandbox.quota' ? 'organization-limit' : kind === 'cluster' ? 'cluster' : 'pool';
+  return { sentence: `${ahead}${estimate}.${why === null ? '' : ` ${why}`}${room}`, queue: { place: position, estimateSeconds, cause } };
 }
 
 /** Coarse on purpose: each new sentence is an event that everybody who watches gets. */

@@ -20,7 +20,7 @@ export class NoLongerWanted extends Error {
  */
 export class StartAttempt {
   private pending: StartStep[] = [];
-  private current: { status: StartStatus; startedAt: Date; detail: string | undefined } | null = null;
+  private current: { status: StartStatus; startedAt: Date; detail: string | undefined; queue?: StartStep['queue'] } | null = null;
   private lastShown = performance.now();
   private readonly begun: number;
 
@@ -62,10 +62,11 @@ export class StartAttempt {
     this.current = null;
   }
 
-  /** Says what the running step waits for. Written when it says something new. */
-  async report(detail: string): Promise<void> {
+  /** Says what the running step waits for, and at which place in which queue. Written when the sentence is a new one. */
+  async report(detail: string, queue?: StartStep['queue']): Promise<void> {
     if (this.current === null || this.current.detail === detail) return;
     this.current.detail = detail;
+    this.current.queue = queue;
     await this.flush([this.step('running')]);
   }
 
@@ -159,6 +160,7 @@ export class StartAttempt {
       startedAt: current.startedAt.toISOString(),
       ...(state === 'running' ? {} : { elapsedMs: this.sinceMs(current.startedAt) }),
       ...(current.detail === undefined ? {} : { detail: cut(current.detail) }),
+      ...(state === 'running' && current.queue !== undefined ? { queue: current.queue } : {}),
     };
   }
 }

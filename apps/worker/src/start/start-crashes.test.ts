@@ -2,8 +2,9 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { hasInboxOf } from '../conversations/conversation.queries.js';
 import { LockBusy } from '../conversations/conversation-locks.js';
-import { openScene, type Scene } from '../testing/scene.js';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
 
 /** What may happen to one conversation, in any order. A crash cuts a job off at its n-th call to a peer, before or after the peer has acted. */
 const Happening = fc.oneof(
@@ -33,11 +34,16 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
       fc.asyncProperty(fc.array(Happening, { maxLength: 7 }), async (happenings) => {
         const { id, message } = await scene.create();
         const sent = [message];
+        // As app-server takes a message in.
+        const tell = async (): Promise<void> => {
+          sent.push(await scene.send(id, `message ${sent.length}`));
+          await scene.desire(id, 'run');
+          await scene.wish('conversation-start', id);
+        };
         for (const happening of happenings) {
           switch (happening.kind) {
             case 'message':
-              sent.push(await scene.send(id, `message ${sent.length}`));
-              await scene.wish('conversation-start', id);
+              await tell();
               break;
             case 'job':
               await scene.start(id);
@@ -56,11 +62,18 @@ describe('start saga under crashes, repeated jobs and lost sandboxes', () => {
               break;
           }
         }
+        await scene.start(id);
+        // One that had nothing to do when it lost its sandbox rests, until it is told something.
+        if ((await scene.row(id)).desired === 'rest') {
+          expect(await hasInboxOf(scene.pool, ORG, id)).toBe(false);
+          await tell();
+        }
         // A job that asks to come again later comes again.
         await until('the start ends', async () => {
           await scene.start(id);
           return (await scene.row(id)).startStatus === 'READY';
         });
+        await scene.rest(id);
         const row = await scene.row(id);
         expect({ start: row.startStatus, sandbox: row.sandboxStatus }).toEqual({ start: 'READY', sandbox: 'RUNNING' });
         const log = await scene.log(id);

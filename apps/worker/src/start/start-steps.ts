@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { SandboxKeys } from '@slipway/auth/caller-keys';
 import type { IngestTokens } from '@slipway/auth/ingest-token';
-import type { SecretBox } from '@slipway/auth/secret-box';
 import type { Runtime, StartConversationRequest } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { settingsOfMode } from '@slipway/domain';
@@ -49,9 +49,6 @@ const INGEST_TOKEN_SECONDS = 30 * 86_400;
 /** Output of a failed setup script that people see. Characters. */
 const OUTPUT_TAIL = 3_500;
 
-/** Where a sealed session key belongs; app-server opens it under the same name. */
-const sandboxKeyContext = (conversationId: string): string => `sandbox-key:${conversationId}`;
-
 /** The steps of one start, in order. Each may be repeated: a worker that takes an attempt over runs the unfinished one again. */
 export class StartSteps {
   constructor(
@@ -59,7 +56,7 @@ export class StartSteps {
     private readonly gateway: LlmGatewayClient,
     private readonly models: ConversationModels,
     private readonly delivery: Delivery,
-    private readonly box: SecretBox,
+    private readonly keys: SandboxKeys,
     private readonly tokens: IngestTokens,
     private readonly settings: StartSettings,
     private readonly secrets: GrantedSecrets,
@@ -69,7 +66,7 @@ export class StartSteps {
   /** The agent-server that the row names, or `null`. */
   agentOf(row: ConversationRow): AgentServerClient | null {
     if (row.sandboxUrl === null || row.sandboxKey === null) return null;
-    return new AgentServerClient({ url: row.sandboxUrl, sessionKey: this.box.decrypt(row.sandboxKey, sandboxKeyContext(row.id)) });
+    return new AgentServerClient({ url: row.sandboxUrl, ...this.keys.open(row.id, row.sandboxKey) });
   }
 
   /** The sandbox's way to the models ends; the next start makes another. */
@@ -110,11 +107,11 @@ export class StartSteps {
     const columns: ColumnChanges = {
       runtimeId: runtime.runtime_id,
       sandboxUrl: runtime.url,
-      sandboxKey: this.box.encrypt(runtime.session_api_key, sandboxKeyContext(held.id)),
+      sandboxKey: this.keys.seal(held.id, runtime.session_api_key),
       checkpoint: { root: runtime.working_dir, suspect: false },
     };
     const shown = attempt.begin('PREPARING_REPOSITORY', { show: true, columns, sandbox: 'RUNNING' });
-    return { agent: new AgentServerClient({ url: runtime.url, sessionKey: runtime.session_api_key }), root: runtime.working_dir, shown };
+    return { agent: new AgentServerClient({ url: runtime.url, ...this.keys.with(held.id, runtime.session_api_key) }), root: runtime.working_dir, shown };
   }
 
   /** A sandbox that did not answer is paused: its workspace is kept for the next one. */
@@ -132,7 +129,7 @@ export class StartSteps {
         case 'running':
           return runtime;
         case 'paused':
-          runtime = await this.runtime.resume(held.orgId, runtime.runtime_id, signal);
+          runtime = await this.runtime.resume(held.orgId, held.id, runtime.runtime_id, signal);
           if (runtime.status === 'paused') throw new SlipwayError('sandbox.start-failed', 'The sandbox stayed paused.');
           break;
         case 'starting': {
@@ -182,10 +179,10 @@ export class StartSteps {
     if (isLost) await attempt.flush();
     await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
     if (report.setup !== null) {
-      await this.setup(agent, plan, report.setup, signal);
+      const printed = await this.setup(agent, plan, report.setup, signal);
       const rest = await agent.bash(finishScript(plan.directory), { timeoutSeconds: FINISH_TIMEOUT_SECONDS }, signal);
       report = { ...parseReport(rest.stdout ?? ''), base: report.base, fresh: report.fresh };
-      attempt.end('done');
+      attempt.end('done', ...printed);
     } else {
       attempt.end('skipped');
     }
@@ -197,11 +194,12 @@ export class StartSteps {
     return { report, variables };
   }
 
-  private async setup(agent: AgentServerClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<void> {
+  /** @returns the end of what it printed; nothing for a script that printed nothing. */
+  private async setup(agent: AgentServerClient, plan: WorkspacePlan, script: string, signal: AbortSignal): Promise<[] | [string]> {
     const limit = this.settings.setupTimeoutSeconds;
     const ran = await agent.bash(setupScript(script), { cwd: plan.directory, timeoutSeconds: limit }, signal);
-    if (ran.exit_code === 0) return;
     const output = `${ran.stdout ?? ''}\n${ran.stderr ?? ''}`.trim();
+    if (ran.exit_code === 0) return output === '' ? [] : [cut(output.slice(-OUTPUT_TAIL))];
     const tail = output === '' ? 'It printed nothing.' : `Its last output:\n${output.slice(-OUTPUT_TAIL)}`;
     if (/No space left on device/i.test(output)) throw new SlipwayError('sandbox.disk-full', cut(`${script} filled the disk of the sandbox. ${tail}`));
     if (ran.exit_code === -1) throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));

@@ -1,8 +1,9 @@
 import { after, before, describe, it } from 'node:test';
 import type { StartStep } from '@slipway/contracts';
+import { inOrg } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
-import { openScene, type Scene } from '../testing/scene.js';
+import { ORG, openScene, type Scene } from '../testing/scene.js';
 
 describe('start saga', () => {
   let scene: Scene;
@@ -101,19 +102,48 @@ describe('start saga', () => {
     expect((await scene.log(id)).filter((event) => event.kind === 'MessageEvent').map((event) => event.id)).toEqual([message, second]);
   });
 
-  it('a run that was lost at work goes on by itself, and one that a person stopped does not', async () => {
-    for (const [execution, goesOn] of [
-      ['running', true],
-      ['paused', false],
-    ] as const) {
+  it('a run that was lost at work goes on by itself', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    await scene.execution(id, 'running');
+    scene.peers.loseSandbox(id);
+    await scene.expireLease(id);
+    await scene.start(id);
+    expect(scene.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: true });
+  });
+
+  for (const execution of ['finished', 'idle', 'paused', 'stuck', 'error', 'waiting_for_confirmation'] as const)
+    it(`a sandbox lost under a conversation that is ${execution} is not replaced until the next message`, async () => {
       const { id } = await scene.create();
       await scene.start(id);
       await scene.execution(id, execution);
-      scene.peers.loseSandbox(id);
+      await scene.peers.endSandbox(id, 'the sandbox ended: its pod was deleted');
       await scene.expireLease(id);
+      // A change of settings wants to reach the agent; it is told at the next start.
+      await scene.wish('conversation-deliver', id);
       await scene.start(id);
-      expect(scene.peers.sessions.get(id)?.sandbox?.conversation).toMatchObject({ epoch: 2, resumeRun: goesOn });
-    }
+      expect(scene.peers.claims.get(id)).toBe(1);
+      expect(await scene.row(id)).toMatchObject({ desired: 'rest', attempt: 1 });
+      expect(await scene.wishes(id)).toEqual(['conversation-pause']);
+      await scene.rest(id);
+      expect(await scene.row(id)).toMatchObject({ sandboxStatus: 'PAUSED', executionStatus: execution });
+      expect(await scene.wishes(id)).toEqual([]);
+      const message = await scene.send(id, 'go on');
+      await scene.desire(id, 'run');
+      await scene.wish('conversation-start', id);
+      await scene.start(id);
+      expect(scene.peers.claims.get(id)).toBe(2);
+      expect(scene.peers.messagesOf(id)).toContain(message);
+    });
+
+  it('a sandbox lost under a client with an agent of its own is replaced: no message would ever ask for it', async () => {
+    const { id } = await scene.create();
+    await inOrg(scene.pool, ORG, (client) => client.query('DELETE FROM app.inbox_message WHERE conversation_id = $1', [id]));
+    await scene.start(id);
+    scene.peers.loseSandbox(id);
+    await scene.expireLease(id);
+    await scene.start(id);
+    expect((await scene.row(id)).attempt).toBe(2);
   });
 
   it('a run that a person resumes goes on, also when its sandbox has just died and its lease does not say so', async () => {
@@ -137,7 +167,7 @@ describe('start saga', () => {
     await scene.start(id);
     const row = await scene.row(id);
     expect(row.startStatus).toBe('WAITING_FOR_SANDBOX');
-    expect(row.steps.at(-1)).toMatchObject({ state: 'running', detail: 'The organization runs 10 of 10 sandboxes.' });
+    expect(row.steps.at(-1)).toMatchObject({ state: 'running', detail: expect.stringMatching(/^The organization runs 10 of 10 sandboxes\./) });
     expect((await stepsOf(id)).filter((step) => step.detail !== undefined)).toHaveLength(1);
     scene.peers.refuseStart = null;
     await scene.start(id);

@@ -1,18 +1,21 @@
 import { ERRORS, type QueueName } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
-import type { Clock } from '@slipway/domain';
+import type { Clock, Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropRunWish, fulfil, hasInboxOf, hasWish, readConversation, resumeIsAsked } from '../conversations/conversation.queries.js';
 import { LostConversation } from '../conversations/conversation-log.js';
+import type { ConversationSpendings } from '../conversations/conversation-spending.js';
 import type { HeldConversation } from '../conversations/held-conversation.js';
 import type { Delivery } from '../delivery/delivery.js';
 import type { RuntimeApiClient } from '../peers/runtime-api.client.js';
 import type { BrakeSwitch } from './brake-switch.js';
+import { restIfIdle } from './idle-conversations.queries.js';
 import type { ModelSwitch } from './model-switch.js';
+import type { Room } from './room.js';
 import { probeSandbox } from './sandbox-liveness.js';
-import { waitSentence } from './sandbox-wait.js';
+import { sandboxWait, wantsRoom } from './sandbox-wait.js';
 import { NoLongerWanted, StartAttempt } from './start-attempt.js';
 import type { StartSteps } from './start-steps.js';
 import type { TermsSwitch } from './terms-switch.js';
@@ -42,9 +45,12 @@ export class StartSaga {
     private readonly steps: StartSteps,
     private readonly models: ModelSwitch,
     private readonly terms: TermsSwitch,
+    private readonly spendings: Pick<ConversationSpendings, 'apply'>,
     private readonly brake: BrakeSwitch,
     private readonly delivery: Delivery,
+    private readonly room: Room,
     private readonly clock: Clock,
+    private readonly ids: Ids,
     private readonly logger: Logger,
   ) {}
 
@@ -57,7 +63,10 @@ export class StartSaga {
         continue;
       }
       if (held.row.startStatus === 'ERROR' && !(await hasWish(this.pool, held.orgId, held.id))) return;
-      const outcome: Outcome = (await this.deliverToRunning(held)) ? { kind: 'ready' } : await this.attempt(held);
+      const delivered = await this.deliverToRunning(held);
+      // The loop goes on with a conversation that is to rest.
+      if (!delivered && (await this.restsWithoutSandbox(held))) continue;
+      const outcome: Outcome = delivered ? { kind: 'ready' } : await this.attempt(held);
       if (outcome.kind === 'failed') return;
       if (outcome.kind === 'later') return this.enqueue('conversation-start', held, outcome.delayMs);
       if (outcome.kind === 'ready' && (await fulfil(this.pool, held.orgId, held.id, 'run'))) return;
@@ -74,6 +83,8 @@ export class StartSaga {
     if (!row.leaseFresh && (await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
     try {
       await this.brake.apply(held, agent, held.signal);
+      // Before the run goes on: what it may spend by now.
+      await this.spendings.apply(held.orgId, held.id, held.signal);
       await this.terms.apply(held, agent, held.signal);
       // app-server asked this sandbox itself and got no answer, so that the lease may speak for one that is dead.
       if (row.executionStatus === 'paused' && (await resumeIsAsked(this.pool, held.orgId, held.id))) await agent.run(held.id, held.signal);
@@ -87,6 +98,14 @@ export class StartSaga {
       if ((await probeSandbox(held, agent, this.runtime, this.pool, held.signal)) === 'dead') return false;
       throw error;
     }
+  }
+
+  /** A sandbox that was lost under a conversation with nothing to do is not replaced: those at work need the room, and the next message asks for one. */
+  private async restsWithoutSandbox(held: HeldConversation): Promise<boolean> {
+    if (held.row.startStatus !== 'READY' || !(await restIfIdle(this.pool, held, this.ids.uuid()))) return false;
+    this.logger.info({ execution_status: held.row.executionStatus }, 'an idle conversation lost its sandbox; the next message starts another');
+    await held.refresh();
+    return true;
   }
 
   private async attempt(held: HeldConversation): Promise<Outcome> {
@@ -150,9 +169,10 @@ export class StartSaga {
   }
 
   private async afterFailure(held: HeldConversation, attempt: StartAttempt, failure: SlipwayError): Promise<Outcome> {
-    const waits = waitSentence(failure, attempt.elapsedMs());
+    const makesRoom = wantsRoom(failure, attempt.elapsedMs()) && (await this.room.make(held.orgId));
+    const waits = sandboxWait(failure, attempt.elapsedMs(), makesRoom);
     if (waits !== null) {
-      await attempt.report(waits);
+      await attempt.report(waits.sentence, waits.queue);
       return { kind: 'later', delayMs: CAPACITY_RETRY_MS };
     }
     const failures = (held.row.checkpoint.failures ?? 0) + 1;

@@ -28,7 +28,7 @@ describe('workspace of a repository', () => {
     await createSampleRepository(directory, 'secret.git', { 'README.md': 'hello\n' });
     await createSampleRepository(directory, 'rich.git', {
       'AGENTS.md': 'Be kind.\n',
-      '.openhands/setup.sh': 'echo made > made.txt; echo once >> count.txt\n',
+      '.openhands/setup.sh': 'echo made > made.txt; echo once >> count.txt; echo installed 3 things\n',
       '.openhands/pre-commit.sh': 'test ! -e forbidden.txt\n',
       '.openhands/skills/a.md': 'Skill A\n',
       '.agents/skills/b/SKILL.md': 'x'.repeat(60_000),
@@ -95,6 +95,8 @@ describe('workspace of a repository', () => {
         'READY',
       ].map((status) => [status, 'done']),
     );
+    // A script that went well says what it did, too.
+    expect(row.steps.find((step) => step.status === 'RUNNING_SETUP_SCRIPT')?.detail).toBe('installed 3 things');
     const suffix = scene.peers.sessions.get(id)?.sandbox?.conversation?.suffix ?? '';
     expect(suffix).toContain('Be kind.');
     expect(suffix).toContain('Skill A');

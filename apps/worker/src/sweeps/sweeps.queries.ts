@@ -1,4 +1,4 @@
-import { QUEUES, type QueueName, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts';
+import { DELIVERY_DAYS, QUEUES, type QueueName, SANDBOX_USE_NOTED_SECONDS } from '@slipway/contracts';
 import type { SqlPool } from '@slipway/db/sql';
 import { lockConversation, system } from '../conversations/conversation.queries.js';
 
@@ -12,6 +12,8 @@ const OUTBOX_AGE_SECONDS = 5;
 /** A start that says nothing for this long may have no job. Seconds; its job, when there is one, is not disturbed. */
 const START_AGE_SECONDS = 10;
 const BATCH = 500;
+/** Deliveries that are removed in one transaction. */
+const DELIVERY_BATCH = 2_000;
 
 /** Wishes to be queued again; their time is renewed. */
 export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; payload: unknown; key: string }>> {
@@ -26,13 +28,14 @@ export function staleWishes(pool: SqlPool): Promise<Array<{ queue: QueueName; pa
   });
 }
 
-/** Conversations that should have a running sandbox and, by the lease, have none; and starts that nobody seems to work on. */
+/** Conversations that should have a running sandbox and, by the lease, have none; and starts that nobody seems to work on. Those with an agent at work first. */
 export function lostConversations(pool: SqlPool): Promise<Found[]> {
   return system(pool, 'recovery sweep', async (client) => {
     const result = await client.query<Found>(
       `SELECT id, org_id AS "orgId" FROM app.conversation WHERE desired = 'run' AND (
          (start_status = 'READY' AND (lease_until IS NULL OR lease_until < now()))
-         OR (start_status NOT IN ('READY', 'ERROR') AND updated_at < now() - $1 * interval '1 second')) LIMIT $2`,
+         OR (start_status NOT IN ('READY', 'ERROR') AND updated_at < now() - $1 * interval '1 second'))
+       ORDER BY execution_status <> 'running', updated_at LIMIT $2`,
       [START_AGE_SECONDS, BATCH],
     );
     return result.rows;
@@ -96,6 +99,24 @@ export function letRest(pool: SqlPool, found: Found, idleSeconds: number, outbox
     );
     return true;
   });
+}
+
+/** Deliveries and claims of deeds that no provider repeats any more. Some at a time, so that intake waits for none of it. @returns how many. */
+export async function removeOldDeliveries(pool: SqlPool): Promise<number> {
+  let removed = 0;
+  for (const [table, time] of [
+    ['integration_delivery', 'received_at'],
+    ['integration_dedupe', 'created_at'],
+  ] as const)
+    for (let gone = DELIVERY_BATCH; gone === DELIVERY_BATCH; removed += gone)
+      gone = await system(pool, 'retention of deliveries', async (client) => {
+        const { rowCount } = await client.query(
+          `DELETE FROM app.${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM app.${table} WHERE ${time} < now() - $1 * interval '1 day' LIMIT $2))`,
+          [DELIVERY_DAYS, DELIVERY_BATCH],
+        );
+        return rowCount ?? 0;
+      });
+  return removed;
 }
 
 /** Answers kept for repeated requests, for a day; and sign-ins that have ended. */

@@ -7,7 +7,7 @@ import { expect } from 'expect';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ORG, openScene, type Scene } from '../testing/scene.js';
 import { Sweeps } from './sweeps.js';
-import { letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
+import { letRest, lostConversations, removeExpired, removeOldDeliveries, staleWishes } from './sweeps.queries.js';
 import { workGauges } from './work-gauges.js';
 
 const logger = createLogger('sweeps-test', 'silent');
@@ -154,6 +154,36 @@ describe('sweeps', () => {
     expect([await value(started), await value(wished), await value('conversations_lease_over')]).toEqual(before.map((number) => number + 1));
     expect(await value('outbox_oldest_seconds{queue="conversation-start"}')).toBeGreaterThan(0);
     expect(await value('outbox_oldest_seconds{queue="conversation-snapshot"}')).toBe(0);
+  });
+
+  it('remove deliveries and claims of deeds after fourteen days, and nothing younger', async () => {
+    await inOrg(scene.pool, ORG, async (client) => {
+      await client.query("INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 99, '\\x00', 'm')", [ORG]);
+      await client.query(
+        `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
+         VALUES ('c', $1, 'p', 'k', 'n', 'h', 's', '{}', '{}', 'u', 'u')`,
+        [ORG],
+      );
+      for (const [id, days] of [
+        ['old', 15],
+        ['young', 13],
+      ] as const) {
+        await client.query(
+          `INSERT INTO app.integration_delivery (id, org_id, connection_id, delivery_id, event, sealed, key_version, bytes, received_at)
+           VALUES ($1, $2, 'c', $1, 'e', '\\x00', 99, 1, now() - $3 * interval '1 day')`,
+          [id, ORG, days],
+        );
+        await client.query(
+          `INSERT INTO app.integration_dedupe (org_id, provider, host, semantic_key, delivery_id, created_at) VALUES ($2, 'p', 'h', $1, 'd', now() - $3 * interval '1 day')`,
+          [id, ORG, days],
+        );
+      }
+    });
+    expect(await removeOldDeliveries(scene.pool)).toBe(2);
+    const left = await inOrg(scene.pool, ORG, (client) =>
+      client.query<{ id: string }>('SELECT id FROM app.integration_delivery UNION ALL SELECT semantic_key FROM app.integration_dedupe'),
+    );
+    expect(left.rows.map(({ id }) => id)).toEqual(['young', 'young']);
   });
 
   it('remove what has expired, and nothing younger', async () => {

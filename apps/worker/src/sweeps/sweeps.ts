@@ -4,15 +4,29 @@ import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { Lead } from '../leads/lead.js';
+import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
 import { type SandboxIdleTimes, sandboxIdleTimes } from '../peers/agent-server.client.js';
-import { type Found, failedWithSandbox, idleConversations, letRest, lostConversations, removeExpired, staleWishes } from './sweeps.queries.js';
+import {
+  type Found,
+  failedWithSandbox,
+  idleConversations,
+  letRest,
+  lostConversations,
+  removeExpired,
+  removeOldDeliveries,
+  staleWishes,
+} from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
-/** Every so many ticks. */
-const IDLE_TICKS = 30;
-const ORG_TICKS = 5;
-const RETENTION_TICKS = 600;
+const SCHEDULE = [
+  { name: 'outbox', everyTicks: 1 },
+  { name: 'recovery', everyTicks: 1 },
+  { name: 'idle', everyTicks: 30 },
+  { name: 'organizations', everyTicks: 5 },
+  { name: 'retention', everyTicks: 600 },
+] as const satisfies ReadonlyArray<{ name: SweepName; everyTicks: number }>;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
@@ -22,49 +36,67 @@ const NEVER: SandboxIdleTimes = { person: null, anybody: null };
  * A sweep only queues jobs. What is to be done is decided by the job, under the conversation's lock.
  */
 export class Sweeps {
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> = Promise.resolve();
-  private leads: { signal: AbortSignal; release: () => Promise<void> } | null = null;
+  private readonly lead: Lead;
+  private readonly runs: SweepRuns;
   private ticks = 0;
-  private closed = false;
 
   constructor(
     private readonly pool: SqlPool,
     private readonly queue: Queue,
-    private readonly locks: ConversationLocks,
+    locks: ConversationLocks,
     private readonly ids: Ids,
     private readonly settings: { idleSeconds: number },
     private readonly logger: Logger,
-  ) {}
-
-  start(): void {
-    if (this.closed) return;
-    this.timer = setTimeout(() => {
-      this.running = this.tick()
-        .catch((error: unknown) => this.logger.warn({ err: error }, 'a sweep failed; the next one tries again'))
-        .finally(() => this.start());
-    }, TICK_MS);
+  ) {
+    this.lead = new Lead({ name: 'sweeps', everyMs: TICK_MS, locks, logger, round: (signal) => this.round(signal) });
+    this.runs = new SweepRuns(pool);
   }
 
-  async close(): Promise<void> {
-    this.closed = true;
-    if (this.timer !== null) clearTimeout(this.timer);
-    await this.running;
-    await this.leads?.release();
+  start(): void {
+    this.lead.start();
+  }
+
+  close(): Promise<void> {
+    return this.lead.close();
   }
 
   /** One round, if this worker leads. */
-  async tick(): Promise<void> {
-    if (this.leads?.signal.aborted === true) this.leads = null;
-    this.leads ??= await this.locks.tryLock('sweeps');
-    if (this.leads === null) return;
-    for (const wish of await staleWishes(this.pool)) await this.addWish(wish.queue, wish.payload, wish.key);
-    for (const lost of await lostConversations(this.pool)) await this.add('conversation-start', lost);
-    if (this.ticks % IDLE_TICKS === 0) await this.sweepIdle();
-    if (this.ticks % ORG_TICKS === 0)
-      for (const { orgId, due } of await orgsToClose(this.pool)) await this.addWish(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
-    if (this.ticks % RETENTION_TICKS === 0) await removeExpired(this.pool);
+  tick(): Promise<void> {
+    return this.lead.tick();
+  }
+
+  /** Every sweep that is due, each by itself: one that fails keeps no other from being done. */
+  private async round(signal: AbortSignal): Promise<void> {
+    const due = SCHEDULE.filter(({ everyTicks }) => this.ticks % everyTicks === 0);
+    for (const { name } of due) {
+      if (signal.aborted) return;
+      try {
+        await this.sweep(name);
+        await this.runs.completed(name);
+      } catch (error) {
+        if (!signal.aborted) this.logger.warn({ err: error, sweep: name }, 'sweep failed, will retry');
+      }
+    }
     this.ticks += 1;
+  }
+
+  private async sweep(name: (typeof SCHEDULE)[number]['name']): Promise<void> {
+    switch (name) {
+      case 'outbox':
+        for (const wish of await staleWishes(this.pool)) await this.addWish(wish.queue, wish.payload, wish.key);
+        return;
+      case 'recovery':
+        for (const lost of await lostConversations(this.pool)) await this.add('conversation-start', lost);
+        return;
+      case 'idle':
+        return this.sweepIdle();
+      case 'organizations':
+        for (const { orgId, due } of await orgsToClose(this.pool)) await this.addWish(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
+        return;
+      case 'retention':
+        await removeExpired(this.pool);
+        await removeOldDeliveries(this.pool);
+    }
   }
 
   private async sweepIdle(): Promise<void> {

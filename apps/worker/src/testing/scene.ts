@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
@@ -12,6 +13,7 @@ import { createTestDatabase, type TestDatabase } from '@slipway/testing';
 import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
 import { ConversationLocks } from '../conversations/conversation-locks.js';
 import { ConversationLog } from '../conversations/conversation-log.js';
+import { ConversationSpendings } from '../conversations/conversation-spending.js';
 import { ConversationHolder } from '../conversations/held-conversation.js';
 import { Delivery } from '../delivery/delivery.js';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
@@ -22,6 +24,7 @@ import { BrakeSwitch } from '../start/brake-switch.js';
 import { ConversationModels } from '../start/conversation-models.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { ModelSwitch } from '../start/model-switch.js';
+import { Room } from '../start/room.js';
 import { StartSaga } from '../start/start.saga.js';
 import { StartSteps } from '../start/start-steps.js';
 import { TermsSwitch } from '../start/terms-switch.js';
@@ -40,7 +43,7 @@ export interface Scene {
   readonly envelope: Envelope;
   /** A conversation with its first message and its wish, as app-server writes them. */
   create(options?: { repository?: string; branch?: string; prompt?: string; model?: string }): Promise<{ id: string; message: string }>;
-  send(conversation: string, text: string): Promise<string>;
+  send(conversation: string, text: string, author?: string): Promise<string>;
   wish(queue: string, conversation: string): Promise<void>;
   desire(conversation: string, desired: 'run' | 'rest'): Promise<void>;
   expireLease(conversation: string): Promise<void>;
@@ -74,17 +77,19 @@ export async function openScene(
   const locks = new ConversationLocks(connection);
   const ids = createIds(systemClock);
   const log = new ConversationLog(pool, hints, ids, systemClock, 'worker-test');
-  const runtime = new RuntimeApiClient({ url: peers.runtimeUrl, apiKey: SECRET });
-  const delivery = new Delivery(pool, log);
+  const keys = new SandboxKeys(new SecretBox(SECRET), SECRET);
+  const runtime = new RuntimeApiClient({ url: peers.runtimeUrl, apiKey: SECRET, appKey: (id) => keys.appKey(id) });
   const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
   const gateway = new LlmGatewayClient({ url: settings.gatewayUrl ?? peers.gatewayUrl, masterKey: SECRET });
-  const models = new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1');
+  const spendings = new ConversationSpendings(pool, gateway);
+  const delivery = new Delivery(pool, log, spendings);
+  const models = new ConversationModels(pool, envelope, gateway, settings.gatewayUrl ?? 'http://127.0.0.1:1', spendings);
   const steps = new StartSteps(
     runtime,
     gateway,
     models,
     delivery,
-    new SecretBox(SECRET),
+    keys,
     new IngestTokens(SECRET),
     {
       cloneTimeoutSeconds: settings.cloneTimeoutSeconds ?? 20,
@@ -96,17 +101,32 @@ export async function openScene(
     pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);
-  const saga = new StartSaga(pool, queue, runtime, steps, new ModelSwitch(models), new TermsSwitch(pool), new BrakeSwitch(pool), delivery, systemClock, logger);
+  const saga = new StartSaga(
+    pool,
+    queue,
+    runtime,
+    steps,
+    new ModelSwitch(models),
+    new TermsSwitch(pool),
+    spendings,
+    new BrakeSwitch(pool),
+    delivery,
+    new Room(pool, queue, ids, logger),
+    systemClock,
+    ids,
+    logger,
+  );
   const rest = new Rest(pool, queue, runtime, steps, new Snapshots(pool, logger), systemClock, logger);
   const never = new AbortController().signal;
-  const insertMessage = async (conversation: string, text: string): Promise<string> => {
+  const insertMessage = async (conversation: string, text: string, author = 'usr_a'): Promise<string> => {
     const id = randomUUID();
     await inOrg(pool, ORG, (client) =>
-      client.query(`INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, 'usr_a', 'A')`, [
+      client.query(`INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, 'A')`, [
         id,
         ORG,
         conversation,
         text,
+        author,
       ]),
     );
     return id;

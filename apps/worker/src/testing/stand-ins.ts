@@ -43,6 +43,8 @@ interface Session {
   /** Why it ended; with `error` only. */
   detail?: string;
   sandbox: Sandbox | null;
+  /** What runtime-api says of its files while it has no sandbox. */
+  workspace?: { state: 'saving' | 'kept' | 'not-kept' | 'lost'; detail?: string };
   /** Whether its agent refuses what it is told of its terms, as one at work does that is to become another. */
   refusesTerms?: (terms: Record<string, unknown>) => boolean;
   /** Whether its agent cannot be told of the brake. */
@@ -66,9 +68,12 @@ export class StandIns {
   /** How many sandboxes were ever claimed for a session. */
   readonly claims = new Map<string, number>();
   /** Answers `POST /start` with a problem while it is set. */
-  refuseStart: { status: number; code: string; detail: string } | null = null;
+  refuseStart: { status: number; code: string; detail: string; extensions?: Record<string, unknown> } | null = null;
   /** Bodies of requests for a virtual key. */
   readonly keyRequests: Array<Record<string, unknown>> = [];
+  /** What the gateway was told of who pays and of the conversation's limit, and how many messages its sandbox had by then. */
+  readonly spendings: Array<{ user: unknown; limitUsd: unknown; messages: number }> = [];
+  gatewayAway = false;
   private readonly servers: Server[] = [];
   runtimeUrl = '';
   gatewayUrl = '';
@@ -86,6 +91,10 @@ export class StandIns {
     own.gatewayUrl = (
       await own.serve('gateway', async (_method, where, body) => {
         if (where === '/key/generate') own.keyRequests.push(body);
+        if (where.startsWith('/internal/spending/')) {
+          if (own.gatewayAway) return { status: 503, body: {} };
+          own.spendings.push({ user: body['user'], limitUsd: body['limitUsd'], messages: own.messagesOf(where.split('/').at(-1) ?? '').length });
+        }
         return { status: 200, body: { key: `sk-${randomUUID()}`, key_id: randomUUID(), expires: new Date().toISOString() } };
       })
     ).url;
@@ -158,7 +167,7 @@ export class StandIns {
       return session === undefined ? problem(404, 'resource.not-found', 'No such session.') : { status: 200, body: runtimeOf(id, session) };
     }
     if (where === '/start') {
-      if (this.refuseStart !== null) return problem(this.refuseStart.status, this.refuseStart.code, this.refuseStart.detail);
+      if (this.refuseStart !== null) return problem(this.refuseStart.status, this.refuseStart.code, this.refuseStart.detail, this.refuseStart.extensions);
       const id = String(body['session_id']);
       const session = this.sessions.get(id) ?? {
         directory: path.join(this.root, id),
@@ -302,6 +311,7 @@ function runtimeOf(id: string, session: Session): Record<string, unknown> {
     session_api_key: session.sandbox?.key ?? 'none',
     status: session.status,
     ...(session.status === 'error' ? { status_detail: session.detail } : {}),
+    ...(session.status === 'running' || session.workspace === undefined ? {} : { workspace: session.workspace }),
     pod_status: session.status === 'running' ? 'ready' : 'not found',
     restart_count: 0,
     restart_reasons: [],
@@ -324,8 +334,8 @@ function info(id: string, session: Session): Record<string, unknown> {
   };
 }
 
-function problem(status: number, code: string, detail: string): { status: number; body: unknown } {
-  return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later' } };
+function problem(status: number, code: string, detail: string, extensions: Record<string, unknown> = {}): { status: number; body: unknown } {
+  return { status, body: { type: 'about:blank', title: code, status, detail, code, retry: 'later', ...extensions } };
 }
 
 function bash(

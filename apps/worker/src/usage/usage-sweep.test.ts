@@ -125,6 +125,52 @@ describe('counting what is spent', () => {
     ]);
   });
 
+  it('says one number of a conversation everywhere, whatever its calls came to, in pages of any size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            which: fc.integer({ min: 0, max: 3 }),
+            user: fc.constantFrom('usr_ada', 'usr_bob', null),
+            ticks: fc.integer({ min: 0, max: 1_000_000_000 }),
+            failed: fc.boolean(),
+            day: fc.constantFrom('2026-11-20', '2026-11-21'),
+            model: fc.constantFrom('m', 'n'),
+            page: fc.boolean(),
+          }),
+          { minLength: 1, maxLength: 40 },
+        ),
+        async (calls) => {
+          const org = await fresh();
+          const ids = [await conversation(org, 'https://git.test/a'), await conversation(org, null), await conversation(org, null), randomUUID()];
+          const cost = (ticks: number): string => (ticks / 1e10).toFixed(10);
+          for (const { which, user, ticks, failed, day, model, page } of calls) {
+            ledger.rows.push(row(org, { conversation: ids[which] ?? '', user, cost: cost(ticks), failed, model, at: `${day}T10:00:00.000Z` }));
+            if (page) await sweep().run(never);
+          }
+          await sweep().run(never);
+          const { rows } = await owner.query<{ id: string; header: string | null; page: string }>(
+            `SELECT u.conversation_id AS id, c.cost_usd AS header, sum(u.cost_usd) AS page FROM app.usage_conversation u LEFT JOIN app.conversation c ON c.id = u.conversation_id
+             WHERE u.org_id = $1 GROUP BY 1, 2`,
+            [org],
+          );
+          for (const { id, header, page } of rows) {
+            const spent = calls.reduce((sum, { which, ticks }) => sum + (ids[which] === id ? ticks : 0), 0);
+            expect([id, page, header]).toEqual([id, cost(spent), id === ids[3] ? null : cost(spent)]);
+          }
+          const sums = (table: string): Promise<{ rows: unknown[] }> =>
+            owner.query(
+              `SELECT day, user_id, repository, model, sum(requests) AS requests, sum(failed) AS failed, sum(prompt_tokens) AS prompt, sum(cost_usd) AS cost
+               FROM app.${table} WHERE org_id = $1 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+              [org],
+            );
+          expect((await sums('usage_conversation')).rows).toEqual((await sums('usage_day')).rows);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
   it('tells the gateway whom to refuse and why, again until it has heard it, and when the limit is raised', async () => {
     const org = await fresh();
     await owner.query(`INSERT INTO app.budget (org_id, member_limit_usd) VALUES ($1, 5)`, [org]);
@@ -161,6 +207,7 @@ describe('counting what is spent', () => {
     ledger.ledger = Ledger.prototype.ledger.bind(ledger);
     const told = {
       resetDay: 7,
+      allowUnpriced: false,
       orgLimitUsd: '100',
       memberLimitUsd: '12.5',
       overrides: [
@@ -177,7 +224,7 @@ describe('counting what is spent', () => {
     expect(ledger.limits.get(org)).toEqual({ ...told, overrides: [{ user: 'usr_b', limitUsd: null }] });
     await owner.query('UPDATE app.budget SET enabled = false WHERE org_id = $1', [org]);
     await sweep().run(never);
-    expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [] });
+    expect(ledger.limits.get(org)).toEqual({ resetDay: 7, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: false });
   });
 
   it('tells the gateway whose prompts are kept, all at once, again until it has heard it, and after each change', async () => {

@@ -2,6 +2,8 @@ import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { Lead } from '../leads/lead.js';
+import { SweepRuns } from '../leads/sweep-runs.js';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { PromptPolicyTeller } from './prompt-policies.js';
 import {
@@ -33,46 +35,38 @@ const SETTLE_ALL_MS = 60_000;
  */
 export class UsageSweep {
   private settledAllAt = Number.NEGATIVE_INFINITY;
-  private timer: NodeJS.Timeout | null = null;
-  private running: Promise<void> = Promise.resolve();
-  private leads: { signal: AbortSignal; release: () => Promise<void> } | null = null;
-  private readonly closed = new AbortController();
-
+  private readonly lead: Lead;
+  private readonly runs: SweepRuns;
   private readonly policies: PromptPolicyTeller;
 
   constructor(
     private readonly pool: SqlPool,
     private readonly gateway: Pick<LlmGatewayClient, 'ledger' | 'replaceBudgetStops' | 'replaceLimits' | 'replacePromptPolicies'>,
     private readonly clock: Clock,
-    private readonly locks: Pick<ConversationLocks, 'tryLock'>,
+    locks: Pick<ConversationLocks, 'tryLock'>,
     private readonly logger: Logger,
   ) {
     this.policies = new PromptPolicyTeller(pool, gateway);
+    this.runs = new SweepRuns(pool);
+    this.lead = new Lead({
+      name: 'usage',
+      everyMs: ROUND_MS,
+      locks,
+      logger,
+      round: async (signal) => {
+        await this.run(signal);
+        await this.runs.completed('usage');
+      },
+    });
   }
 
   /** Round after round, in one worker at a time: more would do no harm, but ask for the same. */
   start(): void {
-    if (this.closed.signal.aborted) return;
-    this.timer = setTimeout(() => {
-      this.running = this.lead()
-        .catch((error: unknown) => {
-          if (!this.closed.signal.aborted) this.logger.warn({ err: error }, 'spending was not counted; the next round goes on');
-        })
-        .finally(() => this.start());
-    }, ROUND_MS);
+    this.lead.start();
   }
 
-  async close(): Promise<void> {
-    this.closed.abort();
-    if (this.timer !== null) clearTimeout(this.timer);
-    await this.running;
-    await this.leads?.release();
-  }
-
-  private async lead(): Promise<void> {
-    if (this.leads?.signal.aborted === true) this.leads = null;
-    this.leads ??= await this.locks.tryLock('usage');
-    if (this.leads !== null) await this.run(AbortSignal.any([this.closed.signal, this.leads.signal]));
+  close(): Promise<void> {
+    return this.lead.close();
   }
 
   /** One round. Rejects when the database or the gateway does not answer; what it had done by then stays done. */

@@ -94,19 +94,29 @@ export function limitsOf(pool: SqlPool, orgId: string): Promise<{ version: numbe
       reset_day: number;
       org_limit: string | null;
       member_limit: string | null;
+      allow_unpriced: boolean;
       overrides: Array<{ user: string; limitUsd: string | null }>;
     }>(
-      `SELECT b.limits_version AS version, b.enabled, b.reset_day, trim_scale(b.org_limit_usd)::text AS org_limit, trim_scale(b.member_limit_usd)::text AS member_limit,
+      `SELECT b.limits_version AS version, b.enabled, b.reset_day, trim_scale(b.org_limit_usd)::text AS org_limit, trim_scale(b.member_limit_usd)::text AS member_limit, b.allow_unpriced,
          (SELECT coalesce(json_agg(json_build_object('user', o.user_id, 'limitUsd', trim_scale(o.limit_usd)::text) ORDER BY o.user_id), '[]') FROM app.budget_override o WHERE o.org_id = b.org_id) AS overrides
        FROM app.budget b WHERE b.org_id = $1`,
       [orgId],
     );
     const [row] = rows;
     if (row === undefined || !row.enabled)
-      return { version: row?.version ?? 0, limits: { resetDay: row?.reset_day ?? 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [] } };
+      return {
+        version: row?.version ?? 0,
+        limits: { resetDay: row?.reset_day ?? 1, orgLimitUsd: null, memberLimitUsd: null, overrides: [], allowUnpriced: row?.allow_unpriced ?? false },
+      };
     return {
       version: row.version,
-      limits: { resetDay: row.reset_day, orgLimitUsd: row.org_limit, memberLimitUsd: row.member_limit, overrides: row.overrides },
+      limits: {
+        resetDay: row.reset_day,
+        orgLimitUsd: row.org_limit,
+        memberLimitUsd: row.member_limit,
+        overrides: row.overrides,
+        allowUnpriced: row.allow_unpriced,
+      },
     };
   });
 }

@@ -1,0 +1,107 @@
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
+import { createLogger } from '@slipway/telemetry';
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { ORG, openScene, type Scene, SECRET } from '../testing/scene.js';
+import { ConversationLocks } from './conversation-locks.js';
+import { ConversationSpendings } from './conversation-spending.js';
+import { SpendingSweep } from './spending-sweep.js';
+
+const logger = createLogger('worker-test', 'silent');
+const never = new AbortController().signal;
+
+describe('who pays for a message that went straight to agent-server', () => {
+  let scene: Scene;
+  let locks: ConversationLocks;
+  let sandboxes: SqlPool;
+  const sweepOf = (spendings: Pick<ConversationSpendings, 'apply'>): SpendingSweep => new SpendingSweep(scene.pool, spendings, locks, logger);
+  const spendings = (): ConversationSpendings =>
+    new ConversationSpendings(scene.pool, new LlmGatewayClient({ url: scene.peers.gatewayUrl, masterKey: SECRET }));
+
+  before(async () => {
+    scene = await openScene();
+    locks = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'worker-test', logger });
+    sandboxes = createPool({ url: scene.database.urls.sandbox, max: 1, applicationName: 'test', onError: () => {} });
+  });
+  after(async () => {
+    await sandboxes?.end();
+    await locks?.close();
+    await scene?.close();
+  });
+  beforeEach(() => {
+    scene.peers.spendings.splice(0);
+    scene.peers.gatewayAway = false;
+  });
+
+  /** As sandbox-gateway, with its own role, for the holder of an access. */
+  const straight = async (conversation: string, user: string): Promise<boolean | undefined> => {
+    const grant = `sbx_${conversation}_${user}`;
+    await inOrg(scene.pool, ORG, (client) =>
+      client.query(
+        `INSERT INTO app.sandbox_grant (id, org_id, user_id, conversation_id, port, ticket_expires_at, expires_at)
+         VALUES ($1, $2, $3, $4, 8000, now(), now() + interval '1 hour') ON CONFLICT DO NOTHING`,
+        [grant, ORG, user, conversation],
+      ),
+    );
+    return (await sandboxes.query<{ told: boolean }>('SELECT told FROM app.spend_through_sandbox($1, true)', [grant])).rows[0]?.told;
+  };
+
+  it('is told to llm-gateway within a round, once, and stays until the next author', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    scene.peers.spendings.splice(0);
+    const sweep = sweepOf(spendings());
+    expect(await straight(id, 'usr_b')).toBe(false);
+    await sweep.run(never, 0);
+    await sweep.run(never, 250);
+    expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b']);
+    expect(await straight(id, 'usr_b')).toBe(true);
+    await scene.send(id, 'mine', 'usr_c');
+    await scene.wish('conversation-deliver', id);
+    await scene.start(id);
+    expect(scene.peers.spendings.map(({ user }) => user)).toEqual(['usr_b', 'usr_c']);
+    expect(await straight(id, 'usr_b')).toBe(false);
+    await sweep.run(never, 500);
+    expect(scene.peers.spendings.at(-1)?.user).toBe('usr_b');
+  });
+
+  it('is told by the rounds of a worker that runs, and again when the gateway was away, while others are told', async () => {
+    const { id } = await scene.create();
+    await scene.start(id);
+    scene.peers.gatewayAway = true;
+    scene.peers.requests.splice(0);
+    await straight(id, 'usr_b');
+    const sweep = sweepOf(spendings());
+    sweep.start();
+    try {
+      await until('it was tried', () => scene.peers.requests.includes('gateway PUT /internal/spending/:id'));
+      scene.peers.gatewayAway = false;
+      await until('it is told', () => straight(id, 'usr_b'));
+    } finally {
+      await sweep.close();
+    }
+  });
+
+  it('is the last one also when two are told at the same time: a slow word of the one before is followed by the one that holds', async () => {
+    const { id } = await scene.create();
+    const told: string[] = [];
+    const slow = new ConversationSpendings(scene.pool, {
+      putSpending: async (_id, { user }) => {
+        // usr_b is on its way while usr_c is written down, told and acknowledged.
+        if (user === 'usr_b' && !told.includes('usr_c')) {
+          await straight(id, 'usr_c');
+          await sweepOf(quick).run(never, 0);
+        }
+        told.push(user);
+      },
+    });
+    const quick = new ConversationSpendings(scene.pool, {
+      putSpending: async (conversation, { user }) => void (conversation === id && told.push(user)),
+    });
+    await slow.charge(ORG, id, { id: 'usr_b', label: 'B' }, never);
+    expect(told).toEqual(['usr_c', 'usr_b', 'usr_c']);
+    expect(await straight(id, 'usr_c')).toBe(true);
+  });
+});

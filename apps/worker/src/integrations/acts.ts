@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { BranchName, type ConversationQueue, DEFAULT_ORG_SETTINGS, MAX_QUEUED_MESSAGES, OrgSettingValues, RepositoryUrl } from '@slipway/contracts';
+import { insertConversation } from '@slipway/db/conversations';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Ids } from '@slipway/domain';
+import { baseUrlOf, type Intent } from '@slipway/integrations';
+import type { Decision, StoredDelivery } from '@slipway/integrations/deliveries';
+import type { Queue } from '@slipway/queue';
+import { makeTraceparent } from '@slipway/telemetry';
+import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
+import { addMessage, claimThread, lockInbox, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
+import type { DecidedDelivery } from './deliveries.queries.js';
+import { chooseModel } from './model-choice.js';
+import { promptOf, titleOfIntent } from './prompt.js';
+
+type Allowed = Extract<Decision, { state: 'act' }>;
+
+export interface Performed {
+  readonly decided: Omit<DecidedDelivery, 'semanticKey'>;
+  /** A job to be queued once it is committed; the outbox has it, too. */
+  readonly job: ConversationQueue | null;
+}
+
+/** What an allowed intent does, as the linked user: each in the transaction of its decision. */
+export class Acts {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly queue: Queue,
+    private readonly gateway: LlmGatewayClient,
+    private readonly ids: Ids,
+  ) {}
+
+  /** What has to be asked of others before the transaction: the model of a new conversation. */
+  async prepare(stored: StoredDelivery, { act }: Allowed, signal: AbortSignal): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
+    const begin = act === 'start' ? await this.beginning(stored.orgId, signal) : null;
+    return (client, allowed) => {
+      switch (allowed.act) {
+        case 'start':
+          if (begin === null) throw new Error('a conversation is to start that nobody prepared');
+          return this.start(client, stored, allowed, begin);
+        case 'message':
+          return this.message(client, stored, allowed, null);
+        case 'stop':
+          return this.stop(client, stored, allowed);
+        case 'mute':
+          return this.mute(client, stored, allowed);
+      }
+    };
+  }
+
+  async queueJob(orgId: string, { job, decided }: Performed): Promise<void> {
+    if (job !== null && decided.conversationId !== null)
+      await this.queue.add(job, { orgId, conversationId: decided.conversationId }, { key: decided.conversationId });
+  }
+
+  private async beginning(orgId: string, signal: AbortSignal): Promise<Beginning> {
+    const settings = await inOrg(this.pool, orgId, (client) => storedSettings(client, orgId));
+    const { defaultModel, defaultEnvironment, confirmation } = beginningOf(settings);
+    return { model: await chooseModel(this.pool, this.gateway, orgId, defaultModel, signal), environment: defaultEnvironment, confirmation };
+  }
+
+  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning): Promise<Performed> {
+    const { orgId, connection } = stored;
+    const { intent, actor } = allowed;
+    const id = this.ids.uuid();
+    const owner = await claimThread(client, orgId, connection.id, intent.thread, id);
+    // Another delivery of the thread was first: what is asked for now is one more message there.
+    if (owner !== id) return this.message(client, stored, allowed, owner);
+    const by = { id: actor.userId, label: actor.label };
+    const repository = repositoryOf(stored, intent);
+    const branch = branchOf(intent);
+    await insertConversation(client, orgId, {
+      id,
+      message: { id: this.ids.uuid(), text: textOf(intent) },
+      by,
+      title: titleOfIntent(intent),
+      repository,
+      branch,
+      environment: begin.environment,
+      confirmation: begin.confirmation,
+      agentType: 'default',
+      maxIterations: null,
+      maxBudgetUsd: null,
+      model: begin.model,
+      traceparent: makeTraceparent(),
+      outboxId: this.ids.uuid(),
+    });
+    const detail = { repository, branch, model: begin.model, connection: connection.id, delivery: stored.id };
+    await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
+    return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
+  }
+
+  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null): Promise<Performed> {
+    const { orgId, connection } = stored;
+    const conversationId = owner ?? (await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid()));
+    const inbox = await lockInbox(client, orgId, conversationId);
+    if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
+    if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
+    await addMessage(client, orgId, conversationId, textOf(intent), { id: actor.userId, label: actor.label });
+    const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
+    await want(client, orgId, conversationId, 'run', job, makeTraceparent());
+    return { decided: { state: 'done', code: 'message-added', detail: null, conversationId }, job };
+  }
+
+  /** As a pause: the step under way ends, and the workspace is kept. */
+  private async stop(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed): Promise<Performed> {
+    const { orgId, connection } = stored;
+    const conversationId = await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid());
+    if ((await lockInbox(client, orgId, conversationId)) === null)
+      return { decided: { state: 'ignored', code: 'nothing-to-stop', detail: null, conversationId: null }, job: null };
+    await want(client, orgId, conversationId, 'rest', 'conversation-pause', makeTraceparent());
+    const by = { id: actor.userId, label: actor.label };
+    const detail = { connection: connection.id, delivery: stored.id };
+    await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.pause', target: conversationId, by, detail });
+    return { decided: { state: 'done', code: 'run-stopped', detail: null, conversationId }, job: 'conversation-pause' };
+  }
+
+  private async mute(client: PoolClient, { orgId, connection }: StoredDelivery, { intent }: Allowed): Promise<Performed> {
+    await muteThread(client, orgId, connection.id, intent.thread);
+    return { decided: { state: 'done', code: 'muted', detail: null, conversationId: null }, job: null };
+  }
+}
+
+/** Names in a body are the provider's, and of whoever named them: what is no address or branch that git takes is none. */
+function repositoryOf({ connection }: StoredDelivery, { repository }: Intent): string | null {
+  const url = repository === null ? connection.settings.defaultRepository : `${baseUrlOf(connection)}/${repository.fullName}`;
+  return RepositoryUrl.safeParse(url).data ?? null;
+}
+
+function branchOf({ pullRequest }: Intent): string | null {
+  return pullRequest === null || pullRequest.fork ? null : (BranchName.safeParse(pullRequest.headBranch).data ?? null);
+}
+
+interface Beginning {
+  readonly model: string;
+  readonly environment: string | null;
+  readonly confirmation: string;
+}
+
+/** What cannot be read of the settings is as strict as can be. */
+function beginningOf(stored: unknown): Pick<OrgSettingValues, 'defaultModel' | 'defaultEnvironment' | 'confirmation'> {
+  const given = (stored ?? {}) as Record<string, unknown>;
+  const { defaultModel, defaultEnvironment, confirmation } = OrgSettingValues.shape;
+  return {
+    defaultModel: defaultModel.catch(DEFAULT_ORG_SETTINGS.defaultModel).parse(given['defaultModel'] ?? DEFAULT_ORG_SETTINGS.defaultModel),
+    defaultEnvironment: defaultEnvironment
+      .catch(DEFAULT_ORG_SETTINGS.defaultEnvironment)
+      .parse(given['defaultEnvironment'] ?? DEFAULT_ORG_SETTINGS.defaultEnvironment),
+    confirmation: confirmation.catch('always').parse(given['confirmation'] ?? DEFAULT_ORG_SETTINGS.confirmation),
+  };
+}
+
+const textOf = (intent: Intent): string => promptOf(intent, randomBytes(6).toString('hex'));

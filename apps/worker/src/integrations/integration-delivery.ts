@@ -1,0 +1,115 @@
+import type { Envelope } from '@slipway/auth/envelope';
+import type { QueuePayload } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import type { Provider } from '@slipway/integrations';
+import { allowedBy, claimDeed, type Decision, examine, findDelivery, needsWriteAccess, type StoredDelivery } from '@slipway/integrations/deliveries';
+import type { Queue } from '@slipway/queue';
+import type { Logger } from '@slipway/telemetry';
+import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import type { Acts, Performed } from './acts.js';
+import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
+import type { AskWriteAccess } from './write-access.js';
+
+const QUEUE = 'integration-delivery';
+
+/** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 300_000;
+/** So long after its arrival a delivery waits for its provider no more: nobody expects an answer. Milliseconds. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1000;
+
+interface Wait {
+  readonly why: string;
+  readonly ms: number;
+}
+
+/**
+ * What a stored delivery leads to: read, decided by what holds now, and acted on, with the decision, the deed's claim and the act in one transaction.
+ * So it happens once, whatever is repeated or killed: before the commit nothing was done, after it nothing is done again.
+ */
+export class IntegrationDelivery {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly envelope: Envelope,
+    private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly askWriteAccess: AskWriteAccess,
+    private readonly acts: Acts,
+    private readonly queue: Queue,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  async run({ orgId, deliveryId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
+    const wish = await readWish(this.pool, orgId, QUEUE, deliveryId);
+    const stored = await inOrg(this.pool, orgId, (client) => findDelivery(client, orgId, deliveryId));
+    if (stored?.state === 'received') {
+      try {
+        const wait = await this.decide(stored, signal);
+        if (wait !== null) return await this.askAgain(stored, wait);
+      } catch (error) {
+        if (!signal.aborted) await noteAttempt(this.pool, orgId, deliveryId).catch(() => {});
+        throw error;
+      }
+    }
+    // A redelivery that was asked for since keeps its own wish.
+    if (wish !== null) await dropWish(this.pool, orgId, wish.id);
+  }
+
+  /** The wish stays, so that a job that is lost is queued again by the outbox. */
+  private async askAgain({ id, orgId }: StoredDelivery, wait: Wait): Promise<void> {
+    await noteWaiting(this.pool, orgId, id, wait);
+    await this.queue.add(QUEUE, { orgId, deliveryId: id }, { key: id, delayMs: wait.ms });
+  }
+
+  /** @returns how long to wait for the provider; `null`: it is decided. */
+  private async decide(stored: StoredDelivery, signal: AbortSignal): Promise<Wait | null> {
+    const { id, orgId, connection } = stored;
+    const { reading, decision: own } = await examine(this.pool, this.envelope, this.providers.get(connection.provider), stored);
+    let decision = own;
+    if (own.state === 'act' && needsWriteAccess(own)) {
+      const answer = await this.askWriteAccess(orgId, connection, own.intent, signal);
+      if (answer.access === 'later' && this.clock.now().getTime() - stored.receivedAt.getTime() < GIVE_UP_MS)
+        return { why: answer.why, ms: this.waitOf(stored, answer.at) };
+      decision = allowedBy(answer.access === 'later' ? 'unknown' : answer.access, own, answer.why);
+    }
+    const perform = decision.state === 'act' ? await this.acts.prepare(stored, decision, signal) : null;
+    signal.throwIfAborted();
+    const semanticKey = reading.kind === 'intent' ? reading.intent.semanticKey : null;
+    const performed = await inOrg(this.pool, orgId, async (client) => {
+      // Another attempt has decided meanwhile.
+      if (!(await lockUndecided(client, orgId, id))) return null;
+      const made = await this.outcome(client, stored, decision, perform);
+      await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
+      return made;
+    });
+    if (performed === null) return null;
+    const { state, code, conversationId } = performed.decided;
+    const conversation = conversationId === null ? {} : { conversation_id: conversationId };
+    this.logger.info({ delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation }, 'delivery decided');
+    await this.acts.queueJob(orgId, performed);
+    return null;
+  }
+
+  private waitOf({ attempts }: StoredDelivery, at: Date | null): number {
+    if (at !== null) return Math.max(at.getTime() - this.clock.now().getTime(), FIRST_WAIT_MS);
+    return Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts, 16), LONGEST_WAIT_MS);
+  }
+
+  private async outcome(
+    client: PoolClient,
+    stored: StoredDelivery,
+    decision: Decision,
+    perform: Awaited<ReturnType<Acts['prepare']>> | null,
+  ): Promise<Performed> {
+    if (decision.state !== 'act' || perform === null) return without(decision);
+    const { provider, host } = stored.connection;
+    const claimed = await claimDeed(client, stored.orgId, { provider, host, semanticKey: decision.intent.semanticKey }, stored.id);
+    return claimed ? perform(client, decision) : without({ state: 'ignored', code: 'same-deed', detail: null });
+  }
+}
+
+function without(decision: Decision): Performed {
+  if (decision.state === 'act') throw new Error('an act that nobody prepared');
+  return { decided: { ...decision, conversationId: null }, job: null };
+}

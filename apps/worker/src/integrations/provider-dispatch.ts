@@ -1,0 +1,44 @@
+import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
+import { SlipwayError } from '@slipway/errors';
+import type { Outgoing } from '@slipway/integrations';
+import { Agent, fetch } from 'undici';
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Connections under way at once to one provider. */
+const MAX_CONNECTIONS = 32;
+
+/** Sends calls to providers at addresses that admins have typed: to the internet over https, and to the hosts that the operator has named, wherever they are. */
+export class ProviderDispatch {
+  private readonly outside = agent({ lookup: publicLookup(refused) });
+  private readonly named = agent({});
+
+  /** @param privateHosts as in URLs, with their port where it is not the usual one. */
+  constructor(private readonly privateHosts: readonly string[]) {}
+
+  /** @throws SlipwayError `settings.url-refused`; within the cause of what `fetch` throws when a name turns out to lead inside. */
+  async send(url: string, request: Outgoing, signal: AbortSignal): Promise<Response> {
+    const { protocol, host, hostname } = new URL(url);
+    const named = this.privateHosts.includes(host);
+    if (!named && (protocol !== 'https:' || isInsideLiteral(hostname))) throw refused();
+    const answer = await fetch(url, { ...request, signal: AbortSignal.any([request.signal, signal]), dispatcher: named ? this.named : this.outside });
+    return answer as unknown as Response;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.outside.destroy(), this.named.destroy()]);
+  }
+}
+
+/** Whether a call was not made because of where its address leads. */
+export function isRefusedAddress(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause) if (each instanceof SlipwayError && each.code === 'settings.url-refused') return true;
+  return false;
+}
+
+function agent(connect: Agent.Options['connect'] & object): Agent {
+  return new Agent({ connections: MAX_CONNECTIONS, connect: { timeout: CONNECT_TIMEOUT_MS, ...connect } });
+}
+
+function refused(): SlipwayError {
+  return new SlipwayError('settings.url-refused', 'The address of the connection is none of the internet.');
+}

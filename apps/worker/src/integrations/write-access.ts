@@ -1,0 +1,127 @@
+import { type Envelope, integrationSecretContext } from '@slipway/auth/envelope';
+import type { SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import {
+  baseUrlOf,
+  type CodeHost,
+  type CodeHostAccess,
+  type Intent,
+  type Permission,
+  type Provider,
+  ProviderClient,
+  ProviderRefusal,
+} from '@slipway/integrations';
+import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
+import type { Logger } from '@slipway/telemetry';
+import { isRefusedAddress, type ProviderDispatch } from './provider-dispatch.js';
+import { findToken, needAttention, type SealedToken } from './write-access.queries.js';
+
+/** How long an answer is believed. Milliseconds: who loses the right starts nothing after that. */
+const FRESH_MS = 60_000;
+/** Answers that are held; the oldest goes first. */
+const MAX_HELD = 5_000;
+const BAD_TOKEN = 'The provider refuses the access token. Enter a new one.';
+
+export type AccessAnswer =
+  | { readonly access: WriteAccess; readonly why: string | null }
+  /** The provider is away or limits calls: to be asked again. @member at not before; `null`: it does not say. */
+  | { readonly access: 'later'; readonly why: string; readonly at: Date | null };
+
+/** Asks the provider of a connection, now, whether the actor of an intent may write to its repository. */
+export type AskWriteAccess = (orgId: string, connection: StoredConnection, intent: Intent, signal: AbortSignal) => Promise<AccessAnswer>;
+
+/** Asks git hosts with the access token of the connection. Whatever is not a clear yes of the same account is none. */
+export class ProviderAccess {
+  private readonly held = new Map<string, { readonly until: number; readonly answer: AccessAnswer }>();
+
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly envelope: Envelope,
+    private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly dispatch: ProviderDispatch,
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @throws SlipwayError `secret.unreadable`; what the database throws. */
+  readonly ask: AskWriteAccess = async (orgId, connection, { repository, actor }, signal) => {
+    const access = this.providers.get(connection.provider)?.codeHost;
+    if (repository === null) throw new Error('an intent without a repository is not asked about');
+    if (access === undefined) return unknown(`Slipway does not ask ${connection.provider} about rights yet.`);
+    const key = JSON.stringify([connection.id, repository.fullName, actor.id, actor.login]);
+    const now = this.clock.now().getTime();
+    const held = this.held.get(key);
+    if (held !== undefined && held.until > now) return held.answer;
+    const sealed = await findToken(this.pool, orgId, connection.id);
+    if (sealed === null) return unknown('The connection has no access token.');
+    const token = await this.open(orgId, connection.id, sealed);
+    let permission: Permission;
+    try {
+      permission = await this.callsOf(connection, access, token, signal).permissionOf(repository.fullName, actor.login);
+    } catch (error) {
+      signal.throwIfAborted();
+      return this.refused(orgId, connection, sealed, error);
+    }
+    const answer: AccessAnswer = { access: accessOf(permission, actor.id), why: null };
+    this.hold(key, { until: now + FRESH_MS, answer });
+    return answer;
+  };
+
+  private callsOf(connection: StoredConnection, access: CodeHostAccess, token: string, signal: AbortSignal): CodeHost {
+    return access.calls(
+      new ProviderClient({
+        baseUrl: access.apiUrl(baseUrlOf(connection)),
+        authorization: access.authorization(token),
+        dispatch: (url, request) => this.dispatch.send(url, request, signal),
+        now: () => this.clock.now(),
+      }),
+    );
+  }
+
+  private async refused(orgId: string, connection: StoredConnection, token: SealedToken, error: unknown): Promise<AccessAnswer> {
+    const place = { connection_id: connection.id, provider: connection.provider };
+    if (isRefusedAddress(error))
+      return unknown(`${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
+    this.logger.warn({ ...place, err: error }, 'a provider did not say who may write');
+    // What the name of a repository or the address of the connection cannot be is no call at all.
+    if (!(error instanceof ProviderRefusal)) return unknown(error instanceof Error ? error.message : null);
+    switch (error.kind) {
+      case 'limited':
+        return { access: 'later', why: 'The provider limits our calls.', at: error.retryAt };
+      case 'unavailable':
+        return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
+      case 'credential':
+        if (await needAttention(this.pool, orgId, connection.id, token.id, BAD_TOKEN)) this.logger.warn(place, 'the access token of a connection is refused');
+        return unknown(BAD_TOKEN);
+      case 'forbidden':
+        return unknown('The access token may not see who may write there: it needs the rights of an administrator of the repository.');
+      case 'missing':
+        return unknown('The provider knows no such repository or account, or the access token does not reach it.');
+      default:
+        return unknown(`The provider's answer is none that we know (${error.kind}).`);
+    }
+  }
+
+  private async open(orgId: string, connectionId: string, { id, ...sealed }: SealedToken): Promise<string> {
+    try {
+      return await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: 'token' }));
+    } catch (error) {
+      throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
+    }
+  }
+
+  private hold(key: string, entry: { until: number; answer: AccessAnswer }): void {
+    this.held.delete(key);
+    this.held.set(key, entry);
+    if (this.held.size > MAX_HELD) this.held.delete(this.held.keys().next().value as string);
+  }
+}
+
+/** @param actorId of the delivery: a login may belong to somebody else by now. */
+function accessOf({ userId, access }: Permission, actorId: string): WriteAccess {
+  if (userId !== actorId) return 'other-account';
+  return access === 'admin' || access === 'write' ? 'write' : 'none';
+}
+
+const unknown = (why: string | null): AccessAnswer => ({ access: 'unknown', why });

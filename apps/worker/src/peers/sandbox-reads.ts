@@ -1,0 +1,48 @@
+import { type ReadLimits, type ReadSlot, ReadSlots } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Largest answers of a sandbox, by what was asked. Bytes. */
+export const ANSWER_BYTES = {
+  /** To what changes something, and to a look at its state. */
+  control: 256 * KIB,
+  /** A conversation with its statistics, plugins and tools. */
+  conversation: 2 * MIB,
+  /** Output of a command, which action-server cuts long before. */
+  command: 4 * MIB,
+  /** Some twenty thousand changed files. */
+  changes: 2 * MIB,
+  /** Beyond it the snapshot says so in place of a patch. */
+  patch: 8 * MIB,
+} as const;
+
+/**
+ * Workspaces that are looked at, at once. One takes at most: a patch of 8 MiB five times (pieces, the whole, a string of two-byte characters, the text and the
+ * bytes for Postgres), a list of 2 MiB twelve times: 64 MiB. Six are 384 MiB of the 768 MiB that the chart gives this process.
+ */
+export const SNAPSHOTS: ReadLimits = { slots: 6, slotsPerOrg: 2, bytes: 64 * MIB, bytesPerOrg: 24 * MIB, waiting: 64, waitMs: 20_000 };
+
+/** What one organization's sandboxes answer to this worker, and how much of it is held at once. */
+export class SandboxReads {
+  constructor(private readonly slots = new ReadSlots(SNAPSHOTS)) {}
+
+  /**
+   * Work that reads whole workspaces, when there is a slot for it: organizations take turns.
+   * @throws SlipwayError `service.unavailable` when there is none in time. Nothing was read then; the job comes again later.
+   */
+  async inTurn<T>(orgId: string, signal: AbortSignal, work: (slot: ReadSlot) => Promise<T>): Promise<T> {
+    const slot = await this.slots.enter(orgId, signal);
+    if (typeof slot === 'string')
+      throw new SlipwayError('service.unavailable', 'Too many workspaces are being looked at.', {
+        internal: `no slot for ${orgId}: ${slot}`,
+        retryAfterSeconds: 5,
+      });
+    try {
+      return await work(slot);
+    } finally {
+      slot.leave();
+    }
+  }
+}

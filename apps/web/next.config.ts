@@ -4,7 +4,7 @@ import { buildId } from './scripts/build-id.mjs';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** Security headers are app-server's: it is the only door to these pages. */
+/** Security headers are app-server's: it is the only way to these pages. */
 const config: NextConfig = {
   output: 'standalone',
   generateBuildId: () => buildId(root),

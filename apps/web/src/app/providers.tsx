@@ -5,6 +5,7 @@ import { ThemeProvider, useTheme } from 'next-themes';
 import { type ReactNode, useState } from 'react';
 import { Toaster } from 'sonner';
 import { failureOf } from '../api/failure.ts';
+import { OfflineWorker } from '../features/frame/offline-worker.tsx';
 import { goToSignIn } from '../features/session/me.ts';
 
 /** What somebody is told who has another role, other organizations or something to do first since they were read. */
@@ -39,13 +40,14 @@ function createQueryClient(): QueryClient {
   return queries;
 }
 
-export function Providers({ children }: { children: ReactNode }) {
+export function Providers({ nonce, children }: { nonce: string | undefined; children: ReactNode }) {
   const [queries] = useState(createQueryClient);
   return (
-    <ThemeProvider attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
+    <ThemeProvider {...(nonce === undefined ? {} : { nonce })} attribute="class" defaultTheme="system" enableSystem disableTransitionOnChange>
       <QueryClientProvider client={queries}>
         <TooltipProvider>{children}</TooltipProvider>
         <Toasts />
+        <OfflineWorker />
       </QueryClientProvider>
     </ThemeProvider>
   );

@@ -1,11 +1,15 @@
 import { type ReactNode, Suspense } from 'react';
+import { PreviewProvider } from '../../features/conversation/page-preview.tsx';
 import { Frame } from '../../features/frame/frame.tsx';
 import { FrameSkeleton } from '../../features/frame/frame-skeleton.tsx';
+import { readPagePreview } from '../../server/page-preview.ts';
 
-export default function OrgLayout({ children }: { children: ReactNode }) {
+export default async function OrgLayout({ children }: { children: ReactNode }) {
   return (
-    <Suspense fallback={<FrameSkeleton />}>
-      <Frame>{children}</Frame>
-    </Suspense>
+    <PreviewProvider preview={await readPagePreview()}>
+      <Suspense fallback={<FrameSkeleton />}>
+        <Frame>{children}</Frame>
+      </Suspense>
+    </PreviewProvider>
   );
 }

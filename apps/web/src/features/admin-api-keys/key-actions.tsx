@@ -23,9 +23,10 @@ export interface KeyTask {
   readonly key: ApiKey;
 }
 
-/** What can be done with a key that still works. */
+/** What can be done with a key that still works, or whose descendants do. */
 export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: KeyTask) => void }) {
-  if (apiKey.state === 'expired' || apiKey.state === 'revoked') return null;
+  const hasEnded = apiKey.state === 'expired' || apiKey.state === 'revoked';
+  if (hasEnded && apiKey.descendants === 0) return null;
   return (
     <Menu
       trigger={
@@ -34,9 +35,9 @@ export function KeyMenu({ apiKey, onTask }: { apiKey: ApiKey; onTask: (task: Key
         </IconButton>
       }
     >
-      <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>Rotate…</MenuItem>
+      {hasEnded ? null : <MenuItem onSelect={() => onTask({ what: 'rotate', key: apiKey })}>Rotate…</MenuItem>}
       <MenuItem className="text-bad" onSelect={() => onTask({ what: 'revoke', key: apiKey })}>
-        Revoke…
+        {hasEnded ? 'Revoke keys made with it…' : 'Revoke…'}
       </MenuItem>
     </Menu>
   );
@@ -54,10 +55,13 @@ export function KeyTaskDialog({ task, onClose, onChanged }: { task: KeyTask; onC
 
 function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: () => void; onDone: () => void }) {
   const { org } = useSession();
+  const { name, descendants } = apiKey;
+  const hasEnded = apiKey.state === 'expired' || apiKey.state === 'revoked';
+  const children = descendants === 1 ? '1 key that was made with it' : `${descendants} keys that were made with it`;
   const revoke = useMutation({
     mutationFn: () => api.revokeApiKey({ org: org.id, key: apiKey.id }),
     onSuccess: () => {
-      toast(`${apiKey.name} is revoked.`);
+      toast(hasEnded ? `The keys made with ${name} are revoked.` : `${name} is revoked.`);
       onClose();
       onDone();
     },
@@ -66,12 +70,18 @@ function RevokeDialog({ apiKey, onClose, onDone }: { apiKey: ApiKey; onClose: ()
     <ConfirmDialog
       open
       onOpenChange={(next) => next || onClose()}
-      title={`Revoke ${apiKey.name}?`}
+      title={hasEnded ? `Revoke the keys made with ${name}?` : `Revoke ${name}?`}
       confirmLabel="Revoke"
       busy={revoke.isPending}
       onConfirm={() => revoke.mutate()}
     >
-      <p>Within two seconds it opens nothing any more, and what is open with it ends. This cannot be taken back.</p>
+      <p>
+        {hasEnded
+          ? `It has ended itself. Within two seconds ${children} ${descendants === 1 ? 'opens' : 'open'} nothing any more.`
+          : 'Within two seconds it opens nothing any more, and what is open with it ends.'}{' '}
+        {!hasEnded && descendants > 0 ? `So ${descendants === 1 ? 'does' : 'do'} ${children}. ` : null}
+        This cannot be taken back.
+      </p>
       <ErrorNotice error={revoke.error} />
     </ConfirmDialog>
   );

@@ -17,6 +17,7 @@ export function KeysTable({
   withOwner: boolean;
   onTask: (task: KeyTask) => void;
 }) {
+  const nameOf = (id: string): string => keys.find((key) => key.id === id)?.name ?? id;
   const columns: Column<ApiKey>[] = [
     {
       label: 'Name',
@@ -28,6 +29,11 @@ export function KeysTable({
           <code className="block font-mono text-xs break-all text-ink-muted">
             {key.prefix}…{key.last4}
           </code>
+          {lineageOf(key, nameOf).map((line) => (
+            <span key={line} className="block text-xs break-words text-ink-muted">
+              {line}
+            </span>
+          ))}
         </span>
       ),
     },
@@ -37,7 +43,12 @@ export function KeysTable({
           {
             label: 'Owner',
             cell: (key: ApiKey) => (
-              <span className="break-words">{key.owner.kind === 'service-account' ? `${key.owner.label} (service account)` : key.owner.label}</span>
+              <span className="block min-w-0 break-words">
+                {key.owner.kind === 'service-account' ? `${key.owner.label} (service account)` : key.owner.label}
+                {key.owner.kind === 'service-account' && !key.createdBy.active ? (
+                  <span className="block text-xs text-warn">Created by {key.createdBy.label}, who has left. Rotate it.</span>
+                ) : null}
+              </span>
             ),
           },
         ]
@@ -80,4 +91,13 @@ export function KeysTable({
     { label: 'Actions', unnamed: true, align: 'end', phone: 'actions', cell: (key) => (mayChange ? <KeyMenu apiKey={key} onTask={onTask} /> : null) },
   ];
   return <Table label="API keys" columns={columns} rows={keys} rowKey={(key) => key.id} />;
+}
+
+/** Where a key comes from and what comes of it. */
+function lineageOf({ madeByKey, replacedBy, descendants }: ApiKey, nameOf: (id: string) => string): string[] {
+  return [
+    ...(madeByKey === null ? [] : [`Made with ${nameOf(madeByKey)}`]),
+    ...(replacedBy === null ? [] : [`Replaced by ${nameOf(replacedBy)}`]),
+    ...(descendants === 0 ? [] : [`${descendants} live ${descendants === 1 ? 'key' : 'keys'} made with it`]),
+  ];
 }

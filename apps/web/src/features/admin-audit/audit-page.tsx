@@ -12,6 +12,7 @@ import { SearchField } from '../list/search-field.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
 import { EntryDetails } from './entry-details.tsx';
+import { Target } from './target.tsx';
 import { VerifyChain } from './verify-button.tsx';
 
 export function AuditPage() {
@@ -111,7 +112,12 @@ function Entries({
           label: 'What',
           phone: 'title',
           cell: (entry) => (
-            <button type="button" className="font-mono text-sm break-all hover:underline" title="Only this action" onClick={() => onAction(entry.action)}>
+            <button
+              type="button"
+              className="py-0.5 touch:py-3 font-mono text-sm break-all hover:underline"
+              title="Only this action"
+              onClick={() => onAction(entry.action)}
+            >
               {entry.action}
             </button>
           ),
@@ -120,7 +126,12 @@ function Entries({
           label: 'Who',
           cell: (entry) => (
             <span className="block min-w-0">
-              <button type="button" className="text-left break-words hover:underline" title="Only of this one" onClick={() => onActor(entry.actor.id)}>
+              <button
+                type="button"
+                className="py-0.5 touch:py-3 text-left break-words hover:underline"
+                title="Only of this one"
+                onClick={() => onActor(entry.actor.id)}
+              >
                 {entry.actor.label ?? entry.actor.id}
               </button>
               {entry.actor.viaKey === null ? null : <span className="block text-xs text-ink-muted">with an API key</span>}
@@ -130,11 +141,7 @@ function Entries({
         {
           label: 'To what',
           className: 'max-w-64',
-          cell: (entry) => (
-            <code className="block truncate font-mono text-xs" title={entry.target}>
-              {entry.target}
-            </code>
-          ),
+          cell: (entry) => <Target entry={entry} />,
         },
         { label: 'From', phone: 'hidden', cell: (entry) => <span className="text-xs">{entry.address ?? '—'}</span> },
         { label: 'When', cell: (entry) => <Ago at={entry.createdAt} /> },

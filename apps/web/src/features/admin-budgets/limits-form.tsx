@@ -17,12 +17,14 @@ interface Values {
   resetDay: string;
   orgLimitUsd: string;
   memberLimitUsd: string;
+  allowUnpriced: boolean;
 }
 const valuesOf = (budgets: Budgets): Values => ({
   enabled: budgets.enabled,
   resetDay: String(budgets.resetDay),
   orgLimitUsd: budgets.orgLimitUsd ?? '',
   memberLimitUsd: budgets.memberLimitUsd ?? '',
+  allowUnpriced: budgets.allowUnpriced,
 });
 const limitOf = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
@@ -48,6 +50,7 @@ export function LimitsForm({
       resetDay: Number(values.resetDay),
       orgLimitUsd: limitOf(values.orgLimitUsd),
       memberLimitUsd: limitOf(values.memberLimitUsd),
+      allowUnpriced: values.allowUnpriced,
     }),
     send: (body, version) => api.changeBudgets({ org: org.id, body, ifMatch: version }),
     onDone: (saved) => {
@@ -64,6 +67,13 @@ export function LimitsForm({
         checked={values.enabled}
         disabled={!mayChange}
         onChange={(enabled) => form.set('enabled', enabled)}
+      />
+      <Checkbox
+        label="Allow models without a price"
+        hint="Their calls are not counted in any budget. Off: such calls are refused where a budget holds."
+        checked={values.allowUnpriced}
+        disabled={!mayChange}
+        onChange={(allowUnpriced) => form.set('allowUnpriced', allowUnpriced)}
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="The organization, a month, in USD" hint="Empty: no limit." error={form.error('orgLimitUsd')}>

@@ -23,7 +23,11 @@ export function DeleteSection() {
     <Section title="Delete it" description="Everybody but its owners is out at once. For 48 hours an owner can restore it; then all of it is gone for good.">
       <div className="rounded-lg border border-line bg-surface p-4">
         {org.deletesAt === null ? (
-          <Button tone="danger" onClick={() => setAsking(true)}>
+          <Button
+            tone="danger"
+            className="h-auto min-h-8 max-w-full shrink py-1 break-words whitespace-normal touch:h-auto touch:min-h-11"
+            onClick={() => setAsking(true)}
+          >
             Delete {org.name}
           </Button>
         ) : (

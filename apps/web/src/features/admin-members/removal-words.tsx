@@ -2,12 +2,17 @@ import type { MemberRemoval } from '@slipway/contracts';
 import { number } from '../../browser/format.ts';
 
 /** What ends with a member, and what stays. */
-export function RemovalWords({ removal: { keysRevoked, sandboxesStopping, conversationsKept } }: { removal: MemberRemoval }) {
+export function RemovalWords({ removal: { keysRevoked, sandboxesStopping, conversationsKept, invitationsRevoked } }: { removal: MemberRemoval }) {
   return (
     <ul className="flex list-disc flex-col gap-1 pl-5">
       <li>
         {keysRevoked === 0 ? 'No API keys end.' : `${counted(keysRevoked, 'API key')} for this organization ${keysRevoked === 1 ? 'ends' : 'end'} at once.`}
       </li>
+      {invitationsRevoked === 0 ? null : (
+        <li>
+          {counted(invitationsRevoked, 'open invitation')} of theirs {invitationsRevoked === 1 ? 'is' : 'are'} revoked.
+        </li>
+      )}
       <li>
         {sandboxesStopping === 0
           ? 'No sandbox of theirs runs.'

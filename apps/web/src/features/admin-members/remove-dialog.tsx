@@ -2,17 +2,20 @@
 import type { Member, MemberRemoval } from '@slipway/contracts';
 import { ConfirmDialog } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { KnownCredentials } from './known-credentials.tsx';
 import { RemovalWords } from './removal-words.tsx';
 
 /** Removes a member, after having said what ends with them and what stays. */
 export function RemoveDialog({ member, onClose }: { member: Member; onClose: () => void }) {
   const { org } = useSession();
   const queries = useQueryClient();
+  const [revokeKeys, setRevokeKeys] = useState(false);
   const preview = useQuery<MemberRemoval>({
     queryKey: ['member-removal', org.id, member.userId],
     queryFn: ({ signal }) => api.previewMemberRemoval({ org: org.id, user: member.userId, signal }),
@@ -20,7 +23,7 @@ export function RemoveDialog({ member, onClose }: { member: Member; onClose: () 
     gcTime: 0,
   });
   const remove = useMutation({
-    mutationFn: () => api.removeMember({ org: org.id, user: member.userId }),
+    mutationFn: () => api.removeMember({ org: org.id, user: member.userId, query: { revokeKnownKeys: revokeKeys ? 'true' : 'false' } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['members', org.id] });
       toast.success(`${member.name} was removed from ${org.name}.`);
@@ -41,7 +44,12 @@ export function RemoveDialog({ member, onClose }: { member: Member; onClose: () 
         {member.name} loses {org.name} at once, on every device, and can come back only when invited again.
       </p>
       <QueryPanel query={preview} label="What would end">
-        {(removal) => <RemovalWords removal={removal} />}
+        {(removal) => (
+          <>
+            <RemovalWords removal={removal} />
+            <KnownCredentials removal={removal} revokeKeys={revokeKeys} onRevokeKeys={setRevokeKeys} />
+          </>
+        )}
       </QueryPanel>
       <ErrorNotice error={remove.error} />
     </ConfirmDialog>

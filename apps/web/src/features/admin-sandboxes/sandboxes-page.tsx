@@ -112,7 +112,7 @@ function Fleet({
           className: 'max-w-80',
           cell: (sandbox) => (
             <span className="block min-w-0">
-              <Link href={`/${orgSlug}/conversations/${sandbox.conversation.id}`} className="block truncate font-medium hover:underline">
+              <Link href={`/${orgSlug}/conversations/${sandbox.conversation.id}`} className="block truncate py-0.5 touch:py-3 font-medium hover:underline">
                 {sandbox.conversation.title}
               </Link>
               <span className="block truncate text-xs text-ink-muted">{sandbox.owner.label}</span>
@@ -187,7 +187,7 @@ function Queue({ queue, orgSlug }: { queue: SandboxQueue; orgSlug: string }) {
               label: 'Conversation',
               phone: 'title',
               cell: (waiting) => (
-                <Link href={`/${orgSlug}/conversations/${waiting.conversation.id}`} className="font-medium hover:underline">
+                <Link href={`/${orgSlug}/conversations/${waiting.conversation.id}`} className="inline-block py-0.5 touch:py-3 font-medium hover:underline">
                   {waiting.conversation.title}
                 </Link>
               ),
@@ -223,7 +223,7 @@ function StopDialog({ sandbox, onClose, onDone }: { sandbox: LiveSandbox; onClos
       onConfirm={() => stop.mutate()}
     >
       <p>
-        “{sandbox.conversation.title}” of {sandbox.owner.label} is paused. Its workspace is kept, and a message starts it again.
+        “{sandbox.conversation.title}” of {sandbox.owner.label} is paused; its workspace is saved before its sandbox ends. A message starts it again.
       </p>
       <ErrorNotice error={stop.error} />
     </ConfirmDialog>

@@ -1,6 +1,6 @@
 'use client';
 import type { OrgDomain } from '@slipway/contracts';
-import { Badge, Button, Card, ConfirmDialog, Field, Select } from '@slipway/ui';
+import { Badge, Button, Card, ConfirmDialog, Field, Notice, Select } from '@slipway/ui';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/client.ts';
@@ -65,6 +65,19 @@ export function DomainCard({ domain }: { domain: OrgDomain }) {
         </>
       ) : (
         <>
+          {domain.recordMissingSince === null ? null : (
+            <Notice tone="warn" title="DNS record missing">
+              <p>
+                The {domain.record.type} record was removed <Ago at={domain.recordMissingSince} />. Nobody joins by this domain until it is back. After seven
+                days the domain has to be verified again.
+              </p>
+              <CopyLine label="Name of the TXT record" text={domain.record.name} />
+              <CopyLine label="Value of the TXT record" text={domain.record.value} />
+              <Button size="small" busy={verify.isPending} onClick={() => verify.mutate()}>
+                Check again
+              </Button>
+            </Notice>
+          )}
           <Field label="Who signs in with a confirmed address of it" hint="Those who have joined stay when you change this.">
             {(control) => (
               <Select

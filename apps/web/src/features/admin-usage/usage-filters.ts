@@ -13,6 +13,7 @@ export const GROUPS: ReadonlyArray<{ readonly value: UsageFilters['by']; readonl
   { value: 'user', label: 'By person' },
   { value: 'repository', label: 'By repository' },
   { value: 'model', label: 'By model' },
+  { value: 'conversation', label: 'By conversation' },
 ];
 
 export function filtersOf(days: string | null, by: string | null): UsageFilters {

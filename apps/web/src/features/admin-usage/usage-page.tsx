@@ -108,10 +108,10 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
       <Table
         label="Usage in groups"
         rows={usage.data}
-        rowKey={(row) => `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''}`}
+        rowKey={(row) => `${row.user?.id ?? ''} ${row.repository ?? ''} ${row.model ?? ''} ${row.conversation?.id ?? ''}`}
         columns={[
           {
-            label: { user: 'Person', repository: 'Repository', model: 'Model' }[by],
+            label: { user: 'Person', repository: 'Repository', model: 'Model', conversation: 'Conversation' }[by],
             phone: 'title',
             cell: (row) => <Group row={row} by={by} orgSlug={orgSlug} />,
           },
@@ -153,15 +153,27 @@ function Grouped({ usage, by, orgSlug }: { usage: Usage; by: UsageFilters['by'];
 
 /** The name of a row, with the way to the conversations behind it. */
 function Group({ row, by, orgSlug }: { row: UsageRow; by: UsageFilters['by']; orgSlug: string }) {
-  const groups: Readonly<Record<UsageFilters['by'], readonly [string, Readonly<Record<string, string>>]>> = {
+  if (by === 'conversation') return <ConversationGroup row={row} orgSlug={orgSlug} />;
+  const groups: Readonly<Record<Exclude<UsageFilters['by'], 'conversation'>, readonly [string, Readonly<Record<string, string>>]>> = {
     user: [row.user?.label ?? '—', { owner: row.user?.id ?? '' }],
     repository: [row.repository === null ? 'No repository' : repositoryName(row.repository), { repository: row.repository ?? '' }],
     model: [row.model ?? '—', { model: row.model ?? '' }],
   };
   const [words, query] = groups[by];
   return (
-    <Link href={`/${orgSlug}/conversations?${new URLSearchParams(query)}`} className="break-all hover:underline">
+    <Link href={`/${orgSlug}/conversations?${new URLSearchParams(query)}`} className="inline-block py-0.5 touch:py-3 break-all hover:underline">
       {words}
+    </Link>
+  );
+}
+
+/** Its title, with the way to it while it is there. */
+function ConversationGroup({ row: { conversation }, orgSlug }: { row: UsageRow; orgSlug: string }) {
+  if (conversation === null) return <span className="text-ink-muted">Before conversations were counted</span>;
+  if (conversation.title === null) return <span className="text-ink-muted">Deleted conversation</span>;
+  return (
+    <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="inline-block py-0.5 touch:py-3 break-all hover:underline">
+      {conversation.title}
     </Link>
   );
 }

@@ -20,6 +20,7 @@ describe('the tabs about an organization', () => {
       'sandboxes',
       'usage',
       'budgets',
+      'storage',
       'audit',
       'settings',
       'security',

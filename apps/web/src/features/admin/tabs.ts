@@ -21,6 +21,7 @@ const ADMIN_TABS = [
   { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
   { path: 'usage', label: 'Usage', any: ['usage:read'] },
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },
+  { path: 'storage', label: 'Storage', any: ['usage:read'] },
   { path: 'audit', label: 'Audit', any: ['audit:read'] },
   { path: 'settings', label: 'Settings', any: ['setting:write'] },
   { path: 'security', label: 'Security', any: ['domain:write', 'security:read'], companyOnly: true },

@@ -1,23 +1,20 @@
 'use client';
-import { Badge, Button, Menu, MenuItem, ScrollBox } from '@slipway/ui';
+import type { AnswerConfirmation } from '@slipway/contracts';
+import { Button, Menu, MenuItem, ScrollBox } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
-import { ChevronDown, Hand } from 'lucide-react';
-import { type SyntheticEvent, useState } from 'react';
+import { ArrowDown, ChevronDown, Hand } from 'lucide-react';
+import { type SyntheticEvent, useCallback, useState } from 'react';
 import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
+import { answerLabel, answerOf, countsOf, type Rejected } from './decisions.ts';
 import { alwaysChoices, type Pending, pendingOf } from './pending.ts';
+import { PendingAction } from './pending-action.tsx';
+import { useSeenEnd } from './use-seen-end.ts';
 
-const RISK = {
-  HIGH: { tone: 'bad', label: 'high risk' },
-  MEDIUM: { tone: 'warn', label: 'medium risk' },
-  LOW: { tone: 'neutral', label: 'low risk' },
-  UNKNOWN: { tone: 'neutral', label: 'risk unknown' },
-} as const;
-
-type Answer = { readonly accept: boolean; readonly reason?: string; readonly always?: ReturnType<typeof alwaysChoices>[number] };
+type Always = ReturnType<typeof alwaysChoices>[number];
 
 /** What the agent asks for, above the composer, until somebody has answered. */
 export function ApprovalCard() {
@@ -29,101 +26,104 @@ function Asking() {
   const timeline = useView((view) => view.timeline);
   const analysis = useView((view) => view.analysis);
   const state = useView((view) => view.state);
+  const pending = pendingOf({ state, timeline, analysis });
+  if (pending.length === 0) return null;
+  // What waits next is another card: no decision and no "seen" of this one holds for it.
+  return <Waiting key={pending.map(({ id }) => id).join()} pending={pending} />;
+}
+
+function Waiting({ pending }: { pending: readonly Pending[] }) {
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
   const [rejecting, setRejecting] = useState(false);
-  const pending = pendingOf({ state, timeline, analysis });
+  const [rejected, setRejected] = useState<Rejected>({});
+  const [whole, setWhole] = useState<ReadonlySet<string>>(new Set());
+  const arrived = useCallback((id: string) => setWhole((before) => (before.has(id) ? before : new Set([...before, id]))), []);
+  const ids = pending.map(({ id }) => id);
+  const isWhole = ids.every((id) => whole.has(id));
+  const { list, end, seen, further } = useSeenEnd(isWhole ? ids.join() : null);
   const answer = useMutation({
-    mutationFn: ({ accept, reason, always }: Answer) =>
-      api.answerConfirmation({
-        org: orgId,
-        conversation: conversation.id,
-        idempotencyKey: newId(),
-        body: {
-          accept,
-          actionIds: pending.map(({ id }) => id),
-          ...(reason ? { reason } : {}),
-          ...(always ? { always: { tool_name: always.tool_name, match: always.match, value: always.value } } : {}),
-        },
-      }),
+    mutationFn: (body: AnswerConfirmation) => api.answerConfirmation({ org: orgId, conversation: conversation.id, idempotencyKey: newId(), body }),
     onError: (error) => {
       const failure = failureOf(error);
       toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
     },
   });
-  if (pending.length === 0) return null;
   const mayAnswer = org.permissions.includes('conversation:write');
+  const several = pending.length > 1;
+  const counts = countsOf(ids, rejected);
   // The answer was taken in; the log says what came of it.
   const busy = answer.isPending || answer.isSuccess;
+  const decide = (id: string) => (reason: string | null) => setRejected(({ [id]: _, ...rest }) => (reason === null ? rest : { ...rest, [id]: reason }));
   return (
     <section aria-label="Approval" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
-      <div className="mx-auto flex max-w-3xl flex-col gap-2.5 rounded-lg border border-line-strong bg-raised p-3">
-        <h2 className="flex items-center gap-2 text-sm font-semibold">
+      <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
+        <h2 className="flex items-center gap-2 px-3 pt-3 pb-2 text-sm font-semibold">
           <Hand aria-hidden className="size-4 text-warn" />
-          {pending.length === 1 ? 'The agent asks before it does this' : `The agent asks before it does these ${pending.length} things`}
+          {several ? `The agent asks before it does these ${pending.length} things` : 'The agent asks before it does this'}
         </h2>
-        <ul className="flex max-h-[32dvh] flex-col gap-2 overflow-auto">
-          {pending.map((one) => (
-            <PendingAction key={one.id} pending={one} />
-          ))}
-        </ul>
-        {!mayAnswer ? (
-          <p className="text-xs text-ink-muted">You may watch this conversation. Somebody who may write to it has to answer.</p>
-        ) : rejecting ? (
-          <Reason busy={busy} onCancel={() => setRejecting(false)} onReject={(reason) => answer.mutate({ accept: false, reason })} />
-        ) : (
-          <div className="flex flex-wrap items-center gap-2">
-            <span className="inline-flex">
-              <Button tone="primary" busy={busy} onClick={() => answer.mutate({ accept: true })}>
-                Approve
+        <div className="relative">
+          <ScrollBox ref={list} label="What would happen" className="max-h-[min(46dvh,30rem)] overflow-y-auto overscroll-contain px-3 pb-2">
+            <ol className="flex flex-col gap-3">
+              {pending.map((one, index) => (
+                <PendingAction
+                  key={one.id}
+                  pending={one}
+                  place={several ? `${index + 1} of ${pending.length}` : undefined}
+                  rejected={rejected[one.id] ?? null}
+                  decide={several && mayAnswer ? decide(one.id) : undefined}
+                  onWhole={arrived}
+                />
+              ))}
+            </ol>
+            <div ref={end} className="h-px" />
+          </ScrollBox>
+          {seen ? null : <div aria-hidden className="pointer-events-none absolute inset-x-0 bottom-0 h-8 bg-linear-to-t from-raised" />}
+        </div>
+        <div className="border-t border-line px-3 py-2.5">
+          {!mayAnswer ? (
+            <p className="text-xs text-ink-muted">You can view this conversation. Ask someone with write access to answer.</p>
+          ) : rejecting ? (
+            <Reason
+              busy={busy}
+              onCancel={() => setRejecting(false)}
+              onReject={(reason) => answer.mutate({ accept: false, actionIds: ids, ...(reason === '' ? {} : { reason }) })}
+            />
+          ) : (
+            <div className="flex flex-wrap items-center gap-2">
+              <Button
+                tone={counts.approved === 0 ? 'danger' : 'primary'}
+                busy={busy}
+                disabled={counts.approved > 0 && !seen}
+                onClick={() => answer.mutate(answerOf(ids, rejected))}
+              >
+                {answerLabel(counts)}
               </Button>
-            </span>
-            <Always pending={pending} busy={busy} onChoose={(always) => answer.mutate({ accept: true, always })} />
-            <Button disabled={busy} onClick={() => setRejecting(true)}>
-              Reject…
-            </Button>
-            <p className="text-xs text-ink-muted max-sm:basis-full">A message rejects it, too.</p>
-          </div>
-        )}
+              <AlwaysMenu
+                pending={pending}
+                busy={busy || !seen}
+                onChoose={({ tool_name, match, value }) => answer.mutate({ ...answerOf(ids, {}), always: { tool_name, match, value } })}
+              />
+              <Button disabled={busy} onClick={() => setRejecting(true)}>
+                {several ? 'Reject all…' : 'Reject…'}
+              </Button>
+              {seen ? null : (
+                <Button tone="quiet" onClick={further} className="ml-auto">
+                  <ArrowDown aria-hidden /> Show more
+                </Button>
+              )}
+              <p role="status" className="basis-full text-xs text-ink-muted empty:hidden">
+                {seen ? null : isWhole ? 'Scroll to the end to approve: there is more below.' : 'Approving is possible when the whole of it is shown.'}
+              </p>
+            </div>
+          )}
+        </div>
       </div>
     </section>
   );
 }
 
-function PendingAction({ pending: { tool, what, summary, risk, reasons } }: { pending: Pending }) {
-  return (
-    <li className="flex flex-col gap-1.5">
-      <div className="flex flex-wrap items-center gap-2 text-xs">
-        <Badge tone={RISK[risk].tone}>{RISK[risk].label}</Badge>
-        <span className="text-ink-muted">{tool}</span>
-        {summary === null ? null : <span className="text-ink">{summary}</span>}
-      </div>
-      <ScrollBox
-        label="What would happen"
-        className="max-h-40 overflow-auto rounded-md border border-line bg-surface px-2.5 py-1.5 font-mono text-xs break-words whitespace-pre-wrap"
-      >
-        {what}
-      </ScrollBox>
-      {reasons.length === 0 ? null : (
-        <ul className="flex flex-col gap-0.5 text-xs text-ink-muted">
-          {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
-    </li>
-  );
-}
-
-function Always({
-  pending,
-  busy,
-  onChoose,
-}: {
-  pending: readonly Pending[];
-  busy: boolean;
-  onChoose: (always: ReturnType<typeof alwaysChoices>[number]) => void;
-}) {
+function AlwaysMenu({ pending, busy, onChoose }: { pending: readonly Pending[]; busy: boolean; onChoose: (always: Always) => void }) {
   const choices = alwaysChoices(pending);
   if (choices.length === 0) return null;
   return (
@@ -160,6 +160,7 @@ function Reason({ busy, onCancel, onReject }: { busy: boolean; onCancel: () => v
           autoFocus
           value={reason}
           maxLength={2000}
+          dir="auto"
           onChange={(event) => setReason(event.target.value)}
           placeholder="Why, and what to do instead (optional)"
           className="h-8 w-full rounded-md border border-line-strong bg-surface px-2.5 text-sm touch:h-11 touch:text-[16px]"

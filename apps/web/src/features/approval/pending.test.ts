@@ -2,6 +2,7 @@ import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import { applyEvents, openView, prependEvents } from '../conversation/conversation-view.ts';
 import { action, idOf, logOf, snapshotOf, update } from '../conversation/sample-events.ts';
+import type { Step } from '../conversation/timeline-row.ts';
 import { alwaysChoices, pendingOf } from './pending.ts';
 
 const analysis = (id: string) => ({
@@ -16,14 +17,22 @@ const asked = [
   analysis(idOf(1)),
   update('execution_status', 'waiting_for_confirmation'),
 ];
-const command = (what: string, risk: 'UNKNOWN' | 'HIGH' = 'UNKNOWN') => ({ id: 'x', tool: 'terminal', what, summary: null, risk, reasons: [] });
+const command = (what: string, risk: 'UNKNOWN' | 'HIGH' = 'UNKNOWN') => ({
+  id: 'x',
+  tool: 'terminal',
+  step: {} as Step,
+  what,
+  summary: null,
+  risk,
+  reasons: [],
+});
 
 describe('what waits for approval', () => {
   it('is the call without an answer, with what speaks against it, live and read back alike', () => {
     const live = applyEvents(openView(snapshotOf(0)), logOf(asked)).view;
     const read = prependEvents(openView(snapshotOf(3, { executionStatus: 'waiting_for_confirmation' })), logOf(asked));
     for (const view of [live, read])
-      expect(pendingOf(view)).toEqual([
+      expect(pendingOf(view)).toMatchObject([
         { id: idOf(1), tool: 'terminal', what: 'npm publish', summary: 'publish it', risk: 'HIGH', reasons: ['It publishes a package.'] },
       ]);
   });
@@ -38,7 +47,7 @@ describe('what waits for approval', () => {
       rejection_source: 'user' as const,
     };
     const view = applyEvents(openView(snapshotOf(0)), logOf([...asked, rejected, update('execution_status', 'idle')])).view;
-    expect(pendingOf(view)).toEqual([]);
+    expect(pendingOf(view)).toMatchObject([]);
     expect(JSON.stringify(view.timeline.rows)).toContain('rejected: no');
   });
 

@@ -6,6 +6,8 @@ import type { Step } from '../conversation/timeline-row.ts';
 export interface Pending {
   readonly id: string;
   readonly tool: string;
+  /** The call as the timeline has it. */
+  readonly step: Step;
   /** What would happen: the command, or the action's own text. */
   readonly what: string;
   readonly summary: string | null;
@@ -27,6 +29,7 @@ function toPending(step: Step, analysis: ConversationView['analysis']): Pending 
   return {
     id: step.id,
     tool: step.tool,
+    step,
     what: whatOf(step),
     summary: step.summary,
     risk: analysis?.risks[step.id] ?? 'UNKNOWN',

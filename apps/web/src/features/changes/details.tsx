@@ -6,15 +6,14 @@ import { Ago } from '../../browser/ago.tsx';
 import { CopyButton } from '../../browser/copy-button.tsx';
 import { money, number } from '../../browser/format.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { useSpent } from '../conversation/use-spent.ts';
 import { PromptAndTools } from '../prompt-and-tools/prompt-and-tools.tsx';
 import { RUNTIME_LABELS, reasonOf } from '../runtime/runtime-words.ts';
 import { useRuntime } from '../runtime/use-runtime.ts';
 
 export function Details() {
   const { conversation } = useConversation();
-  const cost = useView((view) => view.costUsd);
-  const prompt = useView((view) => view.promptTokens);
-  const completion = useView((view) => view.completionTokens);
+  const { costUsd: cost, promptTokens: prompt, completionTokens: completion } = useSpent();
   const events = useView((view) => view.lastSeq);
   return (
     <ScrollBox label="Details" className="h-full overflow-auto">

@@ -16,6 +16,7 @@ import { useSession } from '../session/me.ts';
 import { useConversation, useView } from './conversation-context.ts';
 import { ModelChoices } from './model-choices.tsx';
 import { type Lifecycle, useLifecycle } from './use-lifecycle.ts';
+import { useSpent } from './use-spent.ts';
 
 export function ConversationHeader() {
   const { conversation, orgId } = useConversation();
@@ -155,12 +156,10 @@ function useHalting(status: ConversationStatus, stop: Lifecycle['stop'], pause: 
   return { stopping, pausing };
 }
 
-/** Cost and tokens so far, live. */
+/** Cost and tokens so far. */
 function Spent() {
-  const cost = useView((view) => view.costUsd);
+  const { costUsd: cost, promptTokens: prompt, completionTokens: completion } = useSpent();
   const budget = useView((view) => view.terms.maxBudgetUsd);
-  const prompt = useView((view) => view.promptTokens);
-  const completion = useView((view) => view.completionTokens);
   return (
     <span className="flex shrink-0 gap-3 tabular-nums">
       <span title={`$${cost}`}>

@@ -7,10 +7,13 @@ import { failureOf } from '../../api/failure.ts';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
 import { ConversationScreen } from './conversation-screen.tsx';
+import { EarlyConversation } from './early-conversation.tsx';
+import { usePreview } from './page-preview.tsx';
 
 /** Reads the snapshot once; from then on the log is the only source. Opening never needs a sandbox. */
 export function ConversationPage({ id }: { id: string }) {
   const { org } = useSession();
+  const preview = usePreview(id);
   const { data, error, refetch } = useQuery({
     queryKey: ['conversation', org.id, id],
     queryFn: ({ signal }) => api.getConversation({ org: org.id, conversation: id, signal }),
@@ -41,6 +44,7 @@ export function ConversationPage({ id }: { id: string }) {
         <Failed error={error} retry={() => refetch()} className="m-4 max-w-xl md:m-6" />
       </>
     );
+  if (preview !== null) return <EarlyConversation preview={preview} />;
   return (
     <div role="status" aria-label="Loading the conversation" className="p-4 md:p-6">
       <AfterDelay>

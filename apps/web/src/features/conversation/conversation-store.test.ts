@@ -80,6 +80,15 @@ describe('ConversationStore', () => {
     expect(store.live.get()).toBeNull();
   });
 
+  it('keeps what a command printed after its answer, for its colours', () => {
+    const { store, paint } = stage();
+    store.receiveDelta({ responseId: 'call', channel: 'progress', offset: 0, text: '\u001b[31mred\u001b[0m\n' });
+    paint();
+    store.receive(logOf([update('execution_status', 'finished')]));
+    paint();
+    expect([store.live.get(), store.printed.get().get('call')?.progress]).toEqual([null, '\u001b[31mred\u001b[0m\n']);
+  });
+
   it('asks for a new subscription at a gap and keeps what it has', () => {
     const { store, gaps, paint } = stage();
     const log = many(5);

@@ -1,6 +1,7 @@
 import type { Conversation, LoggedEvent, QueuedMessage, StreamingDelta } from '@slipway/contracts';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
 import { applyDelta, endsLiveText, type LiveText } from './live-text.ts';
+import { addPrinted, type PrintedOutputs } from './printed-outputs.ts';
 
 export type Connection = 'connecting' | 'live' | 'reconnecting';
 
@@ -11,12 +12,13 @@ const MAX_EVENTS_PER_FRAME = 500;
 export type Schedule = (work: () => void) => void;
 
 /**
- * What one open conversation page knows, outside React. Four slices with listeners of their own, so that text which streams
+ * What one open conversation page knows, outside React. Slices with listeners of their own, so that text which streams
  * wakes only the row that shows it. Frames are gathered and applied once a painted frame.
  */
 export class ConversationStore {
   readonly view: Slice<ConversationView>;
   readonly live = new Slice<LiveText | null>(null);
+  readonly printed = new Slice<PrintedOutputs>(new Map());
   readonly queue: Slice<readonly QueuedMessage[]>;
   readonly connection = new Slice<Connection>('connecting');
 
@@ -65,10 +67,15 @@ export class ConversationStore {
     const before = this.view.get();
     const { view, gap } = applyEvents(before, batch);
     let live = this.live.get();
-    for (const delta of this.deltas.splice(0)) live = applyDelta(live, delta);
+    let printed = this.printed.get();
+    for (const delta of this.deltas.splice(0)) {
+      live = applyDelta(live, delta);
+      if (delta.channel === 'progress') printed = addPrinted(printed, delta);
+    }
     for (const logged of batch) if (live !== null && logged.seq > before.lastSeq && endsLiveText(live, logged)) live = null;
     this.view.set(view);
     this.live.set(live);
+    this.printed.set(printed);
     if (gap) {
       this.pending = [];
       this.onGap();

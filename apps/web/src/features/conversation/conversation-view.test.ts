@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
 import { action, answer, edit, exit, idOf, logOf, message, snapshotOf, startStep, terminal, update, view } from './sample-events.ts';
 import { appendToTimeline, EMPTY_TIMELINE, joinTimelines } from './timeline.ts';
-import { stepState } from './timeline-row.ts';
+import { stepState, timesOf } from './timeline-row.ts';
 
 const applyAll = (from: ConversationView, events: readonly LoggedEvent[]): ConversationView => applyEvents(from, events).view;
 const rowsOf = (parts: Parameters<typeof logOf>[0]) => applyAll(openView(snapshotOf(0)), logOf(parts)).timeline.rows;
@@ -106,6 +106,21 @@ describe('applyEvents', () => {
     ]);
     const paused = applyAll(finished, logOf([update('sandbox_status', 'PAUSED')], 6));
     expect([paused.runtimeAt, paused.status]).toEqual([6, finished.status]);
+  });
+
+  it('tells the time that a call waited for a user from the time that it took', () => {
+    const at = (event: object, timestamp: string) => ({ ...event, timestamp });
+    const approved = update('confirmation', { accepted: true, action_ids: [idOf(1)] });
+    const log = logOf([action('a', { kind: 'TerminalAction', command: 'make' }), update('execution_status', 'waiting_for_confirmation'), approved]);
+    const times = ['2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:30.000Z'];
+    const timed = log.map((logged, index) => ({ ...logged, event: at(logged.event, times[index] ?? '') as (typeof logged)['event'] }));
+    const row = appendToTimeline(EMPTY_TIMELINE, timed).rows[0];
+    const step = row?.kind === 'steps' ? row.steps[0] : undefined;
+    expect(step === undefined ? null : timesOf({ ...step, endedAt: '2026-01-01T00:00:32.000Z' })).toEqual({ waited: 30_000, worked: 2_000 });
+    expect(step === undefined ? null : timesOf({ ...step, approvedAt: undefined as never, endedAt: '2026-01-01T00:00:32.000Z' })).toEqual({
+      waited: null,
+      worked: 32_000,
+    });
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
 import fc from 'fast-check';
+import { ansiText } from './ansi.ts';
 import { diffLines } from './file-edit.ts';
-import { plainText } from './plain-text.ts';
 
 describe('diffLines', () => {
   it('keeps what both ends share as context and counts only the middle', () => {
@@ -30,10 +30,10 @@ describe('diffLines', () => {
 
 describe('plainText', () => {
   it('takes out colours, titles and cursor moves', () => {
-    expect(plainText('\u001b[31mred\u001b[0m \u001b]0;title\u0007plain\u001b[2K')).toBe('red plain');
+    expect(ansiText('\u001b[31mred\u001b[0m \u001b]0;title\u0007plain\u001b[2K')).toBe('red plain');
   });
 
   it('keeps the last state of a line that was overwritten', () => {
-    expect(plainText('10%\r50%\r100%\ndone\r\n')).toBe('100%\ndone\n');
+    expect(ansiText('10%\r50%\r100%\ndone\r\n')).toBe('100%\ndone\n');
   });
 });

@@ -7,7 +7,7 @@ import { Markdown } from './markdown.tsx';
 
 /** The end of the timeline: text that is being written, or that the agent is at work. The only part that streaming renders. */
 export function LiveEdge({ shown }: { shown: boolean }) {
-  const { store } = useConversation();
+  const { store, openRows } = useConversation();
   const live = useDeferredValue(useSlice(store.live));
   const busyStep = useView((view) => view.timeline.open.length > 0);
   if (!shown) return null;
@@ -25,7 +25,8 @@ export function LiveEdge({ shown }: { shown: boolean }) {
         <p className="mt-1 line-clamp-3 border-l-2 border-line pl-3 text-sm whitespace-pre-wrap text-ink-muted">{live.reasoning.slice(-400)}</p>
       </div>
     );
-  if (live !== null && live.progress !== '')
+  // An open row shows all of it.
+  if (live !== null && live.progress !== '' && openRows.get(live.responseId) !== true)
     return (
       <div className="py-2">
         <Working label="The tool is at work" />

@@ -6,6 +6,8 @@ import { applyDelta, endsLiveText, type LiveText, MISSING, progressLines } from 
 
 const delta = (offset: number, text: string, responseId = 'r'): StreamingDelta => ({ responseId, channel: 'content', offset, text });
 
+const idOf = (number: number): string => `00000000-0000-4000-8000-00000000000${number}`;
+
 describe('applyDelta', () => {
   it('shows pieces of the text in their order and none twice, whatever is lost, joined, repeated or late', () => {
     const text = Array.from({ length: 60 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join('');
@@ -55,6 +57,19 @@ describe('applyDelta', () => {
     expect(endsLiveText(live, logged({ kind: 'ObservationEvent', action_id: 'action' }))).toBe(true);
     expect(endsLiveText(live, logged({ kind: 'AgentErrorEvent' }))).toBe(true);
     expect(endsLiveText(applyDelta(null, delta(0, 'abc')), logged({ kind: 'AgentErrorEvent' }))).toBe(false);
+  });
+
+  it('ends what a tool of a sub-agent told with the answer in the log of the sub-agent', () => {
+    const [call, another] = [idOf(1), idOf(2)];
+    const live = applyDelta(null, { responseId: call, channel: 'progress', offset: 0, text: 'step 1\n' });
+    const base = { id: idOf(3), timestamp: '2026-11-23T00:00:00Z', source: 'environment' } as const;
+    const answerTo = (action_id: string) => {
+      const observation = { kind: 'TerminalObservation', content: [], is_error: false };
+      const event = { ...base, kind: 'ObservationEvent', action_id, tool_name: 't', tool_call_id: 'c', observation };
+      const value = { task_id: 't', action_id: idOf(4), subagent: 'x', event };
+      return { event: { ...base, kind: 'ConversationStateUpdateEvent', key: 'sub_agent', value } } as const;
+    };
+    expect([endsLiveText(live, answerTo(call)), endsLiveText(live, answerTo(another))]).toEqual([true, false]);
   });
 });
 

@@ -1,4 +1,5 @@
-import type { LoggedEvent, StreamingDelta } from '@slipway/contracts';
+import { ConversationEvent, type LoggedEvent, type StreamingDelta, SubAgentEvent } from '@slipway/contracts';
+import { ansiText } from './ansi.ts';
 
 /** Text that the model is still writing, or that a tool tells while it is at work. The durable event brings all of it, or what came of it. */
 export interface LiveText {
@@ -27,13 +28,28 @@ export function applyDelta(live: LiveText | null, delta: StreamingDelta): LiveTe
   if (end <= reached) return current;
   const before = current[channel];
   const joint = offset <= reached ? '' : before === '' ? `${MISSING} ` : `\n\n${MISSING} `;
-  return { ...current, [channel]: before + joint + delta.text.slice(Math.max(0, reached - offset)), reached: { ...current.reached, [channel]: end } };
+  const after = before + joint + delta.text.slice(Math.max(0, reached - offset));
+  return { ...current, [channel]: channel === 'progress' ? endOf(after) : after, reached: { ...current.reached, [channel]: end } };
+}
+
+/** Most of a tool's output that is kept while it is at work: its end. UTF-16 code units. */
+const MAX_PROGRESS = 200_000;
+
+function endOf(progress: string): string {
+  if (progress.length <= MAX_PROGRESS) return progress;
+  // Half of it at once, so that the lines that are there do not move with each new one.
+  const rest = progress.slice(-MAX_PROGRESS / 2);
+  return `${MISSING}\n${rest.slice(rest.indexOf('\n') + 1)}`;
 }
 
 const NOTHING = { content: 0, reasoning: 0, progress: 0 };
 
 /** The durable event with the same response id replaces the live text; the end of a run takes what is left. */
-export function endsLiveText(live: LiveText, { event }: LoggedEvent): boolean {
+export function endsLiveText(live: LiveText, { event }: Pick<LoggedEvent, 'event'>): boolean {
+  if (event.kind === 'ConversationStateUpdateEvent' && event.key === 'sub_agent') {
+    const inner = ConversationEvent.safeParse(SubAgentEvent.safeParse(event.value).data?.event).data;
+    return inner?.kind === 'ObservationEvent' && inner.action_id === live.responseId;
+  }
   if (event.kind === 'MessageEvent' || event.kind === 'ActionEvent') return event.llm_response_id === live.responseId;
   if (event.kind === 'ObservationEvent') return event.action_id === live.responseId;
   if (event.kind === 'AgentErrorEvent') return live.progress !== '';
@@ -43,13 +59,15 @@ export function endsLiveText(live: LiveText, { event }: LoggedEvent): boolean {
 
 /** Most lines of a tool's progress that are shown. */
 const PROGRESS_LINES = 3;
+/** The end of the progress in which they are looked for. UTF-16 code units. */
+const LOOKED_AT = 16_000;
 /** How far it is, at the end of a line or alone. */
 const COUNT = /(?:^| \()[\d.]+(?: of [\d.]+)?\)?$/;
 
 /** The last lines that a tool told; of those that say the same and only count on, the last. */
 export function progressLines(progress: string): readonly string[] {
   const lines: string[] = [];
-  for (const line of progress.trimEnd().split('\n').toReversed()) {
+  for (const line of ansiText(progress.slice(-LOOKED_AT)).trimEnd().split('\n').toReversed()) {
     if (lines.length > 0 && lines.at(-1)?.replace(COUNT, '') === line.replace(COUNT, '')) continue;
     if (lines.length === PROGRESS_LINES) break;
     lines.push(line);

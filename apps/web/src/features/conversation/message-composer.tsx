@@ -1,18 +1,21 @@
 'use client';
 import { type ConversationStatus, MAX_PROMPT_LENGTH, type QueuedMessage } from '@slipway/contracts';
-import { Button, IconButton, Kbd } from '@slipway/ui';
+import { Button, cn, IconButton, Kbd, Spinner } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
-import { Clock, X } from 'lucide-react';
-import { type SyntheticEvent, useRef } from 'react';
+import { CircleAlert, Clock, X } from 'lucide-react';
+import { type SyntheticEvent, useId, useState } from 'react';
 import { toast } from 'sonner';
-import { api, newId } from '../../api/client.ts';
+import { api } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { number } from '../../browser/format.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
+import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
+import { readsLikeYes } from '../approval/decisions.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
 import { useConversation, useSlice, useView } from './conversation-context.ts';
+import { type OutgoingMessages, useOutgoing } from './use-outgoing.ts';
 
 /** What a message does now. */
 const PLACEHOLDERS: Record<ConversationStatus, string> = {
@@ -40,31 +43,24 @@ export function MessageComposer() {
 
 /** Open from the first second: what is sent early waits in the queue, in order. */
 function Composer() {
-  const { store, orgId, conversation } = useConversation();
+  const { conversation } = useConversation();
   const status = useView((view) => view.status);
   const [text, setText] = useStored(`slipway.message.${conversation.id}`, '');
-  /** The same text sent again after a lost answer carries the same id, so it is one message. */
-  const attempt = useRef({ text: '', id: '' });
-  const send = useMutation({
-    mutationFn: (body: string) => {
-      if (attempt.current.text !== body) attempt.current = { text: body, id: newId() };
-      return api.sendMessage({ org: orgId, conversation: conversation.id, body: { id: attempt.current.id, text: body }, idempotencyKey: attempt.current.id });
-    },
-    onSuccess: (message, body) => {
-      attempt.current = { text: '', id: '' };
-      setText(text === body ? '' : text);
-      const queue = store.queue.get();
-      if (!queue.some((queued) => queued.id === message.id)) store.queue.set([...queue, message]);
-    },
-    onError: (error) => {
-      const failure = failureOf(error);
-      toast.error(failure.title, { description: [failure.detail, failure.nextStep].filter(Boolean).join(' ') });
-    },
-  });
+  const outgoing = useOutgoing((unsent) => setText((now) => (now === '' ? unsent : `${unsent}\n\n${now}`)));
+  const waits = useView((view) => view.state.execution === 'waiting_for_confirmation');
+  /** The message that is not sent before the user has said that it may reject what waits. */
+  const [asked, setAsked] = useState<string | null>(null);
   const tooLong = text.length > MAX_PROMPT_LENGTH;
+  const send = () => {
+    setAsked(null);
+    setText('');
+    outgoing.send(text);
+  };
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
-    if (text.trim() !== '' && !tooLong && !send.isPending) send.mutate(text);
+    if (text.trim() === '' || tooLong) return;
+    if (waits) setAsked(text);
+    else send();
   };
   return (
     <form
@@ -75,19 +71,24 @@ function Composer() {
     >
       <div className="mx-auto flex max-w-3xl flex-col gap-2">
         <Queue />
+        <OutgoingList outgoing={outgoing} />
+        {waits && asked !== null && asked === text ? <RejectingMessage message={asked} onSend={send} onKeep={() => setAsked(null)} /> : null}
         <div className="flex items-end gap-2 rounded-lg border border-line-strong bg-surface py-1.5 pr-1.5 pl-3 focus-within:border-accent">
           <label className="min-w-0 flex-1">
             <span className="sr-only">Message</span>
             <textarea
+              // biome-ignore lint/a11y/noAutofocus: who opens a conversation is about to say something; a phone would cover half of it with its keyboard
+              autoFocus={window.matchMedia(WIDE).matches}
               value={text}
               onChange={(event) => setText(event.target.value)}
               rows={1}
-              placeholder={PLACEHOLDERS[status]}
+              placeholder={waits ? 'Say what to do instead of what it asks for' : PLACEHOLDERS[status]}
+              dir="auto"
               aria-invalid={tooLong || undefined}
               className="field-sizing-content block max-h-[35dvh] min-h-8 w-full resize-none bg-transparent py-[5px] text-base outline-none placeholder:text-ink-muted touch:min-h-11 touch:py-[11px] touch:text-[16px]"
             />
           </label>
-          <Button type="submit" tone="primary" busy={send.isPending} disabled={text.trim() === '' || tooLong}>
+          <Button type="submit" tone="primary" disabled={text.trim() === '' || tooLong}>
             Send <Kbd className="max-sm:hidden">{SEND_KEY}</Kbd>
           </Button>
         </div>
@@ -99,6 +100,30 @@ function Composer() {
         <PromptsKept />
       </div>
     </form>
+  );
+}
+
+/** What a message would do while actions wait for approval, before it is sent. */
+function RejectingMessage({ message, onSend, onKeep }: { message: string; onSend: () => void; onKeep: () => void }) {
+  const words = useId();
+  return (
+    <div
+      role="alertdialog"
+      aria-labelledby={words}
+      className="flex flex-wrap items-center gap-2 rounded-md border border-line-strong bg-warn-soft px-3 py-2 text-sm"
+    >
+      <p id={words} className="min-w-0 flex-1 basis-72">
+        {readsLikeYes(message)
+          ? 'A message does not approve: it rejects what the agent asks for. To approve, use the button above.'
+          : 'Sending this rejects what the agent asks for. The agent reads your message instead.'}
+      </p>
+      <Button size="small" autoFocus onClick={onKeep}>
+        Do not send
+      </Button>
+      <Button size="small" tone="danger" onClick={onSend}>
+        Reject and send
+      </Button>
+    </div>
   );
 }
 
@@ -116,6 +141,44 @@ function Queue() {
   );
 }
 
+/** Messages that the server has not said it has. */
+function OutgoingList({ outgoing: { messages, retry, discard } }: { outgoing: OutgoingMessages }) {
+  if (messages.length === 0) return null;
+  return (
+    <ul aria-label="Messages on their way" className="flex max-h-40 flex-col gap-1 overflow-auto">
+      {messages.map((message) => (
+        <li
+          key={message.id}
+          className={cn('flex flex-wrap items-center gap-2 rounded-md py-0.5 pr-1 pl-2.5 text-sm', message.busy ? 'bg-raised' : 'bg-bad-soft')}
+        >
+          {message.busy ? <Spinner className="size-3.5 shrink-0" /> : <CircleAlert aria-hidden className="size-3.5 shrink-0 text-bad" />}
+          <span className={cn('shrink-0 text-xs', message.busy ? 'text-ink-muted' : 'text-bad')}>{message.busy ? 'sending' : 'not sent'}</span>
+          <span dir="auto" className="min-w-0 flex-1 basis-40 truncate" title={message.text.slice(0, 500)}>
+            {message.text}
+          </span>
+          {message.busy ? (
+            <span className="h-7 w-1" />
+          ) : (
+            <>
+              <Button size="small" onClick={() => retry(message)}>
+                Retry
+              </Button>
+              <Button size="small" tone="quiet" onClick={() => discard(message.id)}>
+                Discard
+              </Button>
+              {message.error === undefined ? null : (
+                <p role="alert" className="basis-full pb-1 text-xs text-ink">
+                  {message.error}
+                </p>
+              )}
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 function QueuedLine({ message }: { message: QueuedMessage }) {
   const { store, orgId, conversation } = useConversation();
   const withdraw = useMutation({
@@ -128,7 +191,7 @@ function QueuedLine({ message }: { message: QueuedMessage }) {
     <li className="flex items-center gap-2 rounded-md bg-raised py-0.5 pr-1 pl-2.5 text-sm">
       <Clock aria-hidden className="size-3.5 shrink-0 text-ink-muted" />
       <span className="shrink-0 text-xs text-ink-muted">{queued ? 'queued' : 'handed over'}</span>
-      <span className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
+      <span dir="auto" className="min-w-0 flex-1 truncate" title={message.text.slice(0, 500)}>
         {message.text}
       </span>
       {queued ? (

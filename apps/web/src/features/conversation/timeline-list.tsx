@@ -5,7 +5,9 @@ import { ArrowDown } from 'lucide-react';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { ConnectionMark, ReconnectNote } from './connection.tsx';
 import { useConversation, usePicked, useView } from './conversation-context.ts';
+import { EarlyRows } from './early-conversation.tsx';
 import { LiveEdge } from './live-edge.tsx';
+import { usePreview } from './page-preview.tsx';
 import { RowView } from './rows/row-view.tsx';
 import type { Row } from './timeline-row.ts';
 import { OlderNote, StartPlaceholder } from './top-of-history.tsx';
@@ -45,7 +47,8 @@ function estimate(row: Row | undefined): number {
  * whatever is added above or below.
  */
 export function TimelineList({ history }: { history: HistoryPages }) {
-  const { store } = useConversation();
+  const { store, conversation } = useConversation();
+  const preview = usePreview(conversation.id);
   const rows = useView((view) => view.timeline.rows);
   const live = usePicked(store.live, isThere);
   const working = useView((view) => view.status === 'working');
@@ -167,6 +170,7 @@ export function TimelineList({ history }: { history: HistoryPages }) {
           )}
         </div>
       </div>
+      {rows.length === 0 && !top && preview !== null ? <EarlyRows rows={preview.rows} /> : null}
       <ConnectionMark />
     </div>
   );

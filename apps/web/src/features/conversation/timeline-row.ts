@@ -10,6 +10,8 @@ export interface Step {
   readonly tool: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+  /** When a user approved it; absent for a call that was not asked about. Until then nothing of it had happened. */
+  readonly approvedAt?: string;
   readonly action: EventOf<'ActionEvent'>['action'] | null;
   readonly summary: string | null;
   readonly observation: EventOf<'ObservationEvent'>['observation'] | null;
@@ -29,6 +31,8 @@ export type Row =
       /** `slipway`: what the platform tells the agent by itself. */
       readonly author: 'user' | 'agent' | 'finish' | 'slipway';
       readonly sender: string | null;
+      /** Id of the user behind `sender`; `null` where nobody vouched for it. */
+      readonly senderId: string | null;
       readonly at: string;
       readonly text: string;
     }
@@ -55,6 +59,16 @@ export type Row =
   | { readonly kind: 'error'; readonly key: string; readonly seq: number; readonly code: string; readonly detail: string }
   | { readonly kind: 'note'; readonly key: string; readonly seq: number; readonly note: 'paused' | 'stopped' };
 export type RowOf<K extends Row['kind']> = Extract<Row, { kind: K }>;
+
+/** How long a call took, and how long it waited for a user before; `null` while that is not known. Milliseconds. */
+export function timesOf({ startedAt, approvedAt, endedAt }: Step): { readonly worked: number | null; readonly waited: number | null } {
+  if (startedAt === null) return { worked: null, waited: null };
+  const began = approvedAt ?? startedAt;
+  return {
+    worked: endedAt === null ? null : Math.max(0, Date.parse(endedAt) - Date.parse(began)),
+    waited: approvedAt === undefined ? null : Math.max(0, Date.parse(approvedAt) - Date.parse(startedAt)),
+  };
+}
 
 export type StepState = 'running' | 'done' | 'failed' | 'interrupted' | 'rejected';
 

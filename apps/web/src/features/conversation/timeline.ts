@@ -1,6 +1,7 @@
 import {
   AgentAction,
   assertNever,
+  ConfirmationAnswer,
   ConversationEvent,
   type EventOf,
   LlmRetry,
@@ -44,6 +45,7 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
           seq,
           author,
           sender: event.sender ?? null,
+          senderId: event.sender_id ?? null,
           at: event.timestamp,
           text: textOf(event.llm_message.content),
         });
@@ -89,7 +91,10 @@ export function appendToTimeline(timeline: Timeline, events: readonly LoggedEven
         break;
       case 'ConversationStateUpdateEvent':
         if (event.key === 'start_task') draft.start(seq, event.value);
-        else if (event.key === 'mcp_servers') {
+        else if (event.key === 'confirmation') {
+          const answer = ConfirmationAnswer.safeParse(event.value).data;
+          if (answer?.accepted === true) draft.approved(answer.action_ids, event.timestamp);
+        } else if (event.key === 'mcp_servers') {
           const update = McpServersUpdate.safeParse(event.value).data;
           // That all of them are there is nothing to tell.
           if (update !== undefined && update.told !== '') draft.push({ kind: 'servers', key: event.id, seq, servers: update.servers });
@@ -168,10 +173,11 @@ class Draft {
 
   action(seq: number, event: EventOf<'ActionEvent'>): void {
     const thought = textOf(event.thought).trim();
-    if (thought !== '') this.push({ kind: 'message', key: `${event.id}:thought`, seq, author: 'agent', sender: null, at: event.timestamp, text: thought });
+    if (thought !== '')
+      this.push({ kind: 'message', key: `${event.id}:thought`, seq, author: 'agent', sender: null, senderId: null, at: event.timestamp, text: thought });
     const known = AgentAction.safeParse(event.action);
     if (known.success && known.data.kind === 'FinishAction')
-      this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, at: event.timestamp, text: known.data.message });
+      this.push({ kind: 'message', key: event.id, seq, author: 'finish', sender: null, senderId: null, at: event.timestamp, text: known.data.message });
     else if (known.success && known.data.kind === 'ThinkAction') this.push({ kind: 'thought', key: event.id, seq, text: known.data.thought });
     else if (known.success && known.data.kind === 'TaskTrackerAction' && known.data.command === 'plan')
       this.push({ kind: 'tasks', key: event.id, seq, tasks: known.data.task_list });
@@ -236,6 +242,11 @@ class Draft {
     for (const { actionId } of this.open) this.fill(actionId, { interrupted: true });
   }
 
+  /** Calls were approved: their work begins now, the first of them at once. Those above the loaded part stay as they are. */
+  approved(actionIds: readonly string[], at: string): void {
+    for (const { actionId } of this.open) if (actionIds.includes(actionId)) this.fill(actionId, { approvedAt: at });
+  }
+
   private mergeStart(row: RowOf<'start'>): void {
     const index = this.rows.findLastIndex((candidate) => candidate.kind === 'start');
     const before = this.rows[index];
@@ -258,6 +269,7 @@ class Draft {
               startedAt: step.startedAt,
               action: step.action,
               summary: step.summary,
+              ...((result.approvedAt ?? step.approvedAt) === undefined ? {} : { approvedAt: result.approvedAt ?? step.approvedAt }),
               interrupted: result.interrupted ?? step.interrupted,
             }
           : step,

@@ -1,5 +1,5 @@
 'use client';
-import { type DeltaFrame, type EventsFrame, type InboxFrame, type ResumeFrame, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
+import { type DeltaFrame, type EventsFrame, type InboxFrame, type ResumeFrame, SOCKET_PING_MS, type Subscribe, SubscribeAnswer } from '@slipway/contracts';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { io } from 'socket.io-client';
@@ -11,6 +11,9 @@ const SUBSCRIBE_TIMEOUT_MS = 10_000;
 /** Wait before subscribing again after a gap or a refusal. Milliseconds. */
 const RESUBSCRIBE_MS = 500;
 
+/** The server is heard of every `SOCKET_PING_MS`; after two that did not come, and a little, this connection is given up. Milliseconds. */
+const SILENT_MS = 2 * SOCKET_PING_MS + 1_000;
+
 /**
  * The page's one connection. The cursor is `view.lastSeq`: after any break the server is told where to go on from,
  * so nothing is lost or doubled. socket.io reconnects by itself with jitter; a page that wakes up does not wait for that.
@@ -20,6 +23,16 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
   useEffect(() => {
     const socket = io({ path: '/socket.io', transports: ['websocket'], reconnectionDelay: 300, reconnectionDelayMax: 5_000, randomizationFactor: 0.5 });
     let timer: ReturnType<typeof setTimeout> | undefined;
+    /** A server that hangs keeps its connections open: only its silence tells. */
+    let heardAt = performance.now();
+    let pings = 0;
+    const heard = () => {
+      heardAt = performance.now();
+    };
+    const listening = setInterval(() => {
+      // One that pings seldom is of an older version.
+      if (pings > 1 && socket.connected && document.visibilityState === 'visible' && performance.now() - heardAt > SILENT_MS) socket.io.engine.close();
+    }, 1_000);
     const later = (work: () => void) => {
       clearTimeout(timer);
       timer = setTimeout(work, RESUBSCRIBE_MS);
@@ -49,7 +62,14 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     };
     const onGap = () => later(() => void subscribe());
 
-    socket.on('connect', () => void subscribe());
+    socket.io.on('ping', () => {
+      pings = performance.now() - heardAt < SILENT_MS ? pings + 1 : 0;
+      heard();
+    });
+    socket.on('connect', () => {
+      heard();
+      void subscribe();
+    });
     socket.on('connect_error', (error: Error & { data?: { code?: string } }) => {
       if (error.data?.code === 'auth.missing') goToSignIn();
       else lost();
@@ -73,6 +93,7 @@ export function useSocket(store: ConversationStore, orgId: string, conversationI
     gaps.addEventListener('gap', onGap);
     return () => {
       clearTimeout(timer);
+      clearInterval(listening);
       document.removeEventListener('visibilitychange', wake);
       window.removeEventListener('online', wake);
       gaps.removeEventListener('gap', onGap);

@@ -13,6 +13,9 @@ export class TreeStore {
   /** What is here of them may be old. */
   private readonly stale = new Set<string>();
 
+  /** What was opened unasked. */
+  private readonly roots = new Set<string>();
+
   private readonly requests: LiveRequests;
 
   constructor(requests: LiveRequests) {
@@ -33,6 +36,16 @@ export class TreeStore {
     if (expanded.has(path)) return;
     this.tree.set({ ...rest, expanded: new Set([...expanded, path]) });
     void this.read(path);
+  }
+
+  /** Opens these, each once: what somebody has closed since stays closed. */
+  openRoots(paths: readonly string[]): void {
+    for (const path of paths) {
+      if (this.roots.has(path)) continue;
+      this.roots.add(path);
+      this.reveal(path);
+      this.expand(path);
+    }
   }
 
   /** With all that is open below. */

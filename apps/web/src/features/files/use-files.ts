@@ -1,11 +1,14 @@
 'use client';
 import { useEffect } from 'react';
 import { useAddressValue } from '../../browser/address.ts';
+import { useRepositories } from '../changes/use-changes.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
+import { repositoryFolder } from '../conversation/workspace-path.ts';
 import type { LiveChannel } from '../live/live-state.ts';
 import { useLiveChannel } from '../live/use-live-channel.ts';
 import { addressOfFile, fileOfAddress } from './file-address.ts';
 import { type FilesSession, filesSession } from './files-session.ts';
+import { rootsOf } from './roots.ts';
 
 export interface Files {
   readonly session: FilesSession;
@@ -30,6 +33,11 @@ export function useFiles(): Files {
   useEffect(() => {
     if (!open) session.requests.lost();
   }, [session, open]);
+  const repositories = useRepositories().data?.data ?? [];
+  const roots = rootsOf([repositoryFolder(conversation.repository), ...repositories.map((repository) => repository.path)]).join('\n');
+  useEffect(() => {
+    if (open) session.tree.openRoots(roots.split('\n'));
+  }, [session, open, roots]);
   useEffect(() => {
     session.files.open(path);
     if (path !== null) session.tree.reveal(path);

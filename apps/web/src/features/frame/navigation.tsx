@@ -1,6 +1,6 @@
 'use client';
 import { cn, IconButton, Tooltip } from '@slipway/ui';
-import { MessagesSquare, PanelLeftClose, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
+import { House, MessagesSquare, PanelLeftClose, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useStored } from '../../browser/stored.ts';
@@ -14,7 +14,9 @@ function usePlaces() {
   const path = usePathname();
   const home = `/${org.slug}`;
   return [
-    { href: home, label: 'New task', icon: SquarePen, current: path === home },
+    org.permissions.includes('conversation:create')
+      ? { href: home, label: 'New task', icon: SquarePen, current: path === home }
+      : { href: home, label: 'Home', icon: House, current: path === home },
     { href: `${home}/conversations`, label: 'Conversations', icon: MessagesSquare, current: path.startsWith(`${home}/conversations`) },
     ...(adminTabs(org).length === 0
       ? []

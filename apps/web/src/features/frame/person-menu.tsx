@@ -1,6 +1,6 @@
 'use client';
 import { Button, cn, Menu, MenuChoices, MenuItem, MenuLabel, MenuSeparator } from '@slipway/ui';
-import { LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
+import { Keyboard, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react';
 import Link from 'next/link';
 import { toast } from 'sonner';
 import { useSession } from '../session/me.ts';
@@ -16,7 +16,7 @@ const THEMES = [
 
 /** The person: settings, theme and sign-out. */
 export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
-  const { me } = useSession();
+  const { me, showKeys } = useSession();
   const [theme, setTheme] = useThemeChoice();
   return (
     <Menu
@@ -40,6 +40,9 @@ export function PersonMenu({ narrow = false }: { narrow?: boolean }) {
         <Link href="/settings">
           <Settings aria-hidden /> Settings
         </Link>
+      </MenuItem>
+      <MenuItem onSelect={showKeys}>
+        <Keyboard aria-hidden /> Keyboard shortcuts
       </MenuItem>
       <MenuSeparator />
       <MenuChoices label="Theme" value={theme} onChange={setTheme} choices={THEMES} />

@@ -1,15 +1,20 @@
 'use client';
 import type { Me, Org } from '@slipway/contracts';
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { SessionContext } from '../session/me.ts';
 import { AdoptTheme } from '../settings/adopt-theme.tsx';
 import { DeletionNote } from './deletion-note.tsx';
+import { KeyList } from './key-list.tsx';
 import { CompactHeader, Rail } from './navigation.tsx';
 import { OfflineNote } from './offline-note.tsx';
+import { useGoKeys } from './use-go-keys.ts';
 
 /** The rail and a page beside it. Pages under it may take the session for granted. */
 export function Shell({ me, org, children }: { me: Me; org: Org; children: ReactNode }) {
-  const session = useMemo(() => ({ me, org }), [me, org]);
+  const [keysShown, setKeysShown] = useState(false);
+  const showKeys = useCallback(() => setKeysShown(true), []);
+  useGoKeys(`/${org.slug}`, showKeys);
+  const session = useMemo(() => ({ me, org, showKeys }), [me, org, showKeys]);
   return (
     <SessionContext value={session}>
       <AdoptTheme />
@@ -28,6 +33,7 @@ export function Shell({ me, org, children }: { me: Me; org: Org; children: React
           <div className="min-h-0 flex-1">{children}</div>
         </main>
       </div>
+      <KeyList open={keysShown} onOpenChange={setKeysShown} />
     </SessionContext>
   );
 }

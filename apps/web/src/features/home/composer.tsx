@@ -8,6 +8,7 @@ import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { sentenceOf } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
+import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
 import { PromptsKept } from '../prompt-log/prompts-kept.tsx';
 import { useSession } from '../session/me.ts';
@@ -88,6 +89,9 @@ export function Composer() {
         <label className="flex flex-col">
           <span className="sr-only">Task</span>
           <textarea
+            // biome-ignore lint/a11y/noAutofocus: writing it is what the page is for; a phone would cover half of it with its keyboard
+            autoFocus={typeof window !== 'undefined' && window.matchMedia(WIDE).matches}
+            dir="auto"
             value={draft.prompt}
             onChange={(event) => change({ prompt: event.target.value })}
             placeholder="What should the agent do?"

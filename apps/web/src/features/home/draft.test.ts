@@ -12,9 +12,16 @@ describe('readDraft', () => {
     expect(readDraft(JSON.stringify(kept))).toEqual({ ...EMPTY_DRAFT, prompt: 'Fix it' });
   });
 
-  it('gives back what was kept, and after sending keeps the repository for the next task', () => {
+  it('gives back what was kept', () => {
     const draft = { ...EMPTY_DRAFT, prompt: 'Fix it', repository: 'https://git.example/a', branch: 'main', agentType: 'plan' as const, maxIterations: '20' };
     expect(readDraft(JSON.stringify(draft))).toEqual(draft);
-    expect(afterSend(draft)).toEqual({ ...draft, prompt: '', agentType: 'default' });
+  });
+});
+
+describe('afterSend', () => {
+  it('keeps repository, branch and model for the next task, and no limit of the last one', () => {
+    const kept = { repository: 'https://git.example/a', branch: 'main', model: 'demo' };
+    const draft = { ...EMPTY_DRAFT, ...kept, prompt: 'Fix it', agentType: 'plan' as const, maxIterations: '2', maxBudgetUsd: '0.5' };
+    expect(afterSend(draft)).toEqual({ ...EMPTY_DRAFT, ...kept });
   });
 });

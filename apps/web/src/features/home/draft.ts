@@ -23,9 +23,10 @@ export function readDraft(stored: string): Draft {
   }
 }
 
-/** After a task is sent, the next one is likely for the same repository, and one to be done. */
+/** After a task is sent, the next one is likely for the same repository and model. Limits were of that task: one that stayed unseen would end the next task early. */
 export function afterSend(draft: Draft): Draft {
-  return { ...draft, prompt: '', agentType: 'default' };
+  const { repository, branch, model } = draft;
+  return { ...EMPTY_DRAFT, repository, branch, model };
 }
 
 /** Where this browser keeps the draft of an organization. */

@@ -22,18 +22,19 @@ export function Home() {
     refetchInterval: (query) => (query.state.data?.data.some((conversation) => isActive(conversation.status)) ? REFRESH_MS : false),
   });
   const all = recent.data?.data ?? [];
+  const mayCreate = org.permissions.includes('conversation:create');
   return (
     <div className="h-full overflow-auto">
       <div className="mx-auto flex max-w-3xl flex-col gap-8 px-4 py-8 md:py-14">
         <section className="flex flex-col gap-4" aria-labelledby="new-task">
           <h1 id="new-task" className="text-xl font-semibold">
-            New task
+            {mayCreate ? 'New task' : `What agents do in ${org.name}`}
           </h1>
-          {org.permissions.includes('conversation:create') ? (
+          {mayCreate ? (
             <Composer />
           ) : (
             <p className="text-sm text-ink-muted">
-              You are a viewer here: you read what agents do. Giving them tasks takes the role of a member, which an admin of {org.name} can give you.
+              You are a viewer here: you can open every conversation below. To give agents tasks, ask an admin of {org.name} for the role of a member.
             </p>
           )}
         </section>

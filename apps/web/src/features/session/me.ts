@@ -6,9 +6,12 @@ import { api } from '../../api/client.ts';
 import { beginWriting } from '../../browser/kept-writing.ts';
 import { takeReturnPath } from './sign-out.ts';
 
+/** How soon another role, or another organization, shows by itself on a page that is looked at. Milliseconds. */
+const AGAIN_MS = 60_000;
+
 /** Who is signed in. */
 export function useMe(): UseQueryResult<Me> {
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => readMe(signal), staleTime: 10_000 });
+  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => readMe(signal), staleTime: 10_000, refetchInterval: AGAIN_MS });
 }
 
 /** Before any page shows what was written here: it may be somebody else's, or too old. */
@@ -31,6 +34,8 @@ export function goToSignIn(): void {
 export interface Session {
   readonly me: Me;
   readonly org: Org;
+  /** Opens the list of keys. */
+  readonly showKeys: () => void;
 }
 export const SessionContext = createContext<Session | null>(null);
 

@@ -10,7 +10,7 @@ import { money, number } from '../../browser/format.ts';
 import { useView } from '../conversation/conversation-context.ts';
 import { useLifecycle } from '../conversation/use-lifecycle.ts';
 import { useSession } from '../session/me.ts';
-import { asMoney, causeOf, extendedBudget, type Limit, limitOf } from './limit.ts';
+import { asMoney, causeOf, extendedBudget, extension, type Limit, limitOf } from './limit.ts';
 import { tellFailure, useGoOnWith } from './use-terms.ts';
 
 /** Why the agent halted by itself, above the composer, with what can be done about it. */
@@ -38,7 +38,7 @@ function Halted({ limit }: { limit: Limit }) {
   const extend = () => {
     setAsked(live);
     if (own === null) return resume.mutate();
-    change.mutate({ maxBudgetUsd: extendedBudget(own, spent) }, { onError: tellFailure });
+    change.mutate({ maxBudgetUsd: extendedBudget(own, spent, limit.detail) }, { onError: tellFailure });
   };
   return (
     <section aria-label="Limit reached" className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6">
@@ -54,7 +54,7 @@ function Halted({ limit }: { limit: Limit }) {
         ) : raising && limit.code !== 'budget.exhausted' ? (
           <Raise
             limit={limit.code}
-            suggested={own === null ? String((terms.maxIterations ?? 500) * 2) : extendedBudget(own, spent)}
+            suggested={own === null ? String((terms.maxIterations ?? 500) * 2) : extendedBudget(own, spent, limit.detail)}
             spent={spent}
             busy={busy}
             error={change.error}
@@ -67,7 +67,7 @@ function Halted({ limit }: { limit: Limit }) {
               {limit.code === 'budget.exhausted'
                 ? 'Try again'
                 : own !== null
-                  ? `Extend by ${money(Number(own))}`
+                  ? `Extend by ${money(extension(own, spent, limit.detail))}`
                   : terms.maxIterations === null
                     ? 'Go on for as many steps again'
                     : `Go on for ${number(terms.maxIterations)} more steps`}

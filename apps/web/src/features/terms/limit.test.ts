@@ -1,8 +1,9 @@
 import { describe, it } from 'node:test';
+import { shortReason } from '@slipway/domain';
 import { expect } from 'expect';
 import { applyEvents, openView } from '../conversation/conversation-view.ts';
 import { exit, logOf, message, snapshotOf, startStep, terminal, update } from '../conversation/sample-events.ts';
-import { causeOf, extendedBudget, limitOf, termsOfForm } from './limit.ts';
+import { causeOf, extendedBudget, extension, limitOf, termsOfForm } from './limit.ts';
 
 const halted = (code: string) => [
   startStep('READY'),
@@ -41,6 +42,12 @@ describe('the limit at which a conversation stands', () => {
     expect(extendedBudget('2.5', 2.51)).toBe('5.01');
     expect(extendedBudget('0.1', 0.1000001)).toBe('0.21');
     expect(extendedBudget('5', 1)).toBe('10');
+  });
+
+  it('is extended by no less than the next call needs', () => {
+    const reason = shortReason({ of: 'the limit of this conversation', limitUsd: 0.1, spentUsd: 0.04, callUsd: 0.32 });
+    expect([extendedBudget('0.1', 0.04, reason), extension('0.1', 0.04, reason)]).toEqual(['0.36', expect.closeTo(0.26, 9)]);
+    expect([extendedBudget('5', 1, reason), extension('5', 1, reason)]).toEqual(['10', 5]);
   });
 
   it('is told by a form, where an empty field is none', () => {

@@ -1,4 +1,5 @@
 import { type ConversationTerms, ERRORS, type ErrorCode } from '@slipway/contracts';
+import { limitNeeded } from '@slipway/domain';
 import type { ConversationView } from '../conversation/conversation-view.ts';
 
 /** Why a conversation halted by itself: out of steps, out of its own money, or out of the organization's. */
@@ -23,10 +24,17 @@ export function causeOf({ code, detail }: { readonly code: string; readonly deta
   return detail.replace(nextStep, '').trim();
 }
 
-/** As much again beyond what is spent, or beyond the limit where less is. Decimal US dollars with cents. */
-export function extendedBudget(limitUsd: string, spentUsd: number): string {
-  const cents = Math.ceil((Math.max(Number(limitUsd), spentUsd) + Number(limitUsd)) * 100 - 1e-6);
+/** As much again beyond what is spent, or beyond the limit where less is, and no less than the next call needs, where the reason names it. Decimal US dollars with cents. */
+export function extendedBudget(limitUsd: string, spentUsd: number, reason = ''): string {
+  const again = Math.max(Number(limitUsd), spentUsd) + Number(limitUsd);
+  const cents = Math.ceil(Math.max(again, limitNeeded(reason) ?? 0) * 100 - 1e-6);
   return asMoney(cents / 100);
+}
+
+/** What that adds to what it may spend now. USD. */
+export function extension(limitUsd: string, spentUsd: number, reason: string): number {
+  const [extended, again] = [Number(extendedBudget(limitUsd, spentUsd, reason)), Number(extendedBudget(limitUsd, spentUsd))];
+  return extended > again ? extended - Math.max(Number(limitUsd), spentUsd) : Number(limitUsd);
 }
 
 /** An amount as the server takes it: at most four places, no more zeros than cents have. */

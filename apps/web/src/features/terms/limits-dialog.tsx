@@ -4,6 +4,7 @@ import { Button, Dialog, Field, Input } from '@slipway/ui';
 import { api } from '../../api/client.ts';
 import { money } from '../../browser/format.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { useSpent } from '../conversation/use-spent.ts';
 import { FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { formOfTerms, termsOfForm } from './limit.ts';
@@ -12,7 +13,7 @@ import { formOfTerms, termsOfForm } from './limit.ts';
 export function LimitsDialog({ onClose }: { onClose: () => void }) {
   const { conversation, orgId } = useConversation();
   const terms = useView((view) => view.terms);
-  const spent = useView((view) => view.costUsd);
+  const { costUsd: spent } = useSpent();
   const form = useForm({
     initial: formOfTerms(terms),
     schema: UpdateConversationTerms,

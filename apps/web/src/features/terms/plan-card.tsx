@@ -7,6 +7,7 @@ import { api, newId } from '../../api/client.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
 import { tellFailure } from './use-terms.ts';
+import { hasWrittenPlan } from './written-plan.ts';
 
 const RESTS: ReadonlySet<string> = new Set(['finished', 'stopped', 'paused']);
 
@@ -19,6 +20,7 @@ export function PlanCard() {
 function Planned() {
   const { conversation, orgId } = useConversation();
   const { org } = useSession();
+  const written = useView((view) => hasWrittenPlan(view.timeline));
   /** One wish however often it is pressed. */
   const key = useRef(newId());
   const carryOut = useMutation({
@@ -32,7 +34,7 @@ function Planned() {
           <h2 className="flex items-center gap-2 text-sm font-semibold">
             <ListChecks aria-hidden className="size-4 text-accent" /> It has planned and changed nothing else
           </h2>
-          <p className="mt-0.5 text-sm text-ink-muted">The plan is in PLAN.md. A message refines it.</p>
+          <p className="mt-0.5 text-sm text-ink-muted">{written ? 'The plan is in PLAN.md. A message refines it.' : 'A message refines the plan.'}</p>
         </div>
         {org.permissions.includes('conversation:write') ? (
           <Button tone="primary" busy={carryOut.isPending || carryOut.isSuccess} onClick={() => carryOut.mutate()}>

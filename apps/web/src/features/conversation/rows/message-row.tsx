@@ -1,12 +1,15 @@
 'use client';
 import { CircleCheck, Megaphone } from 'lucide-react';
 import { Ago } from '../../../browser/ago.tsx';
+import { useMe } from '../../session/me.ts';
+import { authorName } from '../author-name.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
 import type { RowOf } from '../timeline-row.ts';
 
 /** What a person wrote stands in a box; what the agent wrote is the page itself; what the platform told the agent by itself is an aside. */
 export function MessageRow({ row }: { row: RowOf<'message'> }) {
+  const me = useMe().data;
   if (row.author === 'slipway')
     return (
       <div className="my-1 flex gap-2 py-1 pl-7 text-sm text-ink-muted">
@@ -25,7 +28,7 @@ export function MessageRow({ row }: { row: RowOf<'message'> }) {
       <div className="py-2.5">
         <div className="rounded-lg border border-line bg-raised px-3.5 py-2.5">
           <p className="mb-1 flex items-center gap-2 text-xs text-ink-muted">
-            <span className="font-medium text-ink">{row.sender ?? 'You'}</span>
+            <span className="font-medium text-ink">{authorName(row, me?.id)}</span>
             <Ago at={row.at} />
           </p>
           <LongText text={row.text} className="whitespace-pre-wrap [overflow-wrap:anywhere]" />

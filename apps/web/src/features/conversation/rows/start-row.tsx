@@ -2,6 +2,7 @@
 import type { StartStep } from '@slipway/contracts';
 import { Button, cn, Spinner } from '@slipway/ui';
 import { CircleAlert, CircleCheck, CircleDashed, CircleMinus, Rocket } from 'lucide-react';
+import Link from 'next/link';
 import { useRouter } from 'next/navigation';
 import { useEffect, useState } from 'react';
 import { failureOfCode } from '../../../api/failure.ts';
@@ -77,6 +78,7 @@ function StartStepLine({ step }: { step: StartStep }) {
       <span className="min-w-0 flex-1">
         <span className={cn(step.state === 'skipped' && 'text-ink-muted')}>{NAMES[step.status]}</span>
         {step.detail && step.state !== 'failed' ? <span className="block text-xs break-words whitespace-pre-wrap text-ink-muted">{step.detail}</span> : null}
+        {step.state === 'running' && step.queue ? <WaitExits queue={step.queue} /> : null}
         {step.state === 'running' && step.detail === undefined && elapsed !== undefined && elapsed > SLOW_MS ? (
           <span className="block text-xs text-warn">No progress for a while. It is tried again by itself; you can also stop it.</span>
         ) : null}
@@ -85,6 +87,33 @@ function StartStepLine({ step }: { step: StartStep }) {
         {step.state === 'skipped' ? 'skipped' : elapsed === undefined ? '' : duration(elapsed)}
       </span>
     </li>
+  );
+}
+
+/** Ways out of the queue for a sandbox: see who has them, or wait no longer. */
+function WaitExits({ queue }: { queue: NonNullable<StartStep['queue']> }) {
+  const { org } = useSession();
+  const { pause } = useLifecycle();
+  const mayLook = org.permissions.includes('sandbox:read');
+  const mayWrite = org.permissions.includes('conversation:write');
+  if (!mayLook && !mayWrite) return null;
+  return (
+    <span className="mt-1.5 flex flex-wrap items-center gap-2">
+      {mayWrite ? (
+        <Button size="small" busy={pause.isPending} onClick={() => pause.mutate()}>
+          Stop waiting
+        </Button>
+      ) : null}
+      {mayLook ? (
+        <Link className="text-xs underline" href={`/${org.slug}/admin/sandboxes`}>
+          {queue.cause === 'organization-limit' ? 'See who uses the sandboxes' : 'See the sandboxes'}
+        </Link>
+      ) : (
+        <Link className="text-xs underline" href={`/${org.slug}/conversations`}>
+          Pause another conversation
+        </Link>
+      )}
+    </span>
   );
 }
 

@@ -1,43 +1,72 @@
 'use client';
-import { blobRefOf } from '@slipway/contracts';
 import { cn, ScrollBox } from '@slipway/ui';
+import { useMemo } from 'react';
 import { CopyButton } from '../../../browser/copy-button.tsx';
+import { ansiText } from '../ansi.ts';
 import type { FileEdit } from '../file-edit.ts';
-import { LongText } from '../long-text.tsx';
-import { plainText } from '../plain-text.ts';
+import { LongText, useBlob } from '../long-text.tsx';
+import { inPrintedColours } from '../printed-outputs.ts';
 import { type Step, stepState, textOf } from '../timeline-row.ts';
+import { useFollowedEnd, usePrinted } from '../use-printed.ts';
+import { AnsiText } from './ansi-text.tsx';
+import { DiffLines } from './diff-lines.tsx';
 import { Pictures } from './step-pictures.tsx';
 
 export function outputOf(step: Step): string {
   return step.error ?? (step.observation === null ? '' : textOf(step.observation.content));
 }
 
-/** Monospace text that scrolls inside its own box and can be copied. */
-export function Output({ text, label, tone = 'plain' }: { text: string; label: string; tone?: 'plain' | 'bad' }) {
+interface OutputProps {
+  readonly text: string;
+  readonly label: string;
+  readonly tone?: 'plain' | 'bad';
+  /** Stays at its end while more comes. */
+  readonly following?: boolean;
+}
+
+const inColours = (text: string) => <AnsiText text={text} />;
+
+/** Monospace text that scrolls inside its own box and can be copied, with the colours of a terminal. */
+export function Output({ text, label, tone = 'plain', following = false }: OutputProps) {
+  const box = useFollowedEnd(following ? text : null);
+  const blob = useBlob(text);
   if (text === '') return null;
   return (
     <div className="relative">
-      <ScrollBox label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-2 pr-10 pl-3 touch:pr-14">
-        <LongText text={plainText(text)} className={cn('font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]', tone === 'bad' && 'text-bad')} />
+      <ScrollBox ref={box} label={label} className="max-h-80 overflow-auto rounded-md border border-line bg-term py-2 pr-10 pl-3 touch:pr-14">
+        <LongText
+          text={text}
+          dir="ltr"
+          render={inColours}
+          className={cn('font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]', tone === 'bad' && 'text-bad')}
+        />
       </ScrollBox>
       <CopyButton
-        label="Copy the output"
-        text={() => blobRefOf(text)?.preview ?? plainText(text)}
+        label={label === 'Command' ? 'Copy the command' : 'Copy the output'}
+        text={async () => ansiText(await blob())}
         className="absolute top-1.5 right-2 border-line bg-surface"
       />
     </div>
   );
 }
 
-/** @param command the whole of it, where its line does not show it; else empty. */
+/** The whole command, and what it printed: as it comes while it runs, and in its colours afterwards. */
 export function TerminalBody({ step, command }: { step: Step; command: string }) {
-  const output = outputOf(step);
+  const running = stepState(step) === 'running';
+  const printed = usePrinted(step.id);
+  const live = running ? printed : '';
+  const stored = outputOf(step);
+  const output = useMemo(() => inPrintedColours(stored, printed), [stored, printed]);
   const saved = step.observation?.['full_output_save_dir'];
   return (
     <div className="flex flex-col gap-1.5">
       <Output text={command} label="Command" />
-      <Output text={output} label="Output" tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
-      {output === '' ? <p className="text-xs text-ink-muted">{stepState(step) === 'running' ? 'No output yet.' : 'No output.'}</p> : null}
+      {output === '' && live !== '' ? (
+        <Output text={live} label="Output so far" following />
+      ) : (
+        <Output text={output} label="Output" tone={step.error !== null && stepState(step) === 'failed' ? 'bad' : 'plain'} />
+      )}
+      {output === '' && live === '' ? <p className="text-xs text-ink-muted">{running ? 'No output yet.' : 'No output.'}</p> : null}
       {typeof saved === 'string' && saved !== '' ? (
         <p className="text-xs text-ink-muted">
           The middle is cut out; the whole output is in <code className="font-mono">{saved}</code> in the sandbox.
@@ -63,13 +92,7 @@ export function EditBody({ step, edit }: { step: Step; edit: FileEdit }) {
   if (step.error !== null || stepState(step) === 'failed') return <Output text={outputOf(step)} label="Error" tone="bad" />;
   return (
     <ScrollBox label="Edit" className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]">
-      {edit.lines.slice(0, MAX_LINES).map((line, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one edit never move
-        <div key={index} className={cn('flex gap-2 px-3 whitespace-pre', line.sign === '+' && 'bg-ok-soft', line.sign === '-' && 'bg-bad-soft')}>
-          <span className={cn('w-2 shrink-0 select-none', line.sign === '+' ? 'text-ok' : line.sign === '-' ? 'text-bad' : 'text-ink-muted')}>{line.sign}</span>
-          <span className="text-ink">{line.text}</span>
-        </div>
-      ))}
+      <DiffLines lines={edit.lines.slice(0, MAX_LINES)} path={String(step.action?.['path'] ?? step.observation?.['path'] ?? '')} />
       {edit.lines.length > MAX_LINES || edit.cut ? <p className="px-3 pt-1 font-sans text-ink-muted">The rest is in Changes.</p> : null}
       {edit.lines.length === 0 ? <p className="px-3 font-sans text-ink-muted">{outputOf(step) || 'Nothing to show.'}</p> : null}
     </ScrollBox>

@@ -5,7 +5,7 @@ import { memo } from 'react';
 import { duration } from '../../../browser/format.ts';
 import { useConversation, useView } from '../conversation-context.ts';
 import { editOf } from '../file-edit.ts';
-import { exitCodeOf, isFileEditor, type RowOf, type Step, stepState } from '../timeline-row.ts';
+import { exitCodeOf, isFileEditor, type RowOf, type Step, stepState, timesOf } from '../timeline-row.ts';
 import { type WorkspacePaths, workspacePaths } from '../workspace-path.ts';
 import { Disclosure } from './disclosure.tsx';
 import { PlusMinus } from './plus-minus.tsx';
@@ -44,7 +44,7 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
   const asks = useView((view) => view.state.execution === 'waiting_for_confirmation');
   const known = stepState(step);
   const state = known !== 'running' || active ? known : asks ? 'asks' : 'interrupted';
-  const elapsed = step.startedAt !== null && step.endedAt !== null ? Date.parse(step.endedAt) - Date.parse(step.startedAt) : null;
+  const { worked, waited } = timesOf(step);
   const { conversation } = useConversation();
   const { icon, label, aside, body } = describe(step, workspacePaths(conversation.repository));
   return (
@@ -72,7 +72,8 @@ const StepLine = memo(function StepLine({ step }: { step: Step }) {
           {state === 'asks' ? <span className="rounded bg-warn-soft px-1.5 font-medium text-warn">waits for approval</span> : null}
           {state === 'rejected' ? <span>rejected</span> : null}
           {state === 'interrupted' ? <span>interrupted</span> : null}
-          {elapsed === null ? null : <span>{duration(elapsed)}</span>}
+          {waited === null || state === 'rejected' ? null : <span className="max-sm:hidden">waited {duration(waited)}</span>}
+          {worked === null || state === 'rejected' ? null : <span>{duration(worked)}</span>}
         </span>
       }
     >
@@ -103,7 +104,7 @@ function describe(step: Step, paths: WorkspacePaths) {
           {exitCodeOf(step) === -1 ? <span>still running</span> : null}
         </>
       ),
-      body: <TerminalBody step={step} command={line === command ? '' : command} />,
+      body: <TerminalBody step={step} command={command} />,
     };
   }
   if (source != null && isFileEditor(source.kind)) {

@@ -1,6 +1,7 @@
 'use client';
 import { cn } from '@slipway/ui';
 import { Circle, CircleCheck, CircleDot, ListChecks } from 'lucide-react';
+import { Markdown } from '../markdown.tsx';
 import type { RowOf, TaskItem } from '../timeline-row.ts';
 import { Disclosure } from './disclosure.tsx';
 
@@ -22,10 +23,14 @@ export function TasksRow({ row }: { row: RowOf<'tasks'> }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: one plan never changes
             <li key={index} className="flex gap-2 text-sm">
               <Icon role="img" aria-label={label} className={cn('mt-0.5 size-4 shrink-0', className)} />
-              <span className={cn('min-w-0', task.status === 'done' && 'text-ink-muted')}>
-                {task.title}
-                {task.notes ? <span className="block text-xs text-ink-muted">{task.notes}</span> : null}
-              </span>
+              <div className={cn('min-w-0', task.status === 'done' && 'text-ink-muted')}>
+                <Markdown text={task.title} />
+                {task.notes ? (
+                  <div className="text-xs text-ink-muted">
+                    <Markdown text={task.notes} />
+                  </div>
+                ) : null}
+              </div>
             </li>
           );
         })}

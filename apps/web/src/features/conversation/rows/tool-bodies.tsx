@@ -1,7 +1,8 @@
 'use client';
-import { cn, ScrollBox } from '@slipway/ui';
+import { ScrollBox } from '@slipway/ui';
 import type { PatchedLines } from '../patch-lines.ts';
 import { type Step, stepState } from '../timeline-row.ts';
+import { DiffLines } from './diff-lines.tsx';
 import { Output, outputOf } from './step-bodies.tsx';
 import { Pictures } from './step-pictures.tsx';
 
@@ -52,17 +53,7 @@ export function PatchBody({ step, patch, path }: { step: Step; patch: PatchedLin
                 label={`Patch of ${file.path}`}
                 className="max-h-80 overflow-auto rounded-md border border-line bg-term py-1.5 font-mono text-xs leading-[18px]"
               >
-                <div className="w-max min-w-full">
-                  {lines.map((line, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one patch never move
-                    <div key={index} className={cn('flex gap-2 px-3 whitespace-pre', line.sign === '+' && 'bg-ok-soft', line.sign === '-' && 'bg-bad-soft')}>
-                      <span className={cn('w-2 shrink-0 select-none', line.sign === '+' ? 'text-ok' : line.sign === '-' ? 'text-bad' : 'text-ink-muted')}>
-                        {line.sign === '@' ? '' : line.sign}
-                      </span>
-                      <span className={line.sign === '@' ? 'text-ink-muted' : 'text-ink'}>{line.sign === '@' ? `⋯ ${line.text}`.trimEnd() : line.text}</span>
-                    </div>
-                  ))}
-                </div>
+                <DiffLines lines={lines} path={file.path} />
               </ScrollBox>
             )}
           </figure>

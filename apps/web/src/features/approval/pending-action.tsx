@@ -1,0 +1,139 @@
+'use client';
+import { Badge, cn } from '@slipway/ui';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { CopyButton } from '../../browser/copy-button.tsx';
+import { LongText } from '../conversation/long-text.tsx';
+import { DiffLines } from '../conversation/rows/diff-lines.tsx';
+import { visibleText } from '../conversation/visible-text.ts';
+import { type ActionPart, actionAsText, actionParts } from './action-text.ts';
+import type { Pending } from './pending.ts';
+
+const RISK = {
+  HIGH: { tone: 'bad', label: 'high risk' },
+  MEDIUM: { tone: 'warn', label: 'medium risk' },
+  LOW: { tone: 'neutral', label: 'low risk' },
+  UNKNOWN: { tone: 'neutral', label: 'risk unknown' },
+} as const;
+
+interface PendingActionProps {
+  readonly pending: Pending;
+  /** `2 of 3`; absent for a single one. */
+  readonly place?: string | undefined;
+  /** Why it is not to happen, maybe without words; `null`: it is. */
+  readonly rejected: string | null;
+  /** Absent: this action is not decided by itself. */
+  readonly decide?: ((rejected: string | null) => void) | undefined;
+  /** Fires with the id when all of the action is on the page. */
+  readonly onWhole: (id: string) => void;
+}
+
+/** One action that waits, whole, with what speaks against it and its own decision. */
+export function PendingAction({ pending, place, rejected, decide, onWhole }: PendingActionProps) {
+  const { id, step, tool, summary, risk, reasons } = pending;
+  const parts = useMemo(() => actionParts(step), [step]);
+  const [there, setThere] = useState<ReadonlySet<string>>(new Set());
+  const arrived = useCallback((label: string) => setThere((before) => (before.has(label) ? before : new Set([...before, label]))), []);
+  const whole = parts.every((part) => part.kind === 'diff' || there.has(part.label));
+  useEffect(() => {
+    if (whole) onWhole(id);
+  }, [whole, id, onWhole]);
+  return (
+    <li className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
+      <div className="flex flex-wrap items-center gap-2 text-xs">
+        {place === undefined ? null : <span className="font-medium text-ink tabular-nums">{place}</span>}
+        <Badge tone={RISK[risk].tone}>{RISK[risk].label}</Badge>
+        <span className="text-ink-muted">{tool}</span>
+        {summary === null ? null : (
+          <span className="min-w-0 text-ink [overflow-wrap:anywhere]" dir="auto">
+            {summary}
+          </span>
+        )}
+        <CopyButton label="Copy the action" text={() => actionAsText(parts)} className="ml-auto" />
+      </div>
+      {parts.length === 0 ? (
+        <p className="text-xs text-ink-muted">It has no arguments.</p>
+      ) : (
+        parts.map((part) => <Part key={part.label} part={part} onThere={arrived} />)
+      )}
+      {reasons.length === 0 ? null : (
+        <ul className="flex flex-col gap-0.5 text-xs text-ink-muted">
+          {reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
+      {decide === undefined ? null : <Decision of={`${place}`} rejected={rejected} decide={decide} />}
+    </li>
+  );
+}
+
+function Part({ part, onThere }: { part: ActionPart; onThere: (label: string) => void }) {
+  const there = useCallback(() => onThere(part.label), [onThere, part.label]);
+  return (
+    <figure aria-label={part.label} className="overflow-hidden rounded-md border border-line bg-term">
+      {part.label === 'Command' ? null : (
+        <figcaption className="border-b border-line px-2.5 py-1 font-mono text-xs text-ink-muted [overflow-wrap:anywhere]">
+          {visibleText(part.label)}
+        </figcaption>
+      )}
+      <div className="py-1.5 font-mono text-xs leading-[18px]">
+        {part.kind === 'diff' ? (
+          part.lines.length === 0 ? (
+            <p className="px-3 text-ink-muted">An empty file.</p>
+          ) : (
+            <DiffLines lines={part.lines.map((line) => ({ ...line, text: visibleText(line.text) }))} wrap />
+          )
+        ) : (
+          <LongText
+            text={part.text}
+            unfolded
+            dir="ltr"
+            render={visibleText}
+            onComplete={there}
+            className="px-2.5 whitespace-pre-wrap [overflow-wrap:anywhere]"
+          />
+        )}
+      </div>
+    </figure>
+  );
+}
+
+/** Approve or reject one of several. */
+function Decision({ of, rejected, decide }: { of: string; rejected: string | null; decide: (rejected: string | null) => void }) {
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <fieldset className="inline-flex overflow-hidden rounded-md border border-line-strong text-xs">
+        <legend className="sr-only">Action {of}</legend>
+        {([false, true] as const).map((no) => {
+          const chosen = (rejected !== null) === no;
+          return (
+            <label
+              key={String(no)}
+              className={cn(
+                'flex h-7 cursor-pointer items-center px-2.5 font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent touch:h-11 touch:px-4',
+                no && 'border-l border-line-strong',
+                chosen ? (no ? 'bg-bad-soft text-bad' : 'bg-ok-soft text-ok') : 'bg-surface text-ink-muted',
+              )}
+            >
+              <input type="radio" name={`decision-${of}`} className="sr-only" checked={chosen} onChange={() => decide(no ? '' : null)} />
+              {no ? 'Reject' : 'Approve'}
+            </label>
+          );
+        })}
+      </fieldset>
+      {rejected === null ? null : (
+        <label className="min-w-0 flex-1 basis-52">
+          <span className="sr-only">Why action {of} is rejected</span>
+          <input
+            value={rejected}
+            maxLength={2000}
+            dir="auto"
+            onChange={(event) => decide(event.target.value)}
+            placeholder="Why, and what to do instead (optional)"
+            className="h-7 w-full rounded-md border border-line-strong bg-surface px-2.5 text-xs touch:h-11 touch:text-[16px]"
+          />
+        </label>
+      )}
+    </div>
+  );
+}

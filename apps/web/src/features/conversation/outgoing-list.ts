@@ -1,0 +1,29 @@
+/** A message that this browser has not handed over yet. */
+export interface Outgoing {
+  readonly id: string;
+  readonly text: string;
+  /** Why it was not sent; absent while that is not known. */
+  readonly error?: string;
+}
+
+/** Most messages that wait at once; more are not taken in. */
+const MAX_OUTGOING = 20;
+
+/** What is kept between page loads, read back; nothing for what cannot be read. */
+export function readOutgoing(stored: string): readonly Outgoing[] {
+  try {
+    const list: unknown = JSON.parse(stored);
+    if (!Array.isArray(list)) return [];
+    return list
+      .filter((each): each is Outgoing => typeof each?.id === 'string' && typeof each.text === 'string')
+      .map(({ id, text, error }) => (typeof error === 'string' ? { id, text, error } : { id, text }))
+      .slice(0, MAX_OUTGOING);
+  } catch {
+    return [];
+  }
+}
+
+/** Empty when nothing waits, so that nothing is kept. */
+export function writeOutgoing(list: readonly Outgoing[]): string {
+  return list.length === 0 ? '' : JSON.stringify(list);
+}

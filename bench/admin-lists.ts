@@ -2,11 +2,12 @@
 import pg from 'pg';
 import { startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import type { ServiceProcess } from './measure/service-process.ts';
 
-const MEMBERS = 100_000;
-const SAMPLES = 60;
+const MEMBERS = quick(100_000, 2000);
+const SAMPLES = quick(60, 5);
 
 export default async function run(report: Report): Promise<void> {
   const servers = await startAppServers(1, { RATE_READS_PER_MINUTE: '1000000' });

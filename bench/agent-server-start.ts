@@ -4,12 +4,13 @@ import { startAgentServer } from './measure/agent-server.ts';
 import { openhandsServerEnvironment, startOpenHandsServer } from './measure/openhands-server.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs, rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript } from './measure/service-process.ts';
 
-const N = 15;
+const N = quick(15, 2);
 /** A blank sandbox has settled by then. Milliseconds. */
-const SETTLE_MS = 2_000;
+const SETTLE_MS = quick(2_000, 100);
 /** The peer takes seconds for each. */
 const PEER_STARTS = 3;
 /** OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed: median of five cold starts, and RSS idle. */

@@ -5,11 +5,12 @@ import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { createTestDatabase } from '@slipway/testing';
 import { percentile, timeEach } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const CHECKS = 200_000;
-const MISSES = 2_000;
-const KEYS = 5_000;
+const CHECKS = quick(200_000, 2000);
+const MISSES = quick(2_000, 50);
+const KEYS = quick(5_000, 100);
 
 export default async function run(report: Report): Promise<void> {
   const database = await createTestDatabase();

@@ -5,16 +5,17 @@ import { auditOf } from '../apps/app-server/dist/audit/audit-statement.js';
 import { startAppServers } from './measure/app-server.ts';
 import { openLoop } from './measure/open-loop.ts';
 import { percentile, timeEach } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const ONE_BY_ONE = 2_000;
+const ONE_BY_ONE = quick(2_000, 50);
 /** Connections that write for one organization, by a schedule that does not wait for them. */
 const WRITERS = 20;
-const PER_SECOND = 200;
-const TWENTY = 2_000;
-const EACH = 200;
-const ENTRIES = 100_000;
-const PAGES = 200;
+const PER_SECOND = quick(200, 100);
+const TWENTY = quick(2_000, 100);
+const EACH = quick(200, 10);
+const ENTRIES = quick(100_000, 1000);
+const PAGES = quick(200, 5);
 /** Entries of one actor among many: what a filter finds. */
 const ACTORS = 500;
 

@@ -10,12 +10,13 @@ import { startProcess } from './measure/child-process.ts';
 import { loopbackFloor } from './measure/floor.ts';
 import { beside, type OpenHandsServer } from './measure/openhands-server.ts';
 import { percentile, timeEach } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
-const N = 2_000;
-const PEER_N = 200;
+const N = quick(2_000, 30);
+const PEER_N = quick(200, 1);
 /** OpenHands agent-server 1.58.0 on such a machine, where it cannot be installed. Milliseconds. */
 const RECORDED = { p50: 12.9, p99: 21.7 };
 

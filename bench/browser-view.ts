@@ -15,12 +15,13 @@ import { findChromium, launchChromium } from '../tests/e2e/browser.ts';
 import { ACTION_SERVER_TOKEN, type BenchAgentServer, startAgentServer } from './measure/agent-server.ts';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
-const WARM_UP_MS = 1_500;
-const MEASURED_MS = 6_000;
-const WATCHERS = [1, 5];
+const WARM_UP_MS = quick(1_500, 500);
+const MEASURED_MS = quick(6_000, 1000);
+const WATCHERS = quick([1, 5], [1]);
 /** As much text and movement as a dev server's page has: half of the picture changes sixty times a second. */
 const PAGE = `<title>Moving</title><body style="margin:0;font:14px monospace"><pre style="position:fixed;left:660px">${'The quick brown fox jumps over the lazy dog. 0123456789\n'.repeat(40)}</pre>
   <div id=a style="width:640px;height:800px"></div><script>let n=0;const f=()=>{n+=1;a.style.background='hsl('+n%360+' 60% 60%)';a.textContent=n;requestAnimationFrame(f)};f()</script>`;
@@ -34,7 +35,7 @@ interface Seen {
 
 export default async function run(report: Report): Promise<void> {
   const program = findChromium();
-  if (program === null) throw new Error('no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH');
+  if (program === null) return report.note(NEEDS_CHROMIUM);
   const pages = createServer((_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE)).listen(0, '127.0.0.1');
   await once(pages, 'listening');
   const url = `http://127.0.0.1:${(pages.address() as AddressInfo).port}/`;

@@ -3,10 +3,11 @@ import { until } from '@slipway/testing';
 import { startClaimsOnFarm } from './measure/claims-on-farm.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const CLAIMS = 300;
-const BURSTS = 8;
+const CLAIMS = quick(300, 20);
+const BURSTS = quick(8, 2);
 
 export default async function run(report: Report): Promise<void> {
   const claims = await startClaimsOnFarm(CLAIMS, CLAIMS);

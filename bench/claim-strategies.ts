@@ -9,6 +9,7 @@ import { lackForTestCluster } from '@slipway/testing/cluster';
 import pg from 'pg';
 import { commitFloor } from './measure/floor.ts';
 import { percentile } from './measure/percentile.ts';
+import { NOT_QUICK, QUICK, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { OURS, RACERS, type Racer, SLIPWAY } from './strategies/all.ts';
 import { CONNECTIONS, LOADERS, PER_SECOND, type RaceLoad, type RaceResult, REPLICAS, race } from './strategies/race.ts';
@@ -18,21 +19,34 @@ import { openStockOfRows } from './strategies/stock/stock-of-rows.ts';
 import { openStockOfRuntime } from './strategies/stock/stock-of-runtime.ts';
 
 /** Two loads, since the answer depends on it: what shares a commit needs claims to share it with. */
-const LOADS: readonly RaceLoad[] = [
-  { atOnce: 96, stock: 600, claims: 480 },
-  { atOnce: 300, stock: 1_500, claims: 1_200 },
-];
+const LOADS: readonly RaceLoad[] = quick(
+  [
+    { atOnce: 96, stock: 600, claims: 480 },
+    { atOnce: 300, stock: 1_500, claims: 1_200 },
+  ],
+  [{ atOnce: 6, stock: 40, claims: 20 }],
+);
+
+/** Of all strategies, the second one backwards. */
+const ROUNDS = quick(2, 1);
+/** Longest race as seen on two cores: claiming ends after 8 s, and processes start and the stock is filled before each burst. */
+const RACE_SECONDS = quick(25, 5);
 
 export default async function run(report: Report): Promise<void> {
+  const races = Object.keys(RACERS).length * LOADS.length * ROUNDS;
+  report.note(
+    `${races} races of up to ${RACE_SECONDS} s: it takes up to ${Math.ceil((races * RACE_SECONDS) / 60)} minutes, and those of building a cluster where there is none yet`,
+  );
   const database = await createTestDatabase();
   const owner = new pg.Client({ connectionString: database.ownerUrl });
   await owner.connect();
   const redis = await startRedis();
-  const lack = await lackForTestCluster();
+  const lack = QUICK ? NOT_QUICK : await lackForTestCluster();
   const objects = lack === null ? await StockOfObjects.open(database) : null;
   try {
     const { rows: off } = await owner.query<{ name: string }>(`SELECT name FROM pg_settings WHERE name IN ('fsync', 'synchronous_commit') AND setting <> 'on'`);
-    if (off.length > 0) throw new Error(`${off.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
+    if (off.length > 0 && !QUICK)
+      throw new Error(`${off.map((row) => row.name).join(' and ')} must be on; without TEST_POSTGRES_URL the bench starts such a server`);
     const stocks: Readonly<Record<Racer['stock'], RaceStock | null>> = {
       rows: await openStockOfRows(database, owner),
       runtime: openStockOfRuntime(database, owner),
@@ -53,7 +67,7 @@ export default async function run(report: Report): Promise<void> {
     });
     for (const load of LOADS) {
       const results = new Map<string, RaceResult>();
-      for (const round of [racing, racing.toReversed()])
+      for (const round of [racing, racing.toReversed()].slice(0, ROUNDS))
         for (const { name, stock } of round) {
           const raced = { strategy: name, load, stock, owner, redisPort: redis?.port ?? null, kubeconfig: objects?.kubeconfig ?? null };
           results.set(name, joined(results.get(name), await race(raced)));

@@ -8,13 +8,14 @@ import { Pool } from 'undici';
 import { startAgentServer } from './measure/agent-server.ts';
 import { type EventSubscriber, subscribe } from './measure/event-subscriber.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript } from './measure/service-process.ts';
 
-const MESSAGES = 150;
-const EVERY_MS = 100;
+const MESSAGES = quick(150, 10);
+const EVERY_MS = quick(100, 20);
 const WRITERS = 8;
-const SUSTAINED_MS = 10_000;
+const SUSTAINED_MS = quick(10_000, 500);
 /** OpenHands agent-server 1.58.0: POST → receive p50 at 10 messages a second, and events a second with 8 writers (facts/peers-measured.md 2). */
 const PEER: Readonly<Record<number, number>> = { 1: 10.2, 10: 11.5, 48: 15.2 };
 const PEER_SUSTAINED = 60.5;
@@ -37,7 +38,7 @@ export default async function run(report: Report): Promise<void> {
   const [pool, barePool] = [server, bare].map(({ url }) => new Pool(url, { connections: WRITERS })) as [Pool, Pool];
   try {
     await server.activate();
-    for (const count of [1, 10, 48, 500]) {
+    for (const count of quick([1, 10, 48, 500], [1, 10])) {
       const { samples, lost } = await fanOut(server, pool, count);
       if (lost > 0) throw new Error(`${lost} deliveries of ${count * MESSAGES} are missing`);
       const floor = await fanOut(floorPlace, barePool, count);

@@ -4,11 +4,12 @@ import { type EventsFrame, MAX_INGEST_EVENTS, type SubscribeAnswer, textOfConten
 import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const SUBSCRIBERS = 100;
-const RATE = 1_000;
-const SECONDS = 15;
+const SUBSCRIBERS = quick(100, 5);
+const RATE = quick(1_000, 200);
+const SECONDS = quick(15, 1);
 /** How often something new happens in the sandbox. Milliseconds. What has come together since the last answer goes as one batch, as agent-server's outbox sends it. */
 const TICK_MS = 20;
 /** Longest that subscribers may take after the last event was acknowledged. Milliseconds. */

@@ -4,10 +4,11 @@ import { io } from 'socket.io-client';
 import { observation, startAppServers } from './measure/app-server.ts';
 import { commitFloor, loopbackFloor } from './measure/floor.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const WARMUP = 300;
-const N = 2_000;
+const WARMUP = quick(300, 10);
+const N = quick(2_000, 50);
 
 export default async function run(report: Report): Promise<void> {
   const servers = await startAppServers(2);

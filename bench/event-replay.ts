@@ -3,12 +3,13 @@ import { Pool } from 'undici';
 import { startAgentServer } from './measure/agent-server.ts';
 import { subscribe } from './measure/event-subscriber.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const EVENTS = 10_000;
+const EVENTS = quick(10_000, 400);
 /** The peer's 10,000 events were 5.45 MB. */
 const TEXT = 'x'.repeat(300);
-const RUNS = 11;
+const RUNS = quick(11, 2);
 /** OpenHands agent-server 1.58.0 (facts/peers-measured.md 2). */
 const PEER = 640;
 

@@ -13,12 +13,13 @@ import { until } from '@slipway/testing';
 import { request } from 'undici';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
-const MEGABYTES = 100;
-const N = 7;
+const MEGABYTES = quick(100, 4);
+const N = quick(7, 2);
 
 export default async function run(report: Report): Promise<void> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-transfer-'));

@@ -11,12 +11,13 @@ import { WebSocket } from 'undici';
 import { ACTION_SERVER_TOKEN, startAgentServer } from './measure/agent-server.ts';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
-const N = 300;
-const N_LARGE = 15;
-const LARGE = 100_000;
+const N = quick(300, 5);
+const N_LARGE = quick(15, 1);
+const LARGE = quick(100_000, 1000);
 /** Between two writes: as long as a person would take to look. Milliseconds. */
 const PAUSE_MS = 60;
 /** A directory of 100,000 names is not read more than a fifth of the time. Milliseconds. */

@@ -5,16 +5,17 @@ import path from 'node:path';
 import type { Conversation, LoggedEvent, StartStep } from '@slipway/contracts';
 import { ConversationWatcher, createSampleRepository, type SignedInClient, signIn, startGitServer, until } from '@slipway/testing';
 import { freePortRange } from '../deploy/local/free-ports.ts';
-import { PORT_OFFSETS } from '../deploy/local/settings.ts';
+import { METRICS_OFFSET, PORT_OFFSETS } from '../deploy/local/settings.ts';
 import { type Stack, startStack } from '../deploy/local/stack.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 /** Conversations measured, one after the other, each when the pool is full. */
-const WITHOUT_REPOSITORY = 40;
-const WITH_REPOSITORY = 20;
+const WITHOUT_REPOSITORY = quick(40, 1);
+const WITH_REPOSITORY = quick(20, 1);
 /** The first ones pay for what is compiled and connected once. */
-const WARM_UP = 3;
+const WARM_UP = quick(3, 1);
 const POOL_TARGET = 2;
 
 /** One conversation's way to its first event of the agent, in milliseconds: `total`, and what it consists of, in order. */
@@ -67,7 +68,9 @@ export default async function run(report: Report): Promise<void> {
 
 async function readySlots(stack: Stack): Promise<number> {
   const url = new URL(stack.url);
-  const response = await fetch(`http://127.0.0.1:${Number(url.port) + PORT_OFFSETS['runtime-api']}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  const response = await fetch(`http://127.0.0.1:${Number(url.port) + METRICS_OFFSET + PORT_OFFSETS['runtime-api']}/metrics`, {
+    signal: AbortSignal.timeout(5_000),
+  });
   return Number(/pool_ready_slots\{[^}]*\} (\d+)/.exec(await response.text())?.[1] ?? 0);
 }
 

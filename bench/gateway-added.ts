@@ -1,13 +1,14 @@
-// What llm-gateway adds to a model call at concurrency 1, plain and streamed, beside what a bare undici relay, LiteLLM and Portkey add.
+// What llm-gateway adds to a model call at concurrency 1, plain and streamed, with and without a folder for calls under way, beside what a bare undici relay, LiteLLM and Portkey add.
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 /** Of each way, until its code is compiled. */
-const WARMUP = 1_500;
-const PLAIN = 3_000;
-const STREAMED = 400;
+const WARMUP = quick(1_500, 20);
+const PLAIN = quick(3_000, 30);
+const STREAMED = quick(400, 10);
 /** A peer of some tens of milliseconds a call is asked less often. */
 const OF_A_PEER = 150;
 
@@ -17,7 +18,7 @@ interface Sample {
 }
 
 export default async function run(report: Report): Promise<void> {
-  const ways = await openModelGateways(report, { peers: true });
+  const ways = await openModelGateways(report, { peers: true, waiting: true });
   const pools = new Map<ModelWay, Pool>();
   const call = async (way: ModelWay, body: string): Promise<Sample> => {
     const pool = pools.get(way) ?? new Pool(way.url, { connections: 1 });
@@ -45,7 +46,8 @@ export default async function run(report: Report): Promise<void> {
     }
     return samples;
   };
-  const { direct, relay, gateway } = ways;
+  const { direct, relay, gateway, waiting } = ways;
+  const ours = waiting === null ? [gateway] : [gateway, waiting];
   const added = (samples: Map<ModelWay, Sample[]>, way: ModelWay, p: number, part: keyof Sample): number => {
     const of = (one: ModelWay): number =>
       percentile(
@@ -55,8 +57,8 @@ export default async function run(report: Report): Promise<void> {
     return of(way) - of(direct);
   };
   try {
-    const plain = await alternate([direct, relay, gateway], PLAIN, modelRequest(false));
-    const streamed = await alternate([direct, relay, gateway], STREAMED, modelRequest(true));
+    const plain = await alternate([direct, relay, ...ours], PLAIN, modelRequest(false));
+    const streamed = await alternate([direct, relay, ...ours], STREAMED, modelRequest(true));
     const peers: Array<{ name: string; plain: number; first: number; whole: number }> = [];
     for (const peer of ways.peers) {
       try {
@@ -85,6 +87,18 @@ export default async function run(report: Report): Promise<void> {
     figure('stream-first-token-p50', streamed, 0.5, 'first', STREAMED, beside('first'));
     figure('stream-first-token-p99', streamed, 0.99, 'first', STREAMED);
     figure('stream-whole-p50', streamed, 0.5, 'whole', STREAMED, beside('whole'));
+    if (waiting !== null)
+      for (const [name, p] of [
+        ['p50', 0.5],
+        ['p99', 0.99],
+      ] as const)
+        report.figure({
+          figure: `without-folder-${name}`,
+          value: added(plain, waiting, p, 'whole'),
+          unit: 'ms',
+          floor: added(plain, gateway, p, 'whole'),
+          n: PLAIN,
+        });
     if (litellm !== undefined)
       report.figure({ figure: 'litellm-over-ours', value: litellm.plain / added(plain, gateway, 0.5, 'whole'), unit: 'x', n: OF_A_PEER });
     const direct50 = percentile(

@@ -8,16 +8,17 @@ import { createTestDatabase } from '@slipway/testing';
 import { Pool } from 'undici';
 import { modelRequest } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript, startService } from './measure/service-process.ts';
 
 const MASTER_KEY = 'bench-master-key-0123456789-0123456789';
 /** Each is asked twice: after three failures its first place would be left alone. */
-const MODELS = 400;
+const MODELS = quick(400, 10);
 /** Calls of the good model before each that fails over: a fifth of all calls may be tried again. */
 const BETWEEN = 6;
 /** Calls until the code is compiled. */
-const WARMUP = 1_500;
+const WARMUP = quick(1_500, 20);
 
 export default async function run(report: Report): Promise<void> {
   const database = await createTestDatabase();

@@ -2,12 +2,13 @@
 import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript } from './measure/service-process.ts';
 
-const PER_SECOND = 10_000;
+const PER_SECOND = quick(10_000, 500);
 const UNDER_WAY = 24;
-const SECONDS = 8;
+const SECONDS = quick(8, 1);
 const LATENCY_MS = 20;
 
 export default async function run(report: Report): Promise<void> {

@@ -4,10 +4,11 @@ import { until } from '@slipway/testing';
 import { Pool } from 'undici';
 import { WebSocket } from 'ws';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const WARM_UP = 12_000;
-const CALLS = Number(process.env['SLIPWAY_HEAP_CALLS'] ?? '60000');
+const WARM_UP = quick(12_000, 100);
+const CALLS = Number(process.env['SLIPWAY_HEAP_CALLS'] ?? quick('60000', '200'));
 const AT_ONCE = 32;
 /** One caller in twenty goes away in the middle of its answer. */
 const LEAVES_EVERY = 20;

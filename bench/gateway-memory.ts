@@ -4,13 +4,14 @@ import { Pool } from 'undici';
 import { growthPerHour } from './measure/growth.ts';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { peakRssMiB, rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const MINUTES = Number(process.env['SLIPWAY_MEMORY_MINUTES'] ?? '10');
+const MINUTES = Number(process.env['SLIPWAY_MEMORY_MINUTES'] ?? quick('10', '0.05'));
 const PER_SECOND = Number(process.env['SLIPWAY_MEMORY_CALLS_PER_SECOND'] ?? '40');
 /** Share of the time that is not counted for the growth: caches fill, and V8 finds the size of its heap. */
 const WARM_UP = 0.3;
-const SAMPLE_MS = 1_000;
+const SAMPLE_MS = quick(1_000, 100);
 
 /** Of twenty calls: plain and streamed ones, long prompts, one of 400 kB, and a stream whose caller goes away. */
 const MIX: ReadonlyArray<{ readonly stream: boolean; readonly bytes: number; readonly leaves: boolean; readonly share: number }> = [

@@ -3,16 +3,17 @@ import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
 import { peakRssMiB, rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const STREAMS = 500;
+const STREAMS = quick(500, 20);
 /** Frames with text that the model of this bench sends in a stream, one a millisecond. */
 const TOKENS = 20;
 /** Streams at once where each frame's way is timed: few enough that the machine itself keeps up. */
 const FEW = 8;
-const ROUNDS = 25;
-const LARGE = 400_000;
-const LARGE_CALLS = 200;
+const ROUNDS = quick(25, 3);
+const LARGE = quick(400_000, 20_000);
+const LARGE_CALLS = quick(200, 5);
 
 interface Stream {
   readonly first: number;

@@ -3,14 +3,15 @@ import { Pool } from 'undici';
 import { type ModelWay, modelRequest, openModelGateways } from './measure/model-gateways.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const LATENCY_MS = 20;
 /** Calls under way at once: at 20 ms each that allows 12,800 a second. */
-const UNDER_WAY = 256;
+const UNDER_WAY = quick(256, 32);
 /** Of each way, until its code is compiled. */
-const WARM_UP = 10_000;
-const REQUESTS = 20_000;
+const WARM_UP = quick(10_000, 100);
+const REQUESTS = quick(20_000, 300);
 /** A peer of some tens a second is asked less. */
 const OF_A_PEER = 600;
 const PEER_UNDER_WAY = 16;

@@ -11,6 +11,7 @@ import { appEnvironment } from '../tests/image/app-environment.ts';
 import { startContainer } from '../tests/image/container.ts';
 import { UnpackedImage } from '../tests/image/unpacked-image.ts';
 import { percentile } from './measure/percentile.ts';
+import { NEEDS_ROOT, NOT_QUICK, QUICK } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const MEASURED: readonly AppName[] = ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'web'];
@@ -20,6 +21,8 @@ const MIB = 2 ** 20;
 const LIMIT_MS = 30_000;
 
 export default async function run(report: Report): Promise<void> {
+  if (QUICK) return report.note(`not measured: ${NOT_QUICK}, and builds no image`);
+  if (process.getuid?.() !== 0) return report.note(NEEDS_ROOT);
   const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });
   const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-image-start-'));
   try {
@@ -53,7 +56,15 @@ async function startOnce({ root, env }: UnpackedImage, folder: string, app: AppN
   mkdirSync(temporary, { recursive: true });
   chmodSync(temporary, 0o1777);
   const port = await freePort();
-  const environment = { ...env, ...appEnvironment(app, database), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'error' };
+  const environment = {
+    ...env,
+    ...appEnvironment(app, database),
+    HOST: '127.0.0.1',
+    HOSTNAME: '127.0.0.1',
+    PORT: String(port),
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'error',
+  };
   const began = performance.now();
   const container = startContainer({ root, uid: APP_UID, gid: APP_UID, volumes: { [temporary]: '/tmp' }, env: environment, command });
   try {

@@ -9,14 +9,15 @@ import { until } from '@slipway/testing';
 import { Agent, request } from 'undici';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
-const FOLDERS = 500;
-const FILES = 200;
-const TIMES = 3;
-const SPARSE_BYTES = 2 * 1024 ** 3;
+const FOLDERS = quick(500, 30);
+const FILES = quick(200, 10);
+const TIMES = quick(3, 1);
+const SPARSE_BYTES = quick(2 * 1024 ** 3, 1_048_576);
 
 /** A connection for each: what runs in this process between two of them would outlast a kept one. */
 const dispatcher = new Agent({ pipelining: 0 });

@@ -8,23 +8,24 @@ import { Pool } from 'undici';
 import { startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 /** Connections that each ask again as soon as they are answered. */
 const CONNECTIONS = 8;
-const WARM_UP = 1_000;
-const REQUESTS = 8_000;
-const CONVERSATIONS = 100_000;
+const WARM_UP = quick(1_000, 20);
+const REQUESTS = quick(8_000, 60);
+const CONVERSATIONS = quick(100_000, 1000);
 /** Open loop: requests begin by the clock, whether or not those before have been answered, and a time is counted from when the clock said so. Requests a second. */
-const RATES = [300, 400, 500, 600, 700, 800, 900, 1_000];
-const RATE_SECONDS = 4;
+const RATES = quick([300, 400, 500, 600, 700, 800, 900, 1_000], [50]);
+const RATE_SECONDS = quick(4, 1);
 /** More than are ever under way while answers are quick enough. */
 const RATE_CONNECTIONS = 64;
 /** A page of fifty is 26 KB. */
 const MAX_ANSWER_BYTES = 1_000_000;
 /** What the slowest hundredth may take. Milliseconds. */
 const WITHIN_MS = 15;
-const PAGES = 60;
+const PAGES = quick(60, 3);
 
 /** What an admin's screen asks for. Deep pages go by the cursor of an earlier one. */
 const LISTS: ReadonlyArray<readonly [name: string, query: string]> = [

@@ -10,6 +10,7 @@ import { until } from '@slipway/testing';
 import { Pool } from 'undici';
 import { type RunningProcess, startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { NEEDS_ROOT, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { ResourceGroup, templateLimits } from './measure/resource-group.ts';
 
@@ -17,11 +18,11 @@ const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server
 const REPEATED = fileURLToPath(new URL('./measure/repeated-action.ts', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
 /** Each abuse beside rest, this often; in each, so many calls, one every so many milliseconds. */
-const ROUNDS = 5;
-const CALLS = 150;
+const ROUNDS = quick(5, 1);
+const CALLS = quick(150, 10);
 const EVERY_MS = 5;
 /** From the begin of an abuse, or its end, to the first call. Milliseconds. */
-const SETTLE_MS = 700;
+const SETTLE_MS = quick(700, 200);
 /** The disk of each sandbox. */
 const DISK = '64m';
 
@@ -40,6 +41,7 @@ interface Sandbox {
 }
 
 export default async function run(report: Report): Promise<void> {
+  if (process.getuid?.() !== 0) return report.note(NEEDS_ROOT);
   const limits = templateLimits();
   report.note(
     `each sandbox: ${limits.cpuRequest} cpu asked for, ${limits.cpuLimit} at most, ${limits.memory / 1024 ** 3} GiB, 1024 processes, a disk of ${DISK}; ${os.availableParallelism()} cpus for all`,

@@ -7,6 +7,7 @@ import { percentile } from './measure/percentile.ts';
 import { openClusterPlace } from './measure/pool-on-cluster.ts';
 import { openFarmPlace } from './measure/pool-on-farm.ts';
 import { peakRssMiB, rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import type { ServiceProcess } from './measure/service-process.ts';
 
@@ -27,12 +28,12 @@ export interface PoolPlace {
   close(): Promise<void>;
 }
 
-const FEW = 100;
-const MANY = Number(process.env['POOL_SCALE_SLOTS'] ?? 10_000);
+const FEW = quick(100, 10);
+const MANY = Number(process.env['POOL_SCALE_SLOTS'] ?? quick(10_000, 40));
 /** Claims of a round, one after another; then the pool is full again. */
-const CLAIMS = 50;
-const ROUNDS = 20;
-const LISTS = 5;
+const CLAIMS = quick(50, 5);
+const ROUNDS = quick(20, 1);
+const LISTS = quick(5, 1);
 /** Between two claims while everything is listed. Milliseconds. */
 const PAUSE_MS = 20;
 /** Fake nodes of a busy machine take some twenty pods a second. Milliseconds. */

@@ -53,7 +53,7 @@ const unknown = names.filter((name) => !known.has(name));
 if (names.length === 0 || unknown.length > 0) {
   for (const name of unknown) say(`there is no bench ${name}`);
   const width = Math.max(...[...known.keys()].map((name) => name.length));
-  say('npm run bench -- NAME [NAME…|all] [--no-build]');
+  say('npm run bench -- NAME [NAME…|all] [--quick] [--no-build]');
   for (const [name, about] of known) say(`  ${name.padEnd(width)}  ${about}`);
   process.exit(unknown.length > 0 ? 2 : 0);
 }
@@ -65,6 +65,7 @@ let failed = 0;
 for (const name of names) {
   const child = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), '--one', name], {
     cwd: ROOT,
+    env: { ...process.env, ...(argv.includes('--quick') ? { BENCH_QUICK: '1' } : {}) },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (child.status === 0) continue;

@@ -7,13 +7,14 @@ import { Pool, WebSocket } from 'undici';
 import { downloadOverLinks } from './measure/download-over-links.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript, startService } from './measure/service-process.ts';
 
 const SECRET = 'bench-sandbox-access-secret-0123456789';
 const RUNTIME_KEY = 'bench-runtime-api-key-0123456789-0123456789';
 /** For a look under load; the figures of the pages are taken with 1. */
-const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
+const SHARE = Number(process.env['BENCH_SHARE'] ?? quick(1, 0.01));
 const SMALL = Math.max(50, Math.round(3_000 * SHARE));
 const LARGE = Math.max(3, Math.round(20 * SHARE));
 const REVOKED = Math.max(5, Math.round(100 * SHARE));

@@ -3,14 +3,15 @@ import { migrateQueue } from '@slipway/queue/migrate';
 import { createTestDatabase } from '@slipway/testing';
 import { Agent, request } from 'undici';
 import { percentile, timeEach } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startScript, startService } from './measure/service-process.ts';
 
 const SECRET = 'bench-secret-bench-secret-bench-secret';
-const ALONE = Number(process.env['SIGN_INS'] ?? 1_000);
+const ALONE = Number(process.env['SIGN_INS'] ?? quick(1_000, 20));
 const AT_ONCE = 16;
 /** Who sign in, in turn: what one person's sign-ins wait for each other is not what is measured. */
-const PEOPLE = 100;
+const PEOPLE = quick(100, 10);
 
 export default async function run(report: Report): Promise<void> {
   const database = await createTestDatabase({ extra: { name: 'queue', prepare: (ownerUrl) => migrateQueue(ownerUrl, 'slipway_app') } });

@@ -6,9 +6,10 @@ import { WebSocket } from 'ws';
 import { type AppServers, observation, type Producer, startAppServers } from './measure/app-server.ts';
 import { percentile } from './measure/percentile.ts';
 import { rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
-const SUBSCRIBERS = 200;
+const SUBSCRIBERS = quick(200, 20);
 const SLOW = SUBSCRIBERS / 20;
 const SLOW_RATE = 1_000;
 /** Ten batches of twenty a second. */
@@ -16,8 +17,8 @@ const BATCH = 20;
 const EVERY_MS = 100;
 /** Bytes of text of one event. */
 const TEXT = 400;
-const ROUND_MS = 12_000;
-const ROUNDS = 2;
+const ROUND_MS = quick(12_000, 1500);
+const ROUNDS = quick(2, 1);
 
 /** The same sockets in both kinds of round, taking turns: in one the slow ones read as everybody does. */
 export default async function run(report: Report): Promise<void> {
@@ -139,6 +140,6 @@ function throttle(socket: WebSocket): () => void {
 }
 
 async function metric(servers: AppServers, name: string): Promise<number> {
-  const text = await (await fetch(`${servers.replicas[0]?.url}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
+  const text = await (await fetch(`${servers.replicas[0]?.metricsUrl}/metrics`, { signal: AbortSignal.timeout(5_000) })).text();
   return Number(new RegExp(`^${name}(?:{.*})? (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 }

@@ -1,13 +1,14 @@
 // What permessage-deflate would cost a server for each reader of 10,000 events, and save its line: as one stream with a flush after each frame, as `ws` does it.
 import { constants, createDeflateRaw } from 'node:zlib';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { sampleLog } from './web/sample-log.ts';
 
-const EVENTS = 10_000;
+const EVENTS = quick(10_000, 400);
 /** As app-server sends history; agent-server sends one a frame. */
 const PAGE = 200;
-const RUNS = 5;
+const RUNS = quick(5, 1);
 
 /** CPU of this process, with zlib's threads, in milliseconds, and the bytes that come out. */
 async function deflated(frames: readonly Buffer[], level: number): Promise<{ cpuMs: number; bytes: number }> {

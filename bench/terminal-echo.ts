@@ -16,13 +16,14 @@ import { WebSocket } from 'undici';
 import { ACTION_SERVER_TOKEN, startAgentServer } from './measure/agent-server.ts';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { startService } from './measure/service-process.ts';
 
 const BUNDLE = fileURLToPath(new URL('../apps/action-server/bundle/action-server.cjs', import.meta.url));
 const { spawn } = createRequire(new URL('../apps/action-server/package.json', import.meta.url))('@lydell/node-pty') as typeof import('@lydell/node-pty');
 const SECRET = 'bench-sandbox-access-secret-0123456789';
-const N = Number(process.env['BENCH_KEYS'] ?? 2_000);
+const N = Number(process.env['BENCH_KEYS'] ?? quick(2_000, 60));
 /** Keys of one line, which is then cleared. */
 const LINE = 40;
 /** Between two keys. Milliseconds; nobody types faster. */

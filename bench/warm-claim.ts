@@ -5,15 +5,16 @@ import { startClaimsOnFarm } from './measure/claims-on-farm.ts';
 import { openLoop } from './measure/open-loop.ts';
 import { percentile } from './measure/percentile.ts';
 import { cpuMs } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 /** Warm sandboxes at the start of each round. */
-const STOCK = 600;
+const STOCK = quick(600, 40);
 /** Claims of one round while at least half of the stock is there: the pool does not refill beside them. */
-const CALM = 300;
+const CALM = quick(300, 15);
 /** Claims that follow at once; the pool refills beside them as fast as it can. The stock is never used up, so none of them waits for a sandbox to start. */
-const BUSY = 200;
-const ROUNDS = 5;
+const BUSY = quick(200, 5);
+const ROUNDS = quick(5, 1);
 /** Claims a second of the open loop, by a schedule that does not wait for answers. */
 const PER_SECOND = 100;
 

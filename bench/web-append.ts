@@ -5,25 +5,28 @@ import { fileURLToPath } from 'node:url';
 import type { LoggedEvent } from '@slipway/contracts';
 import { freePort } from '@slipway/testing';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../tests/e2e/browser.ts';
 import { startProcess, waitForHttp } from './measure/child-process.ts';
+import { NEEDS_CHROMIUM, quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 import { type StandIn, type StandInConversation, startStandIn } from './web/app-stand-in.ts';
 import { LogWriter, sampleLog } from './web/sample-log.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SERVER = `${ROOT}apps/web/.next/standalone/apps/web/server.js`;
-const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
 const LONG = '01930000-0000-7000-8000-000000010000';
 const SHORT = '01930000-0000-7000-8000-000000000050';
-const EVENTS = 10_000;
-const APPENDED = 60;
-const DELTAS = 100;
+const EVENTS = quick(10_000, 300);
+const APPENDED = quick(60, 8);
+const DELTAS = quick(100, 10);
 
 /** The floor is the same page with 50 events: what is above it is what length costs. */
 export default async function run(report: Report): Promise<void> {
   if (!existsSync(SERVER)) throw new Error('the pages are not built: npm run build -w @slipway/web');
+  const executablePath = findChromium();
+  if (executablePath === null) return report.note(NEEDS_CHROMIUM);
   const port = await freePort();
-  const web = startProcess(process.execPath, [SERVER], { PORT: String(port), HOSTNAME: '127.0.0.1', NODE_ENV: 'production' }, ROOT);
+  const web = startProcess(process.execPath, [SERVER], { PORT: String(port), METRICS_PORT: '0', HOSTNAME: '127.0.0.1', NODE_ENV: 'production' }, ROOT);
   const webUrl = `http://127.0.0.1:${port}`;
   let standIn: StandIn | undefined;
   let browser: Browser | undefined;
@@ -32,7 +35,7 @@ export default async function run(report: Report): Promise<void> {
     const began = Date.now() - 3_600_000;
     standIn = await startStandIn({ webUrl, conversations: [conversation(LONG, EVENTS, began), conversation(SHORT, 50, began)] });
     browser = await chromium.launch({
-      executablePath: CHROMIUM,
+      executablePath,
       args: [
         '--headless',
         '--no-sandbox',

@@ -11,13 +11,14 @@ import { until } from '@slipway/testing';
 import { startProcess } from './measure/child-process.ts';
 import { percentile } from './measure/percentile.ts';
 import { peakRssMiB, rssMiB } from './measure/process-usage.ts';
+import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
 
 const APPS = fileURLToPath(new URL('../apps', import.meta.url));
 const TOKEN = 'bench-token-of-at-least-32-characters';
-const FILES = 2_048;
-const FILE_BYTES = 512 * 1024;
-const N = 5;
+const FILES = quick(2_048, 20);
+const FILE_BYTES = quick(512 * 1024, 4096);
+const N = quick(5, 1);
 /** E2B-family: a pause of about 4 s a GiB, a resume of about 1 s; of memory and disk together (facts/warm-pool.md). Milliseconds. */
 const PEER = { archive: 4_000, restore: 1_000 };
 

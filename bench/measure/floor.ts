@@ -5,13 +5,14 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { Pool } from 'undici';
 import { openLoop } from './open-loop.ts';
 import { percentile, timeEach } from './percentile.ts';
+import { quick } from './quick.ts';
 import { startScript } from './service-process.ts';
 
 /**
  * p50 of one such commit followed by two such POSTs, all of it `perSecond` times a second by a Poisson schedule that does not wait: a machine that rests in between needs longer
  * to wake up its processors than one that is kept busy. Milliseconds.
  */
-export async function pacedFloor(ownerUrl: string, perSecond: number, n = 500): Promise<number> {
+export async function pacedFloor(ownerUrl: string, perSecond: number, n = quick(500, 20)): Promise<number> {
   const server = await startScript('./stub-upstream.ts');
   const posts = new Pool(server.url, { connections: 8 });
   const pool = createPool({ url: ownerUrl, max: 8, applicationName: 'bench-floor', onError: () => {} });
@@ -27,7 +28,7 @@ export async function pacedFloor(ownerUrl: string, perSecond: number, n = 500): 
       await post();
       await post();
     };
-    await openLoop(perSecond, 100, once);
+    await openLoop(perSecond, quick(100, 5), once);
     return percentile(await openLoop(perSecond, n, once), 0.5);
   } finally {
     await pool.query('DROP TABLE IF EXISTS public.bench_floor').catch(() => {});
@@ -47,7 +48,7 @@ function commitOnce(pool: SqlPool, index: number): Promise<unknown> {
 }
 
 /** p50 of one single-row UPDATE with synchronous commit, over loopback. Milliseconds. `ownerUrl`: a database that may be written to; its table is dropped again. */
-export async function commitFloor(ownerUrl: string, n = 1_000): Promise<number> {
+export async function commitFloor(ownerUrl: string, n = quick(1_000, 50)): Promise<number> {
   const pool = createPool({ url: ownerUrl, max: 1, applicationName: 'bench-floor', onError: () => {} });
   try {
     await fillFloorTable(pool);
@@ -61,7 +62,7 @@ export async function commitFloor(ownerUrl: string, n = 1_000): Promise<number> 
 }
 
 /** p50 of a keep-alive POST of 0.45 kB to a bare node:http server in another process, over loopback. Milliseconds. */
-export async function loopbackFloor(n = 1_000): Promise<number> {
+export async function loopbackFloor(n = quick(1_000, 50)): Promise<number> {
   const server = await startScript('./stub-upstream.ts');
   const pool = new Pool(server.url, { connections: 1 });
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(400) }] });
@@ -78,7 +79,7 @@ export async function loopbackFloor(n = 1_000): Promise<number> {
 }
 
 /** p50 of a write of 200 bytes followed by fdatasync, in a directory (the system's temporary one). Milliseconds. */
-export async function fdatasyncFloor(directory = os.tmpdir(), n = 1_000): Promise<number> {
+export async function fdatasyncFloor(directory = os.tmpdir(), n = quick(1_000, 50)): Promise<number> {
   const own = mkdtempSync(path.join(directory, 'slipway-floor-'));
   const file = openSync(path.join(own, 'log'), 'a');
   const line = Buffer.alloc(200, 0x78);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { createTestDatabase, freePort } from '@slipway/testing';
 import { npmProgram, pythonEnvironment } from '@slipway/testing/programs';
 import { type RunningProcess, startProcess, waitForHttp } from './child-process.ts';
+import { NOT_QUICK, QUICK } from './quick.ts';
 import type { Report } from './report.ts';
 import { type ServiceProcess, startScript, startService } from './service-process.ts';
 
@@ -29,6 +30,8 @@ export interface ModelGatewaysOptions {
   readonly latencyMs?: number;
   /** LiteLLM of PyPI and Portkey's gateway of npm beside ours, where they can be had [false]. */
   readonly peers?: boolean;
+  /** Our gateway without a folder of its own as well [false]. */
+  readonly waiting?: boolean;
   /** Settings of our gateway beside what it needs. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -38,6 +41,8 @@ export interface ModelGateways {
   /** The least that a proxy can do. */
   readonly relay: ModelWay;
   readonly gateway: ModelWay;
+  /** Our gateway without a folder: a call waits until Postgres has its record. */
+  readonly waiting: ModelWay | null;
   readonly peers: readonly ModelWay[];
   /** A key of our gateway. @param limits as LiteLLM names them: `max_budget`, `rpm_limit`, `tpm_limit`. */
   key(limits?: Readonly<Record<string, unknown>>): Promise<string>;
@@ -47,7 +52,10 @@ export interface ModelGateways {
 }
 
 /** A model that costs nothing, with nothing, a bare relay, our gateway and its peers before it; each a process of its own. */
-export async function openModelGateways(report: Report, { latencyMs = 0, peers = false, env = {} }: ModelGatewaysOptions = {}): Promise<ModelGateways> {
+export async function openModelGateways(
+  report: Report,
+  { latencyMs = 0, peers = false, waiting = false, env = {} }: ModelGatewaysOptions = {},
+): Promise<ModelGateways> {
   const database = await createTestDatabase();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-gateways-'));
   const running: RunningProcess[] = [];
@@ -63,21 +71,26 @@ export async function openModelGateways(report: Report, { latencyMs = 0, peers =
   try {
     const upstream = started(await startScript('./stub-upstream.ts', String(latencyMs)));
     const relay = started(await startScript('./bare-relay.ts', upstream.url));
-    const gateway = started(
-      await startService('llm-gateway', {
-        DATABASE_URL: database.urls.gateway,
-        LLM_GATEWAY_MASTER_KEY: MASTER_KEY,
-        LLM_BASE_URL: `${upstream.url}/v1`,
-        LLM_API_KEY: 'sk-bench',
-        LLM_MODEL: MODEL,
-        // As it is shipped: one log line a call.
-        LOG_LEVEL: 'info',
-        ...env,
-      }),
-    );
+    const startGateway = async (more: Readonly<Record<string, string>>): Promise<ServiceProcess> =>
+      started(
+        await startService('llm-gateway', {
+          DATABASE_URL: database.urls.gateway,
+          LLM_GATEWAY_MASTER_KEY: MASTER_KEY,
+          LLM_BASE_URL: `${upstream.url}/v1`,
+          LLM_API_KEY: 'sk-bench',
+          LLM_MODEL: MODEL,
+          // As it is shipped: one log line a call, a folder for calls under way.
+          LOG_LEVEL: 'info',
+          ...more,
+          ...env,
+        }),
+      );
+    const gateway = await startGateway({ DATA_DIR: path.join(folder, 'gateway') });
+    const without = waiting ? await startGateway({}) : null;
     const key = (limits: Readonly<Record<string, unknown>> = {}): Promise<string> => makeKey(gateway, limits);
     const found: ModelWay[] = [];
-    if (peers) {
+    if (peers && QUICK) report.note(`LiteLLM and Portkey are left out: ${NOT_QUICK}`);
+    if (peers && !QUICK) {
       for (const open of [openLiteLlm, openPortkey]) {
         const peer = await open(upstream.url, folder, started);
         if ('lack' in peer) report.note(`a peer is not measured: ${peer.lack}`);
@@ -88,6 +101,10 @@ export async function openModelGateways(report: Report, { latencyMs = 0, peers =
       direct: { name: 'direct', url: upstream.url, headers: {}, pid: upstream.pid },
       relay: { name: 'relay', url: relay.url, headers: {}, pid: relay.pid },
       gateway: { name: 'gateway', url: gateway.url, headers: { authorization: `Bearer ${await key()}` }, pid: gateway.pid },
+      waiting:
+        without === null
+          ? null
+          : { name: 'gateway without a folder', url: without.url, headers: { authorization: `Bearer ${await makeKey(without, {})}` }, pid: without.pid },
       peers: found,
       key,
       output: () => gateway.output(),

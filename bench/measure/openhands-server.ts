@@ -4,6 +4,7 @@ import path from 'node:path';
 import { freePort, until } from '@slipway/testing';
 import { type PythonEnvironment, pythonEnvironment } from '@slipway/testing/programs';
 import { type RunningProcess, startProcess } from './child-process.ts';
+import { NOT_QUICK, QUICK } from './quick.ts';
 
 const VERSION = '1.58.0';
 const SESSION_KEY = 'bench-session-key-of-at-least-32-characters';
@@ -21,7 +22,8 @@ export interface OpenHandsServer {
 }
 
 /** Its packages at fixed versions; installed once, kept outside of the checkout. @returns them, or a sentence that says why they are not here. */
-export function openhandsServerEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
+export async function openhandsServerEnvironment(): Promise<PythonEnvironment | { readonly lack: string }> {
+  if (QUICK) return { lack: `${NOT_QUICK}.` };
   // What is listed is all there is to install: looking for versions that fit takes pip minutes.
   return pythonEnvironment({
     name: `openhands-agent-server/${VERSION}`,

@@ -6,6 +6,8 @@ import { type RunningProcess, startProcess, waitForHttp } from './child-process.
 export interface ServiceProcess extends RunningProcess {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
+  /** Where its metrics are; `null` for a script. */
+  readonly metricsUrl: string | null;
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,8 +23,14 @@ export async function startService(
   options: { entry?: string; readyPath?: string } = {},
 ): Promise<ServiceProcess> {
   const port = await freePort();
+  const metricsPort = await freePort();
   const entry = path.join(ROOT, 'apps', app, options.entry ?? 'dist/main.js');
-  const running = startProcess(process.execPath, [entry], { HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn', ...env }, ROOT);
+  const running = startProcess(
+    process.execPath,
+    [entry],
+    { HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: String(metricsPort), LOG_LEVEL: 'warn', ...env },
+    ROOT,
+  );
   const url = `http://${env['HOST'] ?? '127.0.0.1'}:${port}`;
   try {
     await waitForHttp(`${url}${options.readyPath ?? '/ready'}`, running);
@@ -30,7 +38,7 @@ export async function startService(
     await running.stop();
     throw new Error(`${app} did not start`, { cause: error });
   }
-  return { ...running, url };
+  return { ...running, url, metricsUrl: `http://${env['HOST'] ?? '127.0.0.1'}:${metricsPort}` };
 }
 
 /** A script of bench/measure as a process of its own: `argv` is its port on 127.0.0.1 and what follows. Ready when GET / answers 200. */
@@ -49,5 +57,5 @@ export async function startLimitedScript(options: readonly string[], file: strin
     await running.stop();
     throw error;
   }
-  return { ...running, url };
+  return { ...running, url, metricsUrl: null };
 }

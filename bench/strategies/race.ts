@@ -5,16 +5,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { cpuMs } from '../measure/process-usage.ts';
+import { quick } from '../measure/quick.ts';
 import type { Loaded, Order } from './load.ts';
 import type { RaceStock } from './stock/race-stock.ts';
 
-export const REPLICAS = 3;
-export const LOADERS = 2;
+export const REPLICAS = quick(3, 1);
+export const LOADERS = quick(2, 1);
 /** Connections of one replica, whichever strategy. */
 export const CONNECTIONS = 12;
 export const PER_SECOND = 100;
+const CALM = quick(300, 10);
 /** The first burst pays for what is compiled and connected once. */
-const BURSTS = 6;
+const BURSTS = quick(6, 1);
 /** A slow strategy runs fewer bursts. Milliseconds of claiming. */
 const LONGEST_MS = 8_000;
 
@@ -89,7 +91,7 @@ export async function race({ strategy, load, stock, owner, redisPort, kubeconfig
     }
     await stock.fill(load.stock);
     await wait(150);
-    const calm = await ask(loaders[0] as ChildProcess, { kind: 'open', prefix: `${strategy}-calm`, claims: 300, perSecond: PER_SECOND });
+    const calm = await ask(loaders[0] as ChildProcess, { kind: 'open', prefix: `${strategy}-calm`, claims: CALM, perSecond: PER_SECOND });
     await mustBeSound(stock, strategy, [calm]);
     return { rates, latencies, calm: calm.latencies, cpu };
   } finally {

@@ -6,6 +6,7 @@ import {
   type ConversationSummary,
   type LoggedEvent,
   operations,
+  ROLE_PERMISSIONS,
   type StreamingDelta,
   Subscribe,
 } from '@slipway/contracts';
@@ -37,7 +38,15 @@ export interface StandIn {
   stop(): Promise<void>;
 }
 
-const ORG = { id: 'org_stand_in', slug: 'demo', name: 'Demo Person', kind: 'personal' as const, role: 'owner' as const, permissions: [], deletesAt: null };
+const ORG = {
+  id: 'org_stand_in',
+  slug: 'demo',
+  name: 'Demo Person',
+  kind: 'personal' as const,
+  role: 'owner' as const,
+  permissions: [...ROLE_PERMISSIONS.owner],
+  deletesAt: null,
+};
 
 /**
  * Stands in for app-server before the real built pages: same paths, same frames, data from memory, no sign-in.

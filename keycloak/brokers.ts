@@ -10,6 +10,11 @@ interface SocialBroker extends Credentials {
   /** A server of one's own; GitHub Enterprise also needs `apiUrl`. Absent: the public one. */
   readonly baseUrl?: string | undefined;
   readonly apiUrl?: string | undefined;
+  /**
+   * Whether an address that a server of one's own calls verified needs no proof of its own. Absent: false, since the admins of that server can call any address verified.
+   * The public services prove addresses themselves and are trusted.
+   */
+  readonly trustEmail?: boolean | undefined;
 }
 /** Any OpenID Connect issuer. `endpoints` are those of its discovery document. */
 interface OidcBroker extends Credentials {
@@ -61,14 +66,14 @@ export function brokerRepresentations(brokers: readonly Broker[]): { identityPro
 function broker(one: Broker): Json {
   switch (one.kind) {
     case 'github':
-      return common(one.kind, one.kind, LABELS.github, true, {
+      return common(one.kind, one.kind, LABELS.github, trusts(one), {
         ...client(one, SCOPES.github),
         ...(one.baseUrl === undefined ? {} : { baseUrl: one.baseUrl, apiUrl: one.apiUrl ?? `${one.baseUrl.replace(/\/$/, '')}/api/v3` }),
       });
     case 'gitlab':
       return one.baseUrl === undefined
         ? common(one.kind, one.kind, LABELS.gitlab, true, client(one, SCOPES.gitlab))
-        : common(one.kind, 'oidc', LABELS.gitlab, true, { ...client(one, SCOPES.gitlab), ...endpoints(gitlabEndpoints(one.baseUrl)) });
+        : common(one.kind, 'oidc', LABELS.gitlab, trusts(one), { ...client(one, SCOPES.gitlab), ...endpoints(gitlabEndpoints(one.baseUrl)) });
     case 'google':
       return common(one.kind, one.kind, LABELS.google, true, client(one, SCOPES.google));
     case 'oidc':
@@ -77,6 +82,8 @@ function broker(one: Broker): Json {
       return { ...common(one.alias, 'saml', one.label, one.trustEmail, samlConfig(one)), storeToken: false, addReadTokenRoleOnCreate: false };
   }
 }
+
+const trusts = ({ baseUrl, trustEmail = false }: SocialBroker): boolean => baseUrl === undefined || trustEmail;
 
 function common(alias: string, providerId: string, displayName: string, trustEmail: boolean, config: Json): Json {
   return {

@@ -85,6 +85,27 @@ describe('the realm', () => {
     expect(configOf('company-saml')).toMatchObject({ signingCertificate: 'MIIB', wantAssertionsSigned: 'true' });
   });
 
+  it('believes no address that the admin of a self-managed server calls verified, unless a setting says so', async () => {
+    const trusted = async (more: Readonly<Record<string, string>>) => {
+      const social = { GITHUB_CLIENT_ID: 'a', GITHUB_CLIENT_SECRET: 'b', GITLAB_CLIENT_ID: 'c', GITLAB_CLIENT_SECRET: 'd' };
+      const { identityProviders } = await realmOf({ ...social, ...more });
+      return identityProviders.map(({ alias, trustEmail }) => [alias, trustEmail]);
+    };
+    const own = { GITHUB_URL: 'https://github.acme.example', GITLAB_URL: 'https://gitlab.acme.example' };
+    expect(await trusted({})).toEqual([
+      ['github', true],
+      ['gitlab', true],
+    ]);
+    expect(await trusted(own)).toEqual([
+      ['github', false],
+      ['gitlab', false],
+    ]);
+    expect(await trusted({ ...own, GITHUB_TRUST_EMAIL: 'true', GITLAB_TRUST_EMAIL: 'true' })).toEqual([
+      ['github', true],
+      ['gitlab', true],
+    ]);
+  });
+
   it('asks for a second factor and a proved address when told to', async () => {
     const mail = { SMTP_URL: 'smtp://mailer:p%40ss@mail.acme.example', MAIL_FROM: 'slipway@acme.example' };
     const realm = await realmOf({ TOTP: 'required', VERIFY_EMAIL: 'true', REGISTRATION: 'true', ...mail });

@@ -47,9 +47,13 @@ const Settings = z.object({
   GITHUB_CLIENT_SECRET: z.string().min(1).optional(),
   /** GitHub Enterprise. */
   GITHUB_URL: httpUrl.optional(),
+  /** What the server at GITHUB_URL says of an address is taken as proof: its admins could then sign in with any address. github.com is always believed. */
+  GITHUB_TRUST_EMAIL: flag('false'),
   GITLAB_CLIENT_ID: z.string().min(1).optional(),
   GITLAB_CLIENT_SECRET: z.string().min(1).optional(),
   GITLAB_URL: httpUrl.optional(),
+  /** As GITHUB_TRUST_EMAIL, of the server at GITLAB_URL. */
+  GITLAB_TRUST_EMAIL: flag('false'),
   GOOGLE_CLIENT_ID: z.string().min(1).optional(),
   GOOGLE_CLIENT_SECRET: z.string().min(1).optional(),
   /** A company's own OpenID Connect issuer; its endpoints are read from its discovery document. */
@@ -118,9 +122,21 @@ async function brokersOf(settings: Settings, discover: Discover): Promise<Broker
   const brokers: Broker[] = [];
   const { GITHUB_CLIENT_ID, GITHUB_CLIENT_SECRET, GITLAB_CLIENT_ID, GITLAB_CLIENT_SECRET, GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET } = settings;
   if (GITHUB_CLIENT_ID !== undefined && GITHUB_CLIENT_SECRET !== undefined)
-    brokers.push({ kind: 'github', clientId: GITHUB_CLIENT_ID, clientSecret: GITHUB_CLIENT_SECRET, baseUrl: settings.GITHUB_URL });
+    brokers.push({
+      kind: 'github',
+      clientId: GITHUB_CLIENT_ID,
+      clientSecret: GITHUB_CLIENT_SECRET,
+      baseUrl: settings.GITHUB_URL,
+      trustEmail: settings.GITHUB_TRUST_EMAIL,
+    });
   if (GITLAB_CLIENT_ID !== undefined && GITLAB_CLIENT_SECRET !== undefined)
-    brokers.push({ kind: 'gitlab', clientId: GITLAB_CLIENT_ID, clientSecret: GITLAB_CLIENT_SECRET, baseUrl: settings.GITLAB_URL });
+    brokers.push({
+      kind: 'gitlab',
+      clientId: GITLAB_CLIENT_ID,
+      clientSecret: GITLAB_CLIENT_SECRET,
+      baseUrl: settings.GITLAB_URL,
+      trustEmail: settings.GITLAB_TRUST_EMAIL,
+    });
   if (GOOGLE_CLIENT_ID !== undefined && GOOGLE_CLIENT_SECRET !== undefined)
     brokers.push({ kind: 'google', clientId: GOOGLE_CLIENT_ID, clientSecret: GOOGLE_CLIENT_SECRET });
   const { COMPANY_OIDC_ISSUER, COMPANY_OIDC_CLIENT_ID, COMPANY_OIDC_CLIENT_SECRET } = settings;

@@ -1,4 +1,4 @@
-// `npm run image [-- APP… | all | lock | --with=OPTION,…]`: makes the sandbox image of this checkout, with options of image-options.ts, or those of the named apps, and says
+// `npm run image [-- APP… | all | list | lock | --with=OPTION,…]`: makes the sandbox image of this checkout, with options of image-options.ts, or those of the named apps, and says
 // where they are; `lock` asks Debian and npm for what is newest and writes packages.lock and the options' locks, `lock OPTION…` theirs alone.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,6 +6,7 @@ import path from 'node:path';
 import { buildAppImage } from './app-image.ts';
 import { APP_NAMES, type AppName, isApp } from './apps/app-list.ts';
 import { DebianArchive } from './debian-archive.ts';
+import { everyImage } from './image-list.ts';
 import { formatLock, parseLock } from './image-lock.ts';
 import { formatOptionLock, OPTION_NAMES, type OptionName, optionFile, readList, readOptions } from './image-options.ts';
 import { ROOT } from './image-parts.ts';
@@ -26,9 +27,10 @@ try {
   if (command === 'lock') await writeLocks(names.slice(1));
   else if (command === 'build') await build([]);
   else if (command.startsWith('--with=')) await build(readOptions(command.slice('--with='.length)));
+  else if (command === 'list') await list();
   else if (command === 'all') await buildApps(APP_NAMES);
   else if (names.every(isApp)) await buildApps(names);
-  else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, or names of ${APP_NAMES.join(', ')}.`);
+  else throw new Error(`\`${names.join(' ')}\` is no command: npm run image, or npm run image -- lock, all, list, or names of ${APP_NAMES.join(', ')}.`);
 } catch (error) {
   console.error(`The image was not made: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(1);
@@ -48,6 +50,12 @@ function buildProjects(names: readonly string[]): void {
     maxBuffer: 2 ** 26,
   });
   if (built.status !== 0) throw new Error(`the build of ${names.join(', ')} failed:\n${built.stdout}${built.stderr}`);
+}
+
+/** Name in a registry and archive of each image of an installation, one a line, for scripts: docs/operate/release.md. */
+async function list(): Promise<void> {
+  buildProjects([...APP_NAMES, 'agent-server', 'action-server']);
+  for (const { name, archive } of await everyImage(stop.signal)) console.log(`${name} ${archive}`);
 }
 
 async function buildApps(names: readonly AppName[]): Promise<void> {

@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
-import { PORT_OFFSETS } from './settings.ts';
+import { METRICS_OFFSET, PORT_OFFSETS } from './settings.ts';
 
 /** The first of as many free ports in a row as the stack needs. For starts beside each other: tests, smoke, benches. */
 export async function freePortRange(random: () => number = Math.random): Promise<number> {
-  const count = Math.max(...Object.values(PORT_OFFSETS)) + 1;
+  const count = METRICS_OFFSET + Math.max(...Object.values(PORT_OFFSETS)) + 1;
   for (let attempt = 0; attempt < 50; attempt += 1) {
     // Below the range from which the system hands out ports by itself.
     const first = 10_000 + Math.floor(random() * 20_000);

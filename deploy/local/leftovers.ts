@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /** How long a process that was killed may wait to be asked after. Milliseconds. */
 const REAP_MS = 2_000;
+/** How long a backend may need to see that its server is gone, before it is killed. Milliseconds. */
+const ORPHAN_MS = 3_000;
 
 /**
  * Ends what an earlier start of the same data directory left behind when it could not stop by itself: services, sandboxes, the database.
@@ -32,29 +34,46 @@ export async function endLeftovers(directory: string, log: (line: string) => voi
   const postmaster = path.join(directory, 'postgres/postmaster.pid');
   if (existsSync(postmaster)) {
     const pid = Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
-    if (isAlive(pid) && commandOf(pid).includes('postgres')) {
+    if (isPostgres(pid)) {
       log(`ending the database (${pid}), left from an earlier start`);
       await end(pid, 'SIGINT');
     }
     await forgetDead(postmaster, pid);
   }
+  await endOrphansOfPostgres(path.join(directory, 'postgres'));
 }
 
 /**
- * Postgres takes the number in its file for a running server as long as the system knows it, and the system knows a killed process until its parent has
- * asked after it, which not every container's first process does. Then the file goes, if nothing works in the folder any more.
+ * Ends what a Postgres whose first process was killed has left: its backends work on until they next look for it, and while one is there no other server may open the data.
+ * Does nothing while that first process is alive, and where the system has no /proc.
+ */
+export async function endOrphansOfPostgres(folder: string): Promise<void> {
+  const postmaster = path.join(folder, 'postmaster.pid');
+  if (!existsSync(postmaster) || !existsSync('/proc/self/cwd')) return;
+  const pid = Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
+  if (isPostgres(pid)) return;
+  for (let waited = 0; waited < ORPHAN_MS && workersIn(folder).length > 0; waited += 50) await wait(50);
+  for (const orphan of workersIn(folder)) if (isPostgres(orphan)) kill(orphan, 'SIGKILL');
+  await forgetDead(postmaster, pid);
+}
+
+/**
+ * Postgres takes the number in its file for a running server as long as the system knows it: of a killed process until its parent has asked after it, which not
+ * every container's first process does, and for ever where another program has the number by now. Then the file goes, if nothing works in the folder any more.
  */
 async function forgetDead(postmaster: string, pid: number): Promise<void> {
   for (let waited = 0; waited < REAP_MS && isKnown(pid) && !isAlive(pid); waited += 50) await wait(50);
-  if (isKnown(pid) && !isAlive(pid) && !worksIn(path.dirname(postmaster))) rmSync(postmaster, { force: true });
+  if (isKnown(pid) && !isPostgres(pid) && workersIn(path.dirname(postmaster)).length === 0) rmSync(postmaster, { force: true });
 }
 
-function worksIn(folder: string): boolean {
-  return readdirSync('/proc').some((entry) => {
+/** Processes whose working directory is the folder. */
+function workersIn(folder: string): number[] {
+  const real = realpathSync(folder);
+  return readdirSync('/proc').flatMap((entry) => {
     try {
-      return /^\d+$/.test(entry) && readlinkSync(`/proc/${entry}/cwd`) === realpathSync(folder);
+      return /^\d+$/.test(entry) && readlinkSync(`/proc/${entry}/cwd`) === real && isAlive(Number(entry)) ? [Number(entry)] : [];
     } catch {
-      return false;
+      return [];
     }
   });
 }
@@ -113,10 +132,21 @@ function isKnown(pid: number): boolean {
   }
 }
 
+/** The server's first process or one of its backends, which call themselves `postgres: …`; never another program that has the word among its arguments. */
+function isPostgres(pid: number): boolean {
+  const [program = ''] = argumentsOf(pid);
+  return isAlive(pid) && (program.startsWith('postgres:') || path.basename(program) === 'postgres');
+}
+
 function commandOf(pid: number): string {
+  return argumentsOf(pid).join(' ');
+}
+
+/** Empty: it is gone, or the system has no /proc. */
+function argumentsOf(pid: number): string[] {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   } catch {
-    return '';
+    return [];
   }
 }

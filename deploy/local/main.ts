@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { modelsSaid } from './models-said.ts';
 import { ROOT } from './settings.ts';
 import { startStack } from './stack.ts';
 
@@ -28,16 +29,13 @@ try {
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop());
   const stack = await starting;
-  const model = process.env['LLM_BASE_URL']
-    ? `${process.env['LLM_MODEL'] ?? 'the default model'} at ${process.env['LLM_BASE_URL']}`
-    : 'the scripted demo model (set LLM_BASE_URL, LLM_API_KEY and LLM_MODEL for a real one)';
   process.stdout.write(`
 Slipway is ready after ${seconds()} s.
 
   Open      ${stack.url}
   Sign in   demo / demo   (or register on the same page)
   Try       "Look around and leave a short note about what you find", with or without a repository URL
-  Model     ${model}
+  Models    ${modelsSaid(process.env)}
   Sandboxes ${stack.sandboxes}
   Data      ${dataDirectory}   (logs in logs/)
 

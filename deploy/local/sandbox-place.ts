@@ -55,7 +55,7 @@ function onCluster(caller: Caller, dataDirectory: string): SandboxPlace {
     caller['KUBECONFIG'] || (existsSync(home) ? home : need('KUBECONFIG', "a file that says which cluster, with the rights of runtime-api's service account"));
   const namespace = caller['SANDBOX_NAMESPACE'] || 'slipway-sandboxes';
   // egress-proxy runs in a cluster, or wherever somebody has started it; without it the classes that need it are `none`.
-  const egress = ['EGRESS_PROXY_URL', 'EGRESS_SECRET', 'EGRESS_NO_PROXY'].flatMap((name) =>
+  const network = ['EGRESS_PROXY_URL', 'EGRESS_SECRET', 'EGRESS_NO_PROXY', 'SANDBOX_DNS', 'SANDBOX_HOSTS'].flatMap((name) =>
     caller[name] === undefined ? [] : [[name, caller[name]] as const],
   );
   const store = caller['WORKSPACE_STORE'] || `file://${path.join(dataDirectory, 'workspaces')}`;
@@ -66,7 +66,7 @@ function onCluster(caller: Caller, dataDirectory: string): SandboxPlace {
       SANDBOX_NAMESPACE: namespace,
       KUBECONFIG: kubeconfig,
       WORKSPACE_STORE: store,
-      ...Object.fromEntries(egress),
+      ...Object.fromEntries(network),
     },
     hostAddress,
     said: `pods in namespace ${namespace} (${kubeconfig}); those in use stay when this ends and are taken up by the next start`,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { sandboxPlace } from './sandbox-place.ts';
-import { type LocalService, PORT_OFFSETS, ROOT, type Secrets } from './settings.ts';
+import { type LocalService, METRICS_OFFSET, PORT_OFFSETS, ROOT, type Secrets } from './settings.ts';
 
 export interface ServicePlan {
   readonly name: Exclude<LocalService, 'postgres'>;
@@ -26,7 +26,7 @@ const main = (app: string): string => path.join(ROOT, 'apps', app, 'dist/main.js
 const PASSED_ON = [
   'PATH', 'HOME', 'LANG', 'TZ', 'LOG_LEVEL', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'NODE_USE_ENV_PROXY', 'NODE_EXTRA_CA_CERTS',
   'CLONE_TIMEOUT_SECONDS', 'SETUP_SCRIPT_TIMEOUT_SECONDS', 'LLM_FIRST_BYTE_TIMEOUT_SECONDS', 'LLM_SILENCE_TIMEOUT_SECONDS', 'SANDBOX_IDLE_TIMEOUT_SECONDS', 'MAX_ITERATIONS', 'POOL_TARGET', 'ORG_SANDBOX_LIMIT', 'DEMO_MODEL_DELAY_MS',
-  'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM', 'ALLOW_PRIVATE_URLS',
+  'REQUIRE_VERIFIED_EMAIL', 'OIDC_SECOND_FACTOR_ACR', 'TERMS_URL', 'TERMS_VERSION', 'SMTP_URL', 'MAIL_FROM', 'ALLOW_PRIVATE_URLS', 'INTEGRATION_PRIVATE_HOSTS',
 ]; // biome-ignore format: a list reads better in lines
 
 /** Variables that a file of models takes its keys from. What is wrong with the file the gateway says. */
@@ -53,7 +53,14 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     name,
     entry,
     readyPath,
-    env: { ...shared, PORT: String(addresses.port + PORT_OFFSETS[name]), ...env },
+    env: {
+      ...shared,
+      PORT: String(addresses.port + PORT_OFFSETS[name]),
+      METRICS_PORT: String(addresses.port + METRICS_OFFSET + PORT_OFFSETS[name]),
+      // Sandboxes in pods reach what listens on every address.
+      METRICS_HOST: '127.0.0.1',
+      ...env,
+    },
   });
   const model: Record<string, string> = {};
   for (const name of ['LLM_BASE_URL', 'LLM_API_KEY', 'LLM_MODEL', 'LLM_MODELS_FILE', ...keysNamedIn(caller['LLM_MODELS_FILE'])]) {

@@ -17,6 +17,8 @@ export const PORT_OFFSETS = {
   'sandbox-gateway': 6,
   postgres: 7,
 } as const;
+/** The metrics of a service are so far from its port. */
+export const METRICS_OFFSET = 8;
 export type LocalService = keyof typeof PORT_OFFSETS;
 
 export interface Secrets {
@@ -57,13 +59,13 @@ export function loadSecrets(dataDirectory: string): Secrets {
 }
 
 /** @throws Error whose sentence names the port and the way out. */
-export async function requireFreePort(port: number, name: string): Promise<void> {
+export async function requireFreePort(port: number, name: string, wayOut = 'choose another range: SLIPWAY_PORT=4000 npm start'): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`port ${port} (${name}) is already taken. Stop what uses it, or choose another range: SLIPWAY_PORT=4000 npm start.`)
+          ? new Error(`port ${port} (${name}) is already taken. Stop what uses it, or ${wayOut}.`)
           : new Error(`port ${port} (${name}) cannot be used: ${error.message}`),
       ),
     );

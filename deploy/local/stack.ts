@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startPostgresServer } from '@slipway/db/embedded';
 import { migrate, serviceUrl } from '@slipway/db/migrate';
 import { migrateQueue } from '@slipway/queue/migrate';
 import { endLeftovers, endSandboxes } from './leftovers.ts';
 import { sandboxPlace } from './sandbox-place.ts';
 import { planServices } from './services.ts';
-import { type LocalService, loadSecrets, PORT_OFFSETS, ROOT, requireFreePort } from './settings.ts';
+import { type LocalService, loadSecrets, METRICS_OFFSET, PORT_OFFSETS, ROOT, requireFreePort } from './settings.ts';
+import { SupervisedPostgres } from './supervised-postgres.ts';
 import { Supervised } from './supervisor.ts';
 
 export interface StackOptions {
@@ -49,7 +49,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   mkdirSync(path.join(directory, 'logs'), { recursive: true });
   await endLeftovers(directory, options.log);
   const secrets = loadSecrets(directory);
-  for (const [name, offset] of Object.entries(PORT_OFFSETS)) await requireFreePort(options.port + offset, name);
+  for (const [name, offset] of Object.entries(PORT_OFFSETS)) {
+    await requireFreePort(options.port + offset, name);
+    if (name !== 'postgres') await requireFreePort(options.port + METRICS_OFFSET + offset, `${name}'s metrics`);
+  }
 
   const running = new Map<string, Supervised>();
   let database: Database | undefined;
@@ -123,7 +126,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       dataDirectory: directory,
       ownerUrl,
       sandboxes: said,
-      pidOf: (name) => running.get(name)?.status().pid ?? 0,
+      pidOf: (name) => (name === 'postgres' ? database?.pid() : running.get(name)?.status().pid) ?? 0,
       stop,
     };
   } catch (error) {
@@ -134,14 +137,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 interface Database {
   readonly url: string;
+  /** 0: not ours. */
+  pid(): number;
   stop(): Promise<void>;
 }
 
-/** The one that DATABASE_URL names, which is not ours to stop, or the embedded one. */
+/** The one that DATABASE_URL names, which is not ours to stop, or the embedded one, which is kept running. */
 async function startDatabase(options: StackOptions): Promise<Database> {
   const given = options.env['DATABASE_URL'];
-  if (given !== undefined && given !== '') return { url: given, stop: async () => {} };
-  return startPostgresServer(path.join(options.dataDirectory, 'postgres'), options.port + PORT_OFFSETS.postgres);
+  if (given !== undefined && given !== '') return { url: given, pid: () => 0, stop: async () => {} };
+  const postgres = await SupervisedPostgres.start(path.join(options.dataDirectory, 'postgres'), options.port + PORT_OFFSETS.postgres, options.log);
+  return { url: postgres.url, pid: () => postgres.status().pid, stop: () => postgres.stop() };
 }
 
 /** Says which processes belong to this data directory, for the next start and for curious people. */

@@ -4,6 +4,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installedOn, unhashedPackages } from '../../tools/unhashed-packages.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const entry = process.argv[2] ?? 'main.ts';
@@ -22,6 +23,13 @@ try {
 } catch {
   stopWith('git is not on the PATH. Install git (for example: apt-get install git).');
 }
+
+const unverified = installedOn(unhashedPackages(path.join(root, 'package-lock.json')), process.platform, process.arch);
+if (unverified.length > 0)
+  say(
+    `Warning: package-lock.json has no hash of ${unverified.length} packages for ${process.platform} ${process.arch}, so npm installs them unverified: ` +
+      `${unverified.map(({ name, version }) => `${name}@${version}`).join(', ')}. CONTRIBUTING.md says how to fill them in.`,
+  );
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const installed = path.join(root, 'node_modules/.package-lock.json');

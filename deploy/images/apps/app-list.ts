@@ -40,7 +40,7 @@ export const APPS = {
     description: 'The pools of sandboxes, and the only holder of rights in the cluster',
     port: 3002,
     entry: 'main.js',
-    programs: main('runtime-api'),
+    programs: { ...main('runtime-api'), 'copy-workspaces.js': 'apps/runtime-api/dist/copy-workspaces/main.js' },
     optional: { 'preflight.js': 'apps/runtime-api/dist/preflight/main.js' },
   },
   'llm-gateway': { description: 'Models for agents, with a key a conversation and a ledger', port: 3003, entry: 'main.js', programs: main('llm-gateway') },

@@ -106,7 +106,20 @@
 {{- end }}
 - { name: MAIL_FROM, value: {{ .from | quote }} }
 {{- end }}
+{{- with .Values.integrations }}
+{{- if .existingSecret }}
+{{ include "slipway.fromSecret" (dict "name" "INTEGRATION_APP_SECRETS" "secret" .existingSecret "key" .appSecretsKey) }}
+{{- end }}
+{{- end }}
 - { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
+{{- with .Values.appServer.rateLimits }}
+- { name: RATE_READS_PER_MINUTE, value: {{ int64 .readsPerMinute | quote }} }
+- { name: RATE_WRITES_PER_MINUTE, value: {{ int64 .writesPerMinute | quote }} }
+- { name: RATE_STARTS_PER_MINUTE, value: {{ int64 .startsPerMinute | quote }} }
+- { name: RATE_ORG_MULTIPLE, value: {{ int64 .organizationMultiple | quote }} }
+- { name: RATE_ANONYMOUS_PER_MINUTE, value: {{ int64 .anonymousPerMinute | quote }} }
+- { name: RATE_DELIVERIES_PER_MINUTE, value: {{ int64 .deliveriesPerMinute | quote }} }
+{{- end }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "SESSION_SECRET" "key" "session") }}
 {{ include "slipway.encryption" . }}
 {{ include "slipway.ownVariable" (dict "root" . "name" "INGEST_SECRET" "key" "ingest") }}
@@ -133,6 +146,7 @@
 - { name: SETUP_SCRIPT_TIMEOUT_SECONDS, value: {{ .Values.worker.setupScriptTimeoutSeconds | quote }} }
 - { name: SANDBOX_IDLE_TIMEOUT_SECONDS, value: {{ int .Values.worker.sandboxIdleTimeoutSeconds | quote }} }
 - { name: MAX_ITERATIONS, value: {{ int .Values.worker.maxIterations | quote }} }
+- { name: STORAGE_LIMIT_MIB, value: {{ int .Values.worker.storageLimitMiB | quote }} }
 {{- end -}}
 
 {{- define "slipway.env.runtimeApi" -}}
@@ -143,8 +157,14 @@
 - { name: SANDBOX_BACKEND, value: kubernetes }
 - { name: SANDBOX_NAMESPACE, value: {{ .Values.sandboxes.namespace | quote }} }
 - { name: SANDBOX_TEMPLATES, value: /etc/slipway/templates/templates.yaml }
+- { name: SANDBOX_DNS, value: {{ .Values.sandboxes.dns | quote }} }
+- name: SANDBOX_HOSTS
+  value: {{ printf "%s,%s" (include "slipway.host" (dict "root" . "app" "appServer")) (include "slipway.host" (dict "root" . "app" "llmGateway")) | quote }}
 - { name: ORG_SANDBOX_LIMIT, value: {{ int .Values.runtimeApi.orgSandboxLimit | quote }} }
 - { name: SANDBOX_MAX_AGE_SECONDS, value: {{ int .Values.runtimeApi.sandboxMaxAgeSeconds | quote }} }
+{{- if .Values.runtimeApi.sandboxIdleSeconds }}
+- { name: SANDBOX_IDLE_SECONDS, value: {{ int64 .Values.runtimeApi.sandboxIdleSeconds | quote }} }
+{{- end }}
 - name: REPLICA_ID
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
 {{ include "slipway.env.workspaceStore" . }}
@@ -167,6 +187,11 @@
 - { name: EGRESS_BIND_SOURCE, value: {{ .bindSource | quote }} }
 - { name: EGRESS_CONNECTIONS_PER_SANDBOX, value: {{ int .connectionsPerSandbox | quote }} }
 - { name: EGRESS_REQUESTS_PER_SECOND, value: {{ int .requestsPerSecond | quote }} }
+- { name: EGRESS_DNS_SERVERS, value: {{ join "," .dnsServers | quote }} }
+- { name: EGRESS_MAX_CONNECTIONS, value: {{ int64 .maxConnections | quote }} }
+- { name: EGRESS_IDLE_SECONDS, value: {{ int64 .idleSeconds | quote }} }
+- { name: EGRESS_MAX_SECONDS, value: {{ int64 .maxSeconds | quote }} }
+- { name: EGRESS_MAX_BYTES, value: {{ int64 .maxBytes | quote }} }
 {{- end }}
 {{- end -}}
 
@@ -202,11 +227,19 @@
 {{- end }}
 - { name: LLM_FIRST_BYTE_TIMEOUT_SECONDS, value: {{ .firstByteTimeoutSeconds | quote }} }
 - { name: LLM_SILENCE_TIMEOUT_SECONDS, value: {{ .silenceTimeoutSeconds | quote }} }
+- { name: BUDGETS_WHEN_AWAY, value: {{ .budgets.whenDatabaseIsAway | quote }} }
+- { name: BUDGET_HOLD_SECONDS, value: {{ int64 .budgets.holdSeconds | quote }} }
+- { name: BUDGET_WAIT_SECONDS, value: {{ int64 .budgets.waitSeconds | quote }} }
+- { name: RESPONSE_CACHE_SECONDS, value: {{ int64 .responseCache.seconds | quote }} }
+- { name: RESPONSE_CACHE_MIB, value: {{ int64 .responseCache.mebibytes | quote }} }
+- { name: PROMPT_LOG, value: {{ .promptLog | quote }} }
 {{- end }}
 {{- end -}}
 
 {{- define "slipway.env.sandboxGateway" -}}
 - { name: SANDBOX_BACKEND, value: kubernetes }
+- { name: SANDBOX_GATEWAY_GRACE_SECONDS, value: {{ int64 .Values.sandboxGateway.graceSeconds | quote }} }
+- { name: SANDBOX_GATEWAY_SILENCE_SECONDS, value: {{ int64 .Values.sandboxGateway.silenceSeconds | quote }} }
 - { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
 {{ include "slipway.databaseUrl" (dict "root" . "role" "sandbox" "name" "DATABASE_URL") }}
 {{ include "slipway.env.sandboxAccess" . }}

@@ -23,8 +23,7 @@ spec:
   template:
     metadata:
       labels:
-        {{- include "slipway.labels" $root | nindent 8 }}
-        app.kubernetes.io/component: {{ .component }}
+        {{- include "slipway.podLabels" (dict "root" $root "component" .component) | nindent 8 }}
     spec:
       restartPolicy: Never
       {{- with .account }}
@@ -33,7 +32,7 @@ spec:
       automountServiceAccountToken: {{ not (empty .account) }}
       enableServiceLinks: false
       securityContext:
-        {{- include "slipway.podSecurity" $root | nindent 8 }}
+        {{- include "slipway.podSecurity" $root.Values.pods | nindent 8 }}
       {{- include "slipway.pullSecrets" $root | nindent 6 }}
       {{- include "slipway.placement" (dict "pods" $root.Values.pods) | nindent 6 }}
       containers:
@@ -42,8 +41,10 @@ spec:
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           command: {{- toYaml .command | nindent 12 }}
           env:
-            {{- include "slipway.env.base" $root | nindent 12 }}
-            {{- .env | nindent 12 }}
+            {{- include "slipway.environment" (dict "chart" (printf "%s\n%s" (include "slipway.env.base" $root) .env) "extra" $root.Values.pods.extraEnv) | nindent 12 }}
+          {{- with $root.Values.pods.extraEnvFrom }}
+          envFrom: {{- toYaml . | nindent 12 }}
+          {{- end }}
           resources: {{- toYaml .settings.resources | nindent 12 }}
           securityContext:
             {{- include "slipway.containerSecurity" $root | nindent 12 }}
@@ -51,7 +52,9 @@ spec:
           volumeMounts:
             - { name: tmp, mountPath: /tmp }
             {{- include "slipway.caMount" $root | nindent 12 }}
+            {{- with $root.Values.pods.extraVolumeMounts }}{{ toYaml . | nindent 12 }}{{ end }}
       volumes:
         - { name: tmp, emptyDir: { sizeLimit: 64Mi } }
         {{- include "slipway.caVolume" $root | nindent 8 }}
+        {{- with $root.Values.pods.extraVolumes }}{{ toYaml . | nindent 8 }}{{ end }}
 {{- end -}}

@@ -23,7 +23,21 @@
 {{- index (dict "appServer" 3000 "worker" 3001 "runtimeApi" 3002 "llmGateway" 3003 "web" 3004 "sandboxGateway" 3006 "egressProxy" 3007) . -}}
 {{- end -}}
 
+{{/* Of every app: Prometheus alone may reach it. */}}
+{{- define "slipway.metricsPort" -}}9464{{- end -}}
+
 {{- define "slipway.labels" -}}
+{{- $own := include "slipway.ownLabels" . | fromYaml -}}
+{{- toYaml (mergeOverwrite (deepCopy .Values.commonLabels) $own) -}}
+{{- end -}}
+
+{{/* Labels of a pod: (dict "root" $ "component" "…" "labels" its own). The chart's go before those of the pod, and those before commonLabels. */}}
+{{- define "slipway.podLabels" -}}
+{{- $own := include "slipway.ownLabels" .root | fromYaml -}}
+{{- toYaml (mergeOverwrite (deepCopy .root.Values.commonLabels) (deepCopy (default dict .labels)) $own (dict "app.kubernetes.io/component" .component)) -}}
+{{- end -}}
+
+{{- define "slipway.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 app.kubernetes.io/name: {{ include "slipway.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -49,9 +63,14 @@ app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 {{- end -}}
 
-{{/* (dict "root" $ "app" "appServer"): as pods of this cluster reach it. */}}
+{{/* (dict "root" $ "app" "appServer"): the name of its Service for pods of this cluster. */}}
+{{- define "slipway.host" -}}
+{{- printf "%s-%s.%s.svc.%s" (include "slipway.fullname" .root) (include "slipway.component" .app) .root.Release.Namespace .root.Values.clusterDomain -}}
+{{- end -}}
+
+{{/* The same with scheme and port. */}}
 {{- define "slipway.url" -}}
-{{- printf "http://%s-%s.%s.svc.%s:%s" (include "slipway.fullname" .root) (include "slipway.component" .app) .root.Release.Namespace .root.Values.clusterDomain (include "slipway.port" .app) -}}
+{{- printf "http://%s:%s" (include "slipway.host" .) (include "slipway.port" .app) -}}
 {{- end -}}
 
 {{/* "true" when sandboxes of some template go out through egress-proxy, which runs only then. */}}

@@ -1,10 +1,19 @@
 {{/* What every pod of the platform has in common: Pod Security `restricted`, and a root that cannot be written to. */}}
 
+{{/* Of values `pods`, merged with an app's own. A key that is null is the cluster's to choose. */}}
 {{- define "slipway.podSecurity" -}}
 runAsNonRoot: true
-runAsUser: 10001
-runAsGroup: 10001
-fsGroup: 10001
+{{- range $key := list "runAsUser" "runAsGroup" "fsGroup" }}
+{{- $value := index $.securityContext $key }}
+{{- if not (kindIs "invalid" $value) }}
+{{ $key }}: {{ int64 $value }}
+{{- end }}
+{{- end }}
+{{- with .securityContext.supplementalGroups }}
+supplementalGroups: {{- range . }}
+  - {{ int64 . }}
+{{- end }}
+{{- end }}
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile: { type: RuntimeDefault }
 {{- end -}}
@@ -42,6 +51,51 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
+{{/* A PriorityClass by its key in priorityClasses, "" when pods have none: (dict "root" $ "of" "platform") */}}
+{{- define "slipway.priorityClass" -}}
+{{- $class := index .root.Values.priorityClasses .of -}}
+{{- if or $class.create $class.name -}}{{ default (printf "%s-%s" (include "slipway.fullname" .root) .of) $class.name }}{{- end -}}
+{{- end -}}
+
+{{/* Variables of a container without any name twice, as a list: (dict "chart" YAML list "extra" list). The last of a name counts, and a name keeps its place. */}}
+{{- define "slipway.environment" -}}
+{{- $last := dict -}}
+{{- $names := list -}}
+{{- range concat (.chart | fromYamlArray) .extra -}}
+{{- $_ := set $last .name . -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range $names | uniq }}
+- {{ toYaml (index $last .) | nindent 2 | trim }}
+{{- end -}}
+{{- end -}}
+
+{{/* What a pod's Secrets and ConfigMaps hold that are there now, as one hash, so that a change is a rollout: (dict "root" $ "env" list "envFrom" list). "" without a cluster. */}}
+{{- define "slipway.contentHash" -}}
+{{- $root := .root -}}
+{{- $found := dict -}}
+{{- $lines := list -}}
+{{- $references := list -}}
+{{- range .env -}}
+{{- with (.valueFrom).secretKeyRef }}{{ $references = append $references (dict "kind" "Secret" "name" .name "keys" (list .key)) }}{{ end -}}
+{{- with (.valueFrom).configMapKeyRef }}{{ $references = append $references (dict "kind" "ConfigMap" "name" .name "keys" (list .key)) }}{{ end -}}
+{{- end -}}
+{{- range .envFrom -}}
+{{- with .secretRef }}{{ $references = append $references (dict "kind" "Secret" "name" .name "keys" list) }}{{ end -}}
+{{- with .configMapRef }}{{ $references = append $references (dict "kind" "ConfigMap" "name" .name "keys" list) }}{{ end -}}
+{{- end -}}
+{{- with $root.Values.privateCa }}{{ if .configMap }}{{ $references = append $references (dict "kind" "ConfigMap" "name" .configMap "keys" (list .key)) }}{{ end }}{{ end -}}
+{{- range $references -}}
+{{- $id := printf "%s/%s" .kind .name -}}
+{{- if not (hasKey $found $id) }}{{ $_ := set $found $id (default dict (lookup "v1" .kind $root.Release.Namespace .name)) }}{{ end -}}
+{{- $data := default dict (index $found $id).data -}}
+{{- range default (keys $data) .keys -}}
+{{- if hasKey $data . }}{{ $lines = append $lines (printf "%s/%s=%s" $id . (index $data .)) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- if $lines }}{{ $lines | uniq | sortAlpha | join "\n" | sha256sum }}{{ end -}}
+{{- end -}}
+
 {{/* Where pods may run: (dict "root" $ "pods" merged values) */}}
 {{- define "slipway.placement" -}}
 {{- with .pods.nodeSelector }}
@@ -69,6 +123,17 @@ The environment is the template slipway.env.<app>.
 {{- $port := include "slipway.port" .app | int -}}
 {{- $name := printf "%s-%s" (include "slipway.fullname" $root) $component -}}
 {{- $pods := mergeOverwrite (deepCopy $root.Values.pods) (deepCopy $values.pod) -}}
+{{- range list "extraEnv" "extraEnvFrom" "extraVolumes" "extraVolumeMounts" -}}
+{{- $_ := set $pods . (concat (index $root.Values.pods .) (default list (index $values.pod .))) -}}
+{{- end -}}
+{{- if not $pods.priorityClassName }}{{ $_ := set $pods "priorityClassName" (include "slipway.priorityClass" (dict "root" $root "of" "platform")) }}{{ end -}}
+{{- $own := printf "- { name: HOST, value: 0.0.0.0 }\n- { name: PORT, value: %q }\n- { name: METRICS_PORT, value: %q }" (toString $port) (include "slipway.metricsPort" $root) -}}
+{{- /* Next's server and worker have no such variable: the one has a preStop, the other is sent nothing. */}}
+{{- if not (has .app (list "web" "worker")) }}{{ $own = printf "%s\n- { name: DRAIN_SECONDS, value: %q }" $own (toString $pods.drainSeconds) }}{{ end -}}
+{{- $env := include "slipway.environment" (dict "extra" $pods.extraEnv
+  "chart" (printf "%s\n%s\n%s" $own (include "slipway.env.base" $root) (include (printf "slipway.env.%s" .app) $root))) -}}
+{{- $annotations := merge (deepCopy (default dict .annotations)) $pods.annotations -}}
+{{- with include "slipway.contentHash" (dict "root" $root "env" ($env | fromYamlArray) "envFrom" $pods.extraEnvFrom) }}{{ $_ := set $annotations "checksum/secrets" . }}{{ end -}}
 {{- $selector := include "slipway.selector" (dict "root" $root "component" $component) -}}
 {{- $token := eq .app "runtimeApi" -}}
 apiVersion: v1
@@ -100,6 +165,7 @@ spec:
     {{- $selector | nindent 4 }}
   ports:
     - { name: http, port: {{ $port }}, targetPort: http, protocol: TCP, appProtocol: http }
+    - { name: metrics, port: {{ include "slipway.metricsPort" $root }}, targetPort: metrics, protocol: TCP, appProtocol: http }
     {{- range $name, $more := .ports }}
     - { name: {{ $name }}, port: {{ $more }}, targetPort: {{ $name }}, protocol: TCP }
     {{- end }}
@@ -112,6 +178,9 @@ metadata:
   labels:
     {{- include "slipway.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ $component }}
+  {{- with $pods.deploymentAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
 spec:
   {{- if not $values.autoscaling.enabled }}
   replicas: {{ $values.replicas }}
@@ -131,12 +200,8 @@ spec:
   template:
     metadata:
       labels:
-        {{- with $pods.labels }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
-        {{- include "slipway.labels" $root | nindent 8 }}
-        app.kubernetes.io/component: {{ $component }}
-      {{- with merge (deepCopy (default dict .annotations)) $pods.annotations }}
+        {{- include "slipway.podLabels" (dict "root" $root "component" $component "labels" $pods.labels) | nindent 8 }}
+      {{- with $annotations }}
       annotations: {{- toYaml . | nindent 8 }}
       {{- end }}
     spec:
@@ -145,7 +210,7 @@ spec:
       enableServiceLinks: false
       terminationGracePeriodSeconds: {{ $pods.terminationGracePeriodSeconds }}
       securityContext:
-        {{- include "slipway.podSecurity" $root | nindent 8 }}
+        {{- include "slipway.podSecurity" $pods | nindent 8 }}
       {{- include "slipway.pullSecrets" $root | nindent 6 }}
       {{- include "slipway.placement" (dict "pods" $pods) | nindent 6 }}
       {{- if $pods.topologySpread.enabled }}
@@ -166,15 +231,13 @@ spec:
           image: {{ include "slipway.image" (dict "root" $root "image" $values.image) | quote }}
           imagePullPolicy: {{ $root.Values.image.pullPolicy }}
           env:
-            - { name: HOST, value: 0.0.0.0 }
-            - { name: PORT, value: {{ $port | quote }} }
-            {{- if ne .app "web" }}
-            - { name: DRAIN_SECONDS, value: {{ $pods.drainSeconds | quote }} }
-            {{- end }}
-            {{- include "slipway.env.base" $root | nindent 12 }}
-            {{- include (printf "slipway.env.%s" .app) $root | nindent 12 }}
+            {{- $env | nindent 12 }}
+          {{- with $pods.extraEnvFrom }}
+          envFrom: {{- toYaml . | nindent 12 }}
+          {{- end }}
           ports:
             - { name: http, containerPort: {{ $port }}, protocol: TCP }
+            - { name: metrics, containerPort: {{ include "slipway.metricsPort" $root }}, protocol: TCP }
             {{- range $name, $more := .ports }}
             - { name: {{ $name }}, containerPort: {{ $more }}, protocol: TCP }
             {{- end }}
@@ -206,10 +269,12 @@ spec:
             - { name: tmp, mountPath: /tmp }
             {{- include "slipway.caMount" $root | nindent 12 }}
             {{- with .mounts }}{{ . | nindent 12 }}{{ end }}
+            {{- with $pods.extraVolumeMounts }}{{ toYaml . | nindent 12 }}{{ end }}
       volumes:
         - { name: tmp, emptyDir: { sizeLimit: 512Mi } }
         {{- include "slipway.caVolume" $root | nindent 8 }}
         {{- with .volumes }}{{ . | nindent 8 }}{{ end }}
+        {{- with $pods.extraVolumes }}{{ toYaml . | nindent 8 }}{{ end }}
 {{- if $values.podDisruptionBudget.enabled }}
 ---
 apiVersion: policy/v1
@@ -247,6 +312,9 @@ spec:
       resource:
         name: cpu
         target: { type: Utilization, averageUtilization: {{ $values.autoscaling.targetCPUUtilizationPercentage }} }
+    {{- with $values.autoscaling.metrics }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   behavior:
     # Sockets and calls to models last minutes: what is taken away is taken away slowly.
     scaleDown: { stabilizationWindowSeconds: 600, policies: [{ type: Pods, value: 1, periodSeconds: 120 }] }

@@ -6,6 +6,7 @@
 {{- range .Values.sandboxes.templates -}}
 {{- $defaults := dict "image" $reference "imagePullPolicy" $image.pullPolicy -}}
 {{- with $.Values.image.pullSecrets }}{{ $_ := set $defaults "imagePullSecrets" . }}{{ end -}}
+{{- with include "slipway.priorityClass" (dict "root" $ "of" "sandboxes") }}{{ $_ := set $defaults "priorityClassName" . }}{{ end -}}
 {{- $templates = append $templates (mergeOverwrite $defaults (deepCopy .)) -}}
 {{- end -}}
 {{- toYaml $templates -}}

@@ -27,6 +27,18 @@ for (;;) {
   await new Promise((resolve) => setTimeout(resolve, 2_000));
 }
 console.log(`A sandbox after ${Math.round(performance.now() - started)} ms.`);
+// A pause that keeps: without it, work of paused conversations would be lost.
+const KEPT_WITHIN_MS = 60_000;
+const paused = await ask('/pause', { runtime_id: runtime });
+let workspace = paused.ok ? (await paused.json()).workspace : { state: `pause failed with ${paused.status}` };
+const pausedAt = performance.now();
+while (workspace?.state !== 'kept' && performance.now() - pausedAt < KEPT_WITHIN_MS) {
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const response = await fetch(`${process.env.RUNTIME_API_URL}/sessions/${session}`, { headers, signal: AbortSignal.timeout(10_000) }).catch(() => null);
+  if (response?.ok) workspace = (await response.json()).workspace;
+}
+const isKept = workspace?.state === 'kept';
+console.log(isKept ? `Its workspace is kept after ${Math.round(performance.now() - pausedAt)} ms.` : `Its workspace is not kept (${workspace?.state ?? 'unknown'}): ${workspace?.detail ?? 'no reason was given'} Look at sandboxes.workspaceStore.`);
 const stopped = await ask('/stop', { runtime_id: runtime });
 console.log(stopped.ok ? 'Given back.' : `It could not be given back: ${stopped.status} ${(await stopped.text()).slice(0, 500)}`);
-process.exit(stopped.ok ? 0 : 1);
+process.exit(stopped.ok && isKept ? 0 : 1);

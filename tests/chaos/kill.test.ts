@@ -4,23 +4,27 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Conversation, LoggedEvent, QueuedMessage } from '@slipway/contracts';
 import {
+  type BillingServer,
   ConversationWatcher,
   createSampleRepository,
   type GitServer,
   signIn,
+  startBillingServer,
   startGitServer,
-  startModelServer,
   startRedisServer,
   until,
 } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { METRICS_OFFSET, PORT_OFFSETS } from '../../deploy/local/settings.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { sandboxProcesses } from './sandbox-processes.ts';
+import { runningCommands, sandboxProcesses } from './sandbox-processes.ts';
 
+/** Its price is the catalogue's. */
+const MODEL = 'gpt-4o';
 /** Conversations at work at once. */
-const CONVERSATIONS = 10;
+const CONVERSATIONS = Number(process.env['CHAOS_CONVERSATIONS'] ?? 10);
 /** Tool calls of each; one takes 0.3 s and more, so that they outlast all the kills. */
 const STEPS = 150;
 /** Longest that a conversation may show nothing new after a kill. Milliseconds. */
@@ -38,7 +42,8 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
   let folder: string;
   let stack: Stack;
   let git: GitServer;
-  let model: Awaited<ReturnType<typeof startModelServer>>;
+  /** It bills like a provider: for all that it set out to say, whoever was killed meanwhile. */
+  let model: BillingServer;
   let redis: Awaited<ReturnType<typeof startRedisServer>>;
   let person: Awaited<ReturnType<typeof signIn>>;
   let database: pg.Client;
@@ -49,11 +54,19 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-chaos-'));
     await createSampleRepository(path.join(folder, 'repositories'), 'sample.git', { 'README.md': '# Sample\n' });
     git = await startGitServer(path.join(folder, 'repositories'));
-    model = await startModelServer({
+    model = await startBillingServer({
+      models: { [MODEL]: { input: 2.5, cachedInput: 1.25, output: 10 } },
       script: (request) => {
         const done = (request.body.messages ?? []).filter((message) => message.role === 'assistant').length;
         return done < STEPS
-          ? { text: `Step ${done}.`, toolCalls: [{ name: 'terminal', arguments: { command: `sleep 0.3; echo step ${done}` } }] }
+          ? {
+              text: `Step ${done}.`.padEnd(60, '.'),
+              toolCalls: [{ name: 'terminal', arguments: { command: `sleep 0.3; echo step ${done}` } }],
+              // Long enough that some stream is always under way.
+              chunkLength: 6,
+              chunkDelayMs: 20,
+              work: { hiddenTokens: 40 },
+            }
           : { toolCalls: [{ name: 'finish', arguments: { message: 'All steps are done.' } }] };
       },
     });
@@ -66,7 +79,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
         HOME: process.env['HOME'],
         LLM_BASE_URL: model.url,
         LLM_API_KEY: 'scripted',
-        LLM_MODEL: 'scripted',
+        LLM_MODEL: MODEL,
         ORG_SANDBOX_LIMIT: '20',
         ...(redis === null ? {} : { REDIS_URL: redis.url }),
       },
@@ -76,8 +89,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     });
     person = await signIn(stack.url, { username: 'demo', password: 'demo' });
     orgId = person.me.orgs[0]?.id ?? '';
-    database = new pg.Client({ connectionString: stack.ownerUrl });
-    await database.connect();
+    await reconnect();
   });
 
   after(async () => {
@@ -89,6 +101,17 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     await git?.close();
     await rm(folder, { recursive: true, force: true });
   });
+
+  /** The test's own connection, too, ends with the server. */
+  async function reconnect(): Promise<void> {
+    await database?.end().catch(() => {});
+    database = await until('Postgres answers', async () => {
+      const client = new pg.Client({ connectionString: stack.ownerUrl, connectionTimeoutMillis: 2_000 });
+      client.on('error', () => {});
+      await client.connect();
+      return client;
+    });
+  }
 
   const watch = (conversationId: string): ConversationWatcher => new ConversationWatcher(stack.url, person.cookie, { orgId, conversationId });
   const post = async (address: string, body: unknown): Promise<Response> =>
@@ -131,7 +154,7 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     await Promise.all(running.map(({ watchers }) => watchers[0].waitFor('the first step', ({ event }) => event.kind === 'ObservationEvent', 60_000)));
   });
 
-  for (const service of ['app-server', 'worker', 'runtime-api', 'llm-gateway']) {
+  for (const service of ['app-server', 'worker', 'runtime-api', 'llm-gateway', 'sandbox-gateway']) {
     it(`no conversation is stuck 30 s after ${service} was killed`, async () => {
       const pid = stack.pidOf(service);
       process.kill(pid, 'SIGKILL');
@@ -139,6 +162,41 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
       await everyoneMovesOn(service);
     });
   }
+
+  it('no conversation is stuck 30 s after llm-gateway was killed in the middle of a stream', async () => {
+    const [{ watchers }] = running as [Running];
+    const heard = watchers[0].deltas.length;
+    await until('a piece of an answer', () => watchers[0].deltas.length > heard, STUCK_MS);
+    const pid = stack.pidOf('llm-gateway');
+    process.kill(pid, 'SIGKILL');
+    await until('llm-gateway runs again', () => stack.pidOf('llm-gateway') !== pid && stack.pidOf('llm-gateway') > 0);
+    await everyoneMovesOn('llm-gateway in mid-stream');
+  });
+
+  it('no conversation is stuck 30 s after every connection to Postgres was ended', async () => {
+    const ended = await database.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+    );
+    expect(ended.rowCount).toBeGreaterThan(10);
+    await everyoneMovesOn("Postgres' backends");
+  });
+
+  it('no conversation is stuck 30 s after Postgres itself was killed', async () => {
+    const pid = stack.pidOf('postgres');
+    process.kill(pid, 'SIGKILL');
+    await until('Postgres runs again', () => stack.pidOf('postgres') !== pid, STUCK_MS);
+    await reconnect();
+    await everyoneMovesOn('Postgres');
+  });
+
+  it('no conversation is stuck 30 s after a command and its shell were killed in the middle', async () => {
+    const [command] = await until('a command is under way', () => {
+      const found = runningCommands(stack.dataDirectory, 'sleep');
+      return found.length > 0 && found;
+    });
+    for (const pid of [command?.pid, command?.shell]) if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    await everyoneMovesOn('a command');
+  });
 
   it('a message sent while things die is taken in once', async () => {
     process.kill(stack.pidOf('worker'), 'SIGKILL');
@@ -210,6 +268,38 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
       const answered = new Set(events.flatMap((event) => (event.kind === 'ObservationEvent' || event.kind === 'AgentErrorEvent' ? [event.tool_call_id] : [])));
       expect(asked.filter((id) => !answered.has(id))).toEqual([]);
     }
+  });
+
+  it('what the provider bills is in the ledger, for every conversation; and what people are shown is the ledger', async () => {
+    const sum = async (text: string): Promise<number> => Number((await database.query<{ sum: string }>(text)).rows[0]?.sum ?? 0);
+    await until(
+      'no call is under way or only in a spool',
+      async () => {
+        const open = await sum('SELECT count(*) AS sum FROM gateway.open_call');
+        const metrics = await (
+          await fetch(`http://127.0.0.1:${Number(new URL(stack.url).port) + METRICS_OFFSET + PORT_OFFSETS['llm-gateway']}/metrics`)
+        ).text();
+        const pending = Number(/^llm_ledger_pending(?:{.*})? (\d+)$/m.exec(metrics)?.[1] ?? 0);
+        return open === 0 && pending === 0;
+      },
+      ORPHAN_MS,
+    );
+    const billed = model.bill();
+    const ledger = await sum('SELECT sum(cost_usd) FROM gateway.ledger');
+    process.stderr.write(`billed ${billed.usd.toFixed(4)} USD for ${billed.calls.length} calls, in the ledger ${ledger.toFixed(4)} USD\n`);
+    expect(ledger).toBeGreaterThanOrEqual(billed.usd);
+    // An estimate is the largest that a call could have cost: only calls that nobody heard the end of may be above their bill.
+    const known = await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE usage_source = 'reported'`);
+    expect(known).toBeLessThanOrEqual(billed.usd + 1e-6);
+    const ofConversation = new Map<string, number>();
+    for (const [index, { raw }] of model.requests.entries()) {
+      const id = running[Number(/Conversation (\d+): do all the steps/.exec(raw.toString())?.[1])]?.id ?? 'of none';
+      ofConversation.set(id, (ofConversation.get(id) ?? 0) + (billed.calls[index]?.usd ?? 0));
+    }
+    expect([...ofConversation.keys()].sort()).toEqual(running.map(({ id }) => id).sort());
+    for (const [id, usd] of ofConversation)
+      expect(await sum(`SELECT sum(cost_usd) FROM gateway.ledger WHERE conversation_id = '${id}'`)).toBeGreaterThanOrEqual(usd - 1e-9);
+    await until('what people are shown is the ledger', async () => Math.abs((await sum('SELECT sum(cost_usd) FROM app.usage_day')) - ledger) < 1e-6, ORPHAN_MS);
   });
 
   it('60 s later no sandbox is without owner and no owner without sandbox', async () => {

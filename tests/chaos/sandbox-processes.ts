@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 
 export interface SandboxProcess {
@@ -33,4 +33,18 @@ export function sandboxProcesses(dataDirectory: string): SandboxProcess[] {
     }
   }
   return found;
+}
+
+/** Programs of this name that agents of one data directory run now, each with the shell that started it. */
+export function runningCommands(dataDirectory: string, program: string): Array<{ readonly pid: number; readonly shell: number }> {
+  return readdirSync('/proc').flatMap((entry) => {
+    try {
+      if (!/^\d+$/.test(entry) || readFileSync(`/proc/${entry}/comm`, 'utf8').trim() !== program) return [];
+      if (!readlinkSync(`/proc/${entry}/cwd`).startsWith(dataDirectory)) return [];
+      const status = readFileSync(`/proc/${entry}/status`, 'utf8');
+      return [{ pid: Number(entry), shell: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]) }];
+    } catch {
+      return [];
+    }
+  });
 }

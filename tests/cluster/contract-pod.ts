@@ -76,6 +76,7 @@ export function contractPod(slot: string, { namespace = SANDBOXES, image = IMAGE
         'slipway.dev/template': 'default',
         'slipway.dev/size': '1',
         'slipway.dev/egress': egress,
+        ...(egress === 'open' ? {} : { 'slipway.dev/dns': 'none' }),
         'slipway.dev/slot': slot,
       },
       annotations: { 'slipway.dev/template-hash': 'f'.repeat(16) },
@@ -84,6 +85,9 @@ export function contractPod(slot: string, { namespace = SANDBOXES, image = IMAGE
       restartPolicy: 'Never',
       automountServiceAccountToken: false,
       enableServiceLinks: false,
+      ...(egress === 'open'
+        ? {}
+        : { dnsPolicy: 'None', dnsConfig: { nameservers: ['127.0.0.1'] }, hostAliases: [{ ip: '10.96.3.4', hostnames: ['app-server'] }] }),
       hostUsers: false,
       terminationGracePeriodSeconds: 5,
       securityContext: { runAsNonRoot: true, runAsUser: 10_001, runAsGroup: 10_000, fsGroup: 10_000, seccompProfile: { type: 'RuntimeDefault' } },

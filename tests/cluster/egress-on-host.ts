@@ -35,6 +35,7 @@ export class EgressOnHost {
     const env = {
       HOST: hostAddress,
       PORT: String(this.healthPort),
+      METRICS_PORT: '0',
       EGRESS_PORT: String(this.port),
       EGRESS_SECRET: SECRET,
       EGRESS_RULES: JSON.stringify({ packageHosts }),

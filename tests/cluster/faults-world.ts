@@ -100,7 +100,7 @@ export class FaultWorld {
           `SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a USING (pid)
          WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database() AND a.application_name LIKE 'slipway-runtime-api %'`,
         );
-        return this.replicas.find((replica) => rows.some(({ name }) => name.endsWith(` ${replica.name}`)));
+        return this.replicas.find((replica) => rows.some(({ name }) => name.endsWith(` ${replica.name}-lead`)));
       },
       30_000,
     );

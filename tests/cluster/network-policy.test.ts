@@ -8,11 +8,11 @@ import { contains, isAllowed, type NetworkPolicy, type PodEnd, type Protocol } f
 import { openPlatformCluster, type PlatformCluster } from './platform-cluster.ts';
 
 const PROTOCOLS: readonly Protocol[] = ['TCP', 'UDP', 'SCTP'];
-const sandbox = (egress: EgressClass): PodEnd => ({
-  namespace: SANDBOXES,
-  labels: { 'app.kubernetes.io/name': 'slipway-sandbox', 'slipway.dev/egress': egress },
-  ip: '10.244.7.7',
-});
+/** As runtime-api makes it when nobody says otherwise: without DNS, but for class `open`. */
+const sandbox = (egress: EgressClass): PodEnd => {
+  const labels = { 'app.kubernetes.io/name': 'slipway-sandbox', 'slipway.dev/egress': egress };
+  return { namespace: SANDBOXES, labels: egress === 'open' ? labels : { ...labels, 'slipway.dev/dns': 'none' }, ip: '10.244.7.7' };
+};
 
 const lack = await lackForTestCluster();
 
@@ -41,6 +41,16 @@ describe('the network policies', { timeout: 120_000, skip: lack ?? false }, () =
     it(`let ${name} ${mayCall ? '' : 'not '}call a sandbox`, () => {
       for (const egress of CLASSES) expect(isAllowed(policies, from, sandbox(egress), protocol, port)).toBe(mayCall);
     });
+
+  it("let a sandbox that was made with the cluster's DNS reach it as long as it lives, and nothing else by that", () => {
+    for (const egress of CLASSES) {
+      const made = { namespace: SANDBOXES, labels: { 'slipway.dev/egress': egress }, ip: '10.244.7.7' };
+      for (const { name, to, protocol = 'TCP', port, reachableBy } of DESTINATIONS) {
+        const isDns = name.startsWith('the cluster’s DNS');
+        expect([name, egress, isAllowed(policies, made, to, protocol, port)]).toEqual([name, egress, isDns || reachableBy.includes(egress)]);
+      }
+    }
+  });
 
   it('let no class reach an address that is not public, on any port, over any protocol', () => {
     for (const range of NOT_PUBLIC)

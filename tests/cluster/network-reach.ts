@@ -128,7 +128,7 @@ export const describeReach = (open: () => ReachWorld): void =>
       const refused: readonly Named[] = [
         ...targets,
         ['llm-gateway over UDP', ['UDP', gateway.ip, 3003]],
-        ['the metrics of llm-gateway on another port', ['TCP', gateway.ip, 9090]],
+        ['the metrics of llm-gateway', ['TCP', gateway.ip, 9464]],
         ...both('another sandbox', neighbour.ip, 8000),
         ...both('the tools of another sandbox', neighbour.ip, 8001),
       ];

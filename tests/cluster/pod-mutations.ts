@@ -85,6 +85,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   { name: 'under the name of another slot', says: 'Set metadata.name', change: labels({ 'slipway.dev/slot': 'another' }) },
   { name: 'of an egress class that there is not', says: 'must be none, packages', change: labels({ 'slipway.dev/egress': 'everything' }) },
+  { name: 'whose word on DNS there is not', says: 'is none, or not there', change: labels({ 'slipway.dev/dns': 'cluster' }) },
+  {
+    name: 'without DNS that asks the resolver of the cluster',
+    says: 'asks nobody for names',
+    change: spec({ dnsPolicy: 'ClusterFirst', dnsConfig: undefined }),
+  },
+  { name: 'without DNS that asks a resolver of its own choice', says: 'asks nobody for names', change: spec({ dnsConfig: { nameservers: ['1.1.1.1'] } }) },
+  { name: 'without DNS that asks a second resolver', says: 'asks nobody for names', change: spec({ dnsConfig: { nameservers: ['127.0.0.1', '1.1.1.1'] } }) },
   { name: 'of a size that there is not', says: 'must be 1, 2, 4 or 8', change: labels({ 'slipway.dev/size': '3' }) },
   {
     name: 'with a second network',
@@ -329,5 +337,5 @@ export const MUTATIONS: readonly Mutation[] = [
   { name: 'with a token of the cluster', says: 'no business with the API server', change: spec({ automountServiceAccountToken: undefined }) },
   { name: 'with an identity in the cluster', says: 'Remove serviceAccountName', change: spec({ serviceAccountName: 'builder' }) },
   { name: 'with the services of the cluster in its environment', says: 'list the cluster', change: spec({ enableServiceLinks: undefined }) },
-  { name: 'that takes long to end', says: 'terminationGracePeriodSeconds', change: spec({ terminationGracePeriodSeconds: 31 }) },
+  { name: 'that takes long to end', says: 'terminationGracePeriodSeconds', change: spec({ terminationGracePeriodSeconds: 121 }) },
 ];

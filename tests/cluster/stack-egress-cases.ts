@@ -20,15 +20,19 @@ export function egressCases(stack: () => StackOnCluster, proxy: () => EgressOnHo
       `node -e "${script}" '${repository}/info/refs?service=git-upload-pack'`,
       `python3 -c "import urllib.request as u; print('python', u.urlopen('${repository}/HEAD').status)"`,
       'echo "$NO_PROXY $HTTPS_PROXY"',
+      'began=$(date +%s%N); getent hosts example.com kubernetes.default; echo "names $? $((($(date +%s%N) - began) / 1000000))"',
     ];
     const talk = await on.open.talk('egress', [...commands.map((command) => terminal(command)), finish()], { repository });
     await talk.ended('finished');
-    const [reached, refused, node, python, direct] = outputs(talk);
+    const [reached, refused, node, python, direct, names] = outputs(talk);
     expect(reached).toMatch(/^[0-9a-f]{40}\tHEAD/);
     expect(refused).toMatch(/403/);
     expect(node).toContain('node 200');
     expect(python).toContain('python 200');
     expect(direct).toContain('.svc');
+    // It asks no resolver by itself, and is told so at once: milliseconds.
+    const [, code, took] = /^names (\d+) (\d+)/m.exec(names ?? '') ?? [];
+    expect([code, Number(took) < 1_000]).toEqual(['2', true]);
     const pod = await on.podOf(talk);
     const { 'slipway.dev/claim': claim } = pod.metadata.labels;
     const own = egress.lines.filter((line) => line['claim_id'] === claim);

@@ -89,7 +89,6 @@ export function lifeCases(stack: () => StackOnCluster): void {
 
   const losses: [string, RegExp, (on: StackOnCluster, pod: SandboxPod) => Promise<unknown>][] = [
     ['its agent-server is killed', /agent-server was killed|SIGKILL|137/, (on, pod) => on.cluster.killContainer(pod.metadata.uid, 'agent-server')],
-    ['its pod is deleted by somebody', /deleted|no longer there/, (on, pod) => on.deletePod(pod)],
   ];
   for (const [what, reason, lose] of losses) {
     it(`in the middle of a run ${what}: within 30 s the run goes on in another pod, no event is lost or doubled, and the person reads why and what was lost`, async (test) => {
@@ -120,6 +119,34 @@ export function lifeCases(stack: () => StackOnCluster): void {
       await on.rest(talk);
     });
   }
+
+  it('a drain in the middle of a run keeps uncommitted work: the run goes on with it in another pod; a finished conversation gets none until its next message', async (test) => {
+    const on = stack();
+    const idle = await on.open.talk('idle at a drain', [terminal('echo kept > idle.txt'), finish()]);
+    await idle.ended('finished');
+    const idlePod = await on.podOf(idle);
+    const talk = await atWork(on, 'drained', stepsOfWork(8));
+    const before = await on.podOf(talk);
+    const drained = performance.now();
+    await on.drain(before);
+    test.diagnostic(`drain of two pods in use, both workspaces kept: ${Math.round(performance.now() - drained)} ms`);
+    await talk.ended('finished', undefined, BACK_MS);
+    test.diagnostic(`drain begun → the run has ended in another pod: ${Math.round(performance.now() - drained)} ms`);
+    await talk.expectWholeLog();
+    expect((await on.podOf(talk)).metadata.uid).not.toBe(before.metadata.uid);
+    const said = stepDetails(talk).join('\n');
+    expect(said).toMatch(/deleted|no longer there/);
+    expect(said).not.toMatch(/workspace of this session was lost/);
+    const { files } = (await (await on.open.person.fetch(`${talk.path}/changes`)).json()) as Changes;
+    expect(files.map((file) => file.path)).toEqual(expect.arrayContaining(['step-0.txt', 'step-1.txt']));
+    await on.sandboxIs(idle, 'PAUSED');
+    expect((await on.pods()).map(({ metadata }) => metadata.uid)).not.toContain(idlePod.metadata.uid);
+    expect((await idle.get()).start.steps.filter(({ attempt }) => attempt > 1)).toEqual([]);
+    const message = await idle.send(on.open.book.write('idle again', [terminal('cat idle.txt'), finish()]));
+    await idle.ended('finished', message);
+    expect(outputs(idle).at(-1)).toContain('kept');
+    await Promise.all([talk, idle].map((each) => on.rest(each)));
+  });
 
   it('when the tool process is killed the conversation goes on in the same pod, and the restart is told', async () => {
     const on = stack();

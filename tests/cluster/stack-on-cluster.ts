@@ -19,7 +19,7 @@ export interface SandboxPod {
     readonly annotations: Readonly<Record<string, string>>;
     readonly deletionTimestamp?: string;
   };
-  readonly spec: { readonly containers: readonly Container[]; readonly initContainers: readonly Container[] };
+  readonly spec: { readonly nodeName: string; readonly containers: readonly Container[]; readonly initContainers: readonly Container[] };
   readonly status: { readonly phase: string; readonly podIP?: string };
 }
 interface Container {
@@ -113,9 +113,22 @@ export class StackOnCluster {
     return pod;
   }
 
-  /** Somebody with rights of their own ends a pod; it gets its grace. */
-  async deletePod({ metadata }: SandboxPod): Promise<void> {
-    await this.cluster.kubectl(['-n', SANDBOXES, 'delete', 'pod', metadata.name, '--wait=false']);
+  /** Ends every pod in use on this pod's node, as an operator drains it, and lets the node have pods again. Returns when they have ended. */
+  async drain({ spec }: SandboxPod): Promise<void> {
+    const node = spec.nodeName;
+    try {
+      await this.cluster.kubectl([
+        'drain',
+        node,
+        '--pod-selector=slipway.dev/claim',
+        '--force',
+        '--delete-emptydir-data',
+        '--ignore-daemonsets',
+        '--timeout=90s',
+      ]);
+    } finally {
+      await this.cluster.kubectl(['uncordon', node]);
+    }
   }
 
   /** Waits until the conversation's sandbox is in this state. */

@@ -138,7 +138,7 @@ describe('what an organization’s owner governs, in a browser', {
     const fleet = owner.getByRole('table', { name: 'Sandboxes' });
     await fleet.getByRole('row').filter({ hasText: 'Count to 40' }).getByText('Running').waitFor({ timeout: 30_000 });
     const queue = owner.getByRole('table', { name: 'Waiting for a sandbox' });
-    await queue.getByText('The organization runs 1 sandbox, which is its limit.').waitFor();
+    await queue.getByText('The organization runs 1 of 1 sandbox, which is its limit.').waitFor();
     await expectClean(owner, 'sandboxes');
     await owner.getByRole('button', { name: 'Stop the sandbox of Count to 40' }).press('Enter');
     await owner.getByRole('dialog', { name: 'Stop this sandbox?' }).getByRole('button', { name: 'Stop' }).click();

@@ -43,10 +43,9 @@ export async function editTheFiles({ page, dataDirectory, axeClean }: Scene): Pr
   await page.getByRole('tab', { name: 'Files' }).click();
   if (open) await page.getByRole('button', { name: 'Close the file' }).click(SLOW);
   await tree.getByRole('treeitem', { name: 'sample' }).waitFor(SLOW);
-  await tree.focus();
-  // The repository is the first row; the second key opens it, if it is not open.
-  await page.keyboard.press('Home');
-  await page.keyboard.press('ArrowRight');
+  // The repository is open at first.
+  await tree.getByRole('treeitem', { name: 'src', exact: true }).waitFor(SLOW);
+  expect(await tree.getByRole('treeitem', { name: 'sample' }).getAttribute('aria-expanded')).toBe('true');
   await tree.getByRole('treeitem', { name: 'src', exact: true }).click();
   await tree.getByRole('treeitem', { name: 'sum.js' }).waitFor();
   await axeClean('the tree of the files');

@@ -17,9 +17,9 @@ import { workInTheTerminal } from './own-terminal.ts';
 const run = promisify(execFile);
 const executable = findChromium();
 
-/** Lines that do not change with time. */
+/** Lines that do not change with time; what a command prints meanwhile does. */
 function lastingLines(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$)/.test(line));
+  return text.split('\n').filter((line) => line !== '' && !/^(just now|\d+ (min|sec)|[\d.]+ m?s$|The tool is at work$|(… )?\d+$)/.test(line));
 }
 
 describe('a person in a browser', {

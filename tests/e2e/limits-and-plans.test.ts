@@ -14,9 +14,9 @@ import { connectServers } from './mcp-servers.ts';
 const executable = findChromium();
 /** A machine that is busy with other tests. Milliseconds. */
 const SLOW = { timeout: 60_000 };
-/** A name that the price list knows: three dollars for a million tokens, so that each answer costs three cents. */
+/** A name that the price list knows: three dollars for a million tokens, so that each answer costs thirty cents, more than the gateway holds for one call. */
 const MODEL = 'claude-sonnet-4-5';
-const USAGE = { prompt_tokens: 10_000, completion_tokens: 0, total_tokens: 10_000 };
+const USAGE = { prompt_tokens: 100_000, completion_tokens: 0, total_tokens: 100_000 };
 const costly = (turn: ModelTurn): ModelTurn => ({ ...turn, usage: USAGE }) as ModelTurn;
 
 describe('how far an agent goes, in a browser', {
@@ -197,27 +197,27 @@ describe('how far an agent goes, in a browser', {
 
   step('at what it may cost is extended, raised, or ended', async () => {
     const work: Scene = (_request, number) => costly(number <= 6 ? terminal(`echo step ${number}`) : finish('The money was enough.'));
-    await give('money', work, { 'It may cost, in USD': '0.05' });
-    await limit().getByRole('button', { name: 'Extend by $0.05' }).waitFor(SLOW);
+    await give('money', work, { 'It may cost, in USD': '0.5' });
+    await limit().getByRole('button', { name: 'Extend by $0.50' }).waitFor(SLOW);
     expect(book.requestsOf('money').length).toBe(2);
     await expectClean(page, 'a limit of money', 'everyTheme');
-    await limit().getByRole('button', { name: 'Extend by $0.05' }).press('Enter');
-    await limit().getByRole('button', { name: 'Extend by $0.11' }).waitFor(SLOW);
+    await limit().getByRole('button', { name: 'Extend by $0.50' }).press('Enter');
+    await limit().getByRole('button', { name: 'Extend by $1.10' }).waitFor(SLOW);
     // The one that was pressed kept its name until the agent went on.
     expect(book.requestsOf('money').length).toBe(4);
     await limit().getByRole('button', { name: 'Raise the limit…' }).press('Enter');
     const field = limit().getByLabel('This conversation may cost, in USD');
-    await field.fill('0.01');
+    await field.fill('0.1');
     await page.keyboard.press('Enter');
     await limit()
       .getByText(/^It has cost \$/)
       .waitFor();
-    await field.fill('5');
+    await field.fill('50');
     await page.keyboard.press('Enter');
     await page.getByText('The money was enough.').waitFor(SLOW);
     await status('Finished').waitFor();
 
-    await give('ended money', work, { 'It may cost, in USD': '0.01' });
+    await give('ended money', work, { 'It may cost, in USD': '0.25' });
     await limit().getByRole('button', { name: 'End here' }).press('Enter');
     await limit().waitFor({ state: 'detached', ...SLOW });
     await status('Stopped').waitFor();

@@ -28,6 +28,7 @@ describe('the way out of sandboxes by name', { skip: lackForHelm() ?? false }, (
   it('is there when a template needs it, and leaves nothing behind when none does', async () => {
     expect(component(objects, 'Deployment', 'egress-proxy').spec.template.spec.containers[0].ports).toEqual([
       { name: 'http', containerPort: 3007, protocol: 'TCP' },
+      { name: 'metrics', containerPort: 9464, protocol: 'TCP' },
       { name: 'proxy', containerPort: 3128, protocol: 'TCP' },
     ]);
     const without = (await render([MINIMUM])).objects.filter(({ kind }) => kind !== 'Secret');

@@ -11,13 +11,23 @@ interface Config {
   loadMigrateConfig?(source: Environment): unknown;
 }
 
+/** What a Secret of the operator's holds, where an app looks at its form. */
+const THERE_BEFORE: Environment = {
+  SMTP_URL: 'smtps://user:password@mail.example.com:465',
+  INTEGRATION_APP_SECRETS: '{"github": ["of-the-app-of-the-platform"]}',
+};
+
 /** What a kubelet gives the first container of a pod: secrets filled in, `$(NAME)` expanded. */
 function environmentOf(workload: Manifest, secrets: ReadonlyMap<string, Environment>): Environment {
   const env: Record<string, string> = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   for (const { name, value, valueFrom } of workload.spec.template.spec.containers[0].env) {
     const reference = valueFrom?.secretKeyRef;
     if (reference === undefined) env[name] = (value ?? 'a-name').replaceAll(/\$\(([A-Z_]+)\)/g, (_: string, of: string) => env[of] ?? '');
-    else env[name] = Buffer.from(secrets.get(reference.name)?.[reference.key] ?? '', 'base64').toString() || 'of-a-secret-that-is-there-before-the-chart';
+    else
+      env[name] =
+        Buffer.from(secrets.get(reference.name)?.[reference.key] ?? '', 'base64').toString() ||
+        THERE_BEFORE[name] ||
+        'of-a-secret-that-is-there-before-the-chart';
   }
   return env;
 }

@@ -20,6 +20,10 @@ const WRONG: readonly Refusal[] = [
   { name: 'a digest that is none', values: { sandboxes: { image: { digest: 'latest' } } }, says: ['/sandboxes/image/digest', 'pattern'] },
   { name: 'an address with a path', values: { publicUrl: 'https://slipway.example.com/app' }, says: ['/publicUrl', 'pattern'] },
   { name: 'an address without a scheme', values: { publicUrl: 'slipway.example.com' }, says: ['/publicUrl', 'pattern'] },
+  { name: 'a registry with a scheme', values: { image: { registry: 'https://registry.example.com' } }, says: ['/image/registry', 'pattern'] },
+  { name: 'an issuer with a slash at its end', values: { oidc: { issuerUrl: 'https://id.example.com/realms/slipway/' } }, says: ['/oidc/issuerUrl', 'pattern'] },
+  { name: 'root', values: { pods: { securityContext: { runAsUser: 0 } } }, says: ['/pods/securityContext/runAsUser', 'minimum'] },
+  { name: 'less than restricted', values: { pods: { securityContext: { runAsNonRoot: false } } }, says: [/additional properties 'runAsNonRoot' not allowed/] },
   { name: 'another log level', values: { logLevel: 'verbose' }, says: ['/logLevel', "'trace', 'debug'"] },
   { name: 'a pod without a bound of memory', values: { web: { resources: { limits: { memory: null } } } }, says: ['/web/resources/limits', /memory/] },
   { name: 'a template without resources', values: { sandboxes: { templates: [{ name: 'one' }] } }, says: ['/sandboxes/templates/0', "missing property 'resources'"] },
@@ -37,6 +41,8 @@ const UNFIT: readonly Refusal[] = [
   { name: 'sandboxes on the host of Slipway', values: { sandboxGateway: { publicUrl: 'https://slipway.example.com:8443' } }, says: ['sandboxGateway.publicUrl: needs a host of its own'] },
   { name: 'a wildcard of nothing', values: { ingress: { sandboxGateway: { wildcard: true } } }, says: ['ingress.sandboxGateway.wildcard: set sandboxGateway.publicUrl'] },
   { name: 'an end in the middle of the drain', values: { worker: { pod: { drainSeconds: 50 } } }, says: ['worker: terminationGracePeriodSeconds (60) must be at least 32 more than drainSeconds (50)'] },
+  { name: 'a route to nowhere', values: { httpRoute: { enabled: true } }, says: ['httpRoute.parentRefs: name the Gateway'] },
+  { name: 'sandboxes before the platform', values: { priorityClasses: { sandboxes: { value: 2000 } } }, says: ['priorityClasses: sandboxes.value must be less than platform.value'] },
   { name: 'fewer at most than at least', values: { web: { autoscaling: { enabled: true, minReplicas: 9 } } }, says: ['web.autoscaling: minReplicas is more than maxReplicas'] },
   { name: 'two templates of one name', values: { sandboxes: { templates: [1, 2].map(() => ({ name: 'twin', resources: { requests: ENOUGH, limits: ENOUGH } })) } }, says: ['two of them are called twin'] },
 ]; // biome-ignore format: a table reads better in lines
@@ -55,6 +61,12 @@ describe('the chart refuses', { skip: lackForHelm() ?? false }, () => {
       expect(code).not.toBe(0);
       for (const words of says) expect(said).toContain(words);
     });
+
+  it('a drain that is too long for all of them once, with the apps that it is about', async () => {
+    const { said } = await render([MINIMUM, { pods: { drainSeconds: 50 } }]);
+    expect(said.match(/must be at least 32 more than drainSeconds/g)).toHaveLength(1);
+    expect(said).toContain('appServer, worker, runtimeApi, llmGateway, sandboxGateway, egressProxy, web: terminationGracePeriodSeconds (60)');
+  });
 
   it('to guess: everything that has no default is asked for at once', async () => {
     const { code, said } = await render([{}]);

@@ -47,6 +47,16 @@ describe('what keeps sandboxes in', { skip: lackForHelm() ?? false }, () => {
     for (const [index, object] of own.entries()) expect(object).toEqual(expected[index]);
   });
 
+  it('outlives the release, as its namespace and the pods in it do: an uninstall takes away rights and nothing that confines', async () => {
+    const { objects } = await render([MINIMUM, { sandboxes: { network: { clusterRanges: RANGES } } }]);
+    const names = new Set(applied.map(nameOf));
+    const confining = objects.filter((object) => names.has(nameOf(object)) && !/^(Cluster)?Role(Binding)?$/.test(object.kind));
+    expect(new Set(confining.map(({ kind }) => kind))).toEqual(
+      new Set(['Namespace', 'LimitRange', 'NetworkPolicy', 'ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding']),
+    );
+    for (const object of confining) expect([nameOf(object), object.metadata.annotations]).toEqual([nameOf(object), { 'helm.sh/resource-policy': 'keep' }]);
+  });
+
   it('is the same prepull, with the image of each template', async () => {
     const { objects } = await render([MINIMUM]);
     const [one, ...more] = ofKind(objects, 'DaemonSet');
@@ -56,6 +66,21 @@ describe('what keeps sandboxes in', { skip: lackForHelm() ?? false }, () => {
     expect(container).toEqual({ ...expected, securityContext: { ...expected.securityContext, privileged: false } });
     expect({ ...one.spec.template.spec, containers: [] }).toEqual({ ...prepull.spec.template.spec, containers: [] });
     expect(one.spec.template.spec.containers[0].image).toBe(`slipway/sandbox@${DIGEST}`);
+  });
+
+  it('gives sandboxes no DNS of the world unless a value says so, and tells runtime-api the names of what they call, which the worker tells them', async () => {
+    const environment = async (values: object[], component: string): Promise<Record<string, string>> => {
+      const { objects } = await render([MINIMUM, ...(values as Manifest[])]);
+      const deployment = ofKind(objects, 'Deployment').find(({ metadata }) => metadata.labels['app.kubernetes.io/component'] === component);
+      return Object.fromEntries(deployment.spec.template.spec.containers[0].env.map(({ name, value }: Manifest) => [name, value]));
+    };
+    const { SANDBOX_DNS, SANDBOX_HOSTS = '' } = await environment([], 'runtime-api');
+    expect(SANDBOX_DNS).toBe('none');
+    const { SANDBOX_INGEST_URL = '', SANDBOX_LLM_URL = '' } = await environment([], 'worker');
+    expect(SANDBOX_HOSTS.split(',').sort()).toEqual([SANDBOX_INGEST_URL, SANDBOX_LLM_URL].map((url) => new URL(url).hostname).sort());
+    expect((await environment([{ sandboxes: { dns: 'cluster' } }], 'runtime-api'))['SANDBOX_DNS']).toBe('cluster');
+    const { code, said } = await render([MINIMUM, { sandboxes: { dns: 'world' } }]);
+    expect([code, said]).toEqual([1, expect.stringContaining('dns')]);
   });
 
   it('names nothing of another release: with other names, no object and no rule has those of the first', async () => {

@@ -89,11 +89,29 @@ for (const { name, values, files = [], apps = APPS } of KINDS)
           '/alive',
         ]);
         expect([app, spec.strategy.rollingUpdate.maxUnavailable]).toEqual([app, 0]);
+        expect(spec.template.spec.topologySpreadConstraints.length).toBeGreaterThan(0);
+        // Nothing is sent to worker: its jobs end, or go back, by themselves.
+        if (app === 'worker') continue;
         const drain = Number(container.env.find((one: Manifest) => one.name === 'DRAIN_SECONDS')?.value ?? container.lifecycle?.preStop.sleep.seconds);
         expect([app, drain]).toEqual([app, expect.any(Number)]);
         expect(drain).toBeGreaterThan(0);
         expect(spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 32);
-        expect(spec.template.spec.topologySpreadConstraints.length).toBeGreaterThan(0);
+      }
+    });
+
+    it('serves metrics on a port that nobody but the monitoring reaches, least of all a sandbox or an ingress', () => {
+      for (const { metadata, spec } of ofKind(objects, 'Deployment')) {
+        const [{ env, ports }] = spec.template.spec.containers;
+        const port = ports.find((one: Manifest) => one.name === 'metrics')?.containerPort;
+        expect([metadata.name, port, env.find((one: Manifest) => one.name === 'METRICS_PORT')?.value]).toEqual([metadata.name, 9464, '9464']);
+      }
+      for (const { spec } of ofKind(objects, 'Ingress'))
+        for (const rule of spec.rules) for (const { backend } of rule.http.paths) expect(backend.service.port).toEqual({ name: 'http' });
+      for (const { metadata, spec } of ofKind(objects, 'NetworkPolicy')) {
+        const toMetrics = (spec.ingress ?? []).filter(({ ports = [{}] }: Manifest) => ports.some(({ port }: Manifest) => port === undefined || port === 9464));
+        for (const { from = [{}] } of metadata.namespace === 'slipway' ? toMetrics : [])
+          for (const peer of from)
+            expect([metadata.name, peer.namespaceSelector?.matchExpressions]).toEqual([metadata.name, [expect.objectContaining({ operator: 'NotIn' })]]);
       }
     });
 

@@ -3,6 +3,7 @@ import { OidcIssuer } from '@slipway/auth';
 import { createTestDatabase, freePort, type IdentityServer, startIdentityServer, type TestDatabase } from '@slipway/testing';
 import { Keycloak } from '@slipway/testing/keycloak';
 import pg from 'pg';
+import { DomainsModule } from '../../apps/app-server/dist/domains/domains.module.js';
 import { MeModule } from '../../apps/app-server/dist/me/me.module.js';
 import { SignInModule } from '../../apps/app-server/dist/sign-in/sign-in.module.js';
 import { MovableClock, startTestApp, type TestApp, testConfig } from '../../apps/app-server/dist/testing/test-app.js';
@@ -79,7 +80,7 @@ export class IdentityWorld {
       { issuerUrl: keycloak.issuerUrl, clientId: WEB_CLIENT.id, clientSecret: WEB_CLIENT.secret },
       { OIDC_BROKERS: 'company' },
     );
-    const app = await startTestApp(config, { clock, features: [SignInModule, MeModule] });
+    const app = await startTestApp(config, { clock, features: [SignInModule, DomainsModule.register(), MeModule] });
     return new IdentityWorld({ keycloak, company, database, app, clock });
   }
 

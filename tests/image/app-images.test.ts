@@ -95,7 +95,14 @@ describe('the images of the apps', { skip: root }, () => {
       if (app !== 'sandbox-gateway')
         it('answers /alive from a container that may write to /tmp alone', async () => {
           const port = await freePort();
-          const environment = { ...appEnvironment(app, database), HOST: '127.0.0.1', HOSTNAME: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'info' };
+          const environment = {
+            ...appEnvironment(app, database),
+            HOST: '127.0.0.1',
+            HOSTNAME: '127.0.0.1',
+            PORT: String(port),
+            METRICS_PORT: '0',
+            LOG_LEVEL: 'info',
+          };
           const container = startContainer(planOf(app, unpacked, environment));
           try {
             const answer = await firstAnswer(container, `http://127.0.0.1:${port}${app === 'web' ? '/login' : '/alive'}`);

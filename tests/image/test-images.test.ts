@@ -6,10 +6,10 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { freePort, until } from '@slipway/testing';
 import pg from 'pg';
-import { identityImage } from '../install/images/identity-image.ts';
-import { POSTGRES_USER, postgresImage } from '../install/images/postgres-image.ts';
-import type { TestImage } from '../install/images/programs-image.ts';
-import { redisImage } from '../install/images/redis-image.ts';
+import { identityImage } from '../../deploy/cluster/images/identity-image.ts';
+import { POSTGRES_USER, postgresImage } from '../../deploy/cluster/images/postgres-image.ts';
+import type { TestImage } from '../../deploy/cluster/images/programs-image.ts';
+import { redisImage } from '../../deploy/cluster/images/redis-image.ts';
 import { type RunningContainer, startContainer } from './container.ts';
 import { UnpackedImage } from './unpacked-image.ts';
 
@@ -94,6 +94,7 @@ describe('the images of what an installation in a test stands on', { skip }, () 
       NODE_ENV: 'test',
       HOST: '127.0.0.1',
       PORT: String(port),
+      METRICS_PORT: '0',
       DATA_DIR: '/tmp/identity',
       ISSUER_URL: issuer,
       OIDC_CLIENT_SECRET: 'x'.repeat(40),

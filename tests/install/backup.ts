@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { chartCommand } from '../../deploy/cluster/helm-client.ts';
+import type { OpenInstall } from '../../deploy/cluster/open-install.ts';
+import type { Place } from '../../deploy/cluster/place.ts';
 import { runDocumented } from '../operate/documented.ts';
-import { chartCommand } from './helm-client.ts';
-import type { OpenInstall } from './open-install.ts';
-import type { Place } from './place.ts';
 
 const PAGE = 'backup.md';
 const PASSWORD = "of the backup's";
@@ -45,8 +45,8 @@ export class Backup {
     await this.run('stop', {});
     const place = await this.on.freshPlace();
     await this.run('secrets-back', { NAMESPACE: place.namespace });
-    const adminUrl = await place.adminUrl();
-    for (const step of ['roles', 'restore', 'fence', 'store-back']) await this.run(step, { ADMIN_URL: adminUrl, NEW_STORE: place.workspaces });
+    const ownerUrl = await place.adminUrl();
+    for (const step of ['roles', 'restore', 'fence', 'store-back']) await this.run(step, { OWNER_URL: ownerUrl, NEW_STORE: place.workspaces });
     const values = [...SECRETS, ...OF_ITS_OWN, ...ONE_OF_EACH].flatMap((value) => ['--set', value]);
     await this.on.helm.run(chartCommand('install', [...this.on.flags, ...values], place.release, place.namespace));
     return place;

@@ -2,20 +2,21 @@ import { mkdir } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
+import { chartCommand } from '../../deploy/cluster/helm-client.ts';
+import { lackForInstall, type OpenInstall, openInstall } from '../../deploy/cluster/open-install.ts';
+import { runDocumented } from '../operate/documented.ts';
 import { openPostgresClient } from '../operate/postgres-client.ts';
 import { Backup } from './backup.ts';
-import { chartCommand } from './helm-client.ts';
-import { lackForInstall, type OpenInstall, openInstall } from './open-install.ts';
-import { Person } from './person.ts';
+import { lackForBrowser, Person } from './person.ts';
 import { ofRelease, podNames } from './release-objects.ts';
 
-const lack = await lackForInstall();
+const lack = (await lackForInstall()) ?? lackForBrowser();
 const client = lack ?? (await openPostgresClient());
 const DEPLOYMENTS = ['app-server', 'llm-gateway', 'runtime-api', 'sandbox-gateway', 'web', 'worker'];
 /** How far the agent counts while everything around it is replaced, one number a second. */
 const COUNT = 20;
 
-describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 600_000 }, () => {
+describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 900_000 }, () => {
   let on: OpenInstall;
   let person: Person;
   before(async () => {
@@ -161,9 +162,36 @@ describe('the chart, installed on a cluster', { skip: lack ?? false, timeout: 60
     expect(await person.page.evaluate(() => 'stillTheSamePage' in globalThis)).toBe(true);
   });
 
-  step('an uninstall leaves the kept Secret and the namespace of the sandboxes, and nothing else', async () => {
+  step('a Helm that was killed in the middle of an upgrade leaves a release that the commands of docs/operate/upgrade.md bring back', async () => {
+    const restarted = ['--set', 'pods.annotations.restarted=twice'];
+    await on.helm.killed(chartCommand('upgrade', [...on.flags, ...restarted]), async () => {
+      const { said } = await on.helm.try(['status', 'slipway', '--namespace', 'slipway']);
+      return said.includes('pending-upgrade');
+    });
+    const { code, said } = await on.helm.try(chartCommand('upgrade', on.flags));
+    expect([code === 0, said]).toEqual([false, expect.stringContaining('another operation (install/upgrade/rollback) is in progress')]);
+    await runDocumented('upgrade.md', 'stuck', on.helm.environment);
+    expect(await on.helm.run(['status', 'slipway', '--namespace', 'slipway'])).toContain('STATUS: deployed');
+    await bothReady();
+  });
+
+  step('an uninstall leaves sandboxes at work what confines them, and of the rest the kept Secret alone', async () => {
+    const confines = async (): Promise<string[]> =>
+      (await ofRelease(on.cluster, 'slipway')).filter((one) => /^(Namespace|LimitRange|NetworkPolicy slipway-sandboxes|ValidatingAdmission)/.test(one));
+    const before = await confines();
+    const pods = (): Promise<string> => on.cluster.kubectl(['-n', 'slipway-sandboxes', 'get', 'pods', '-l', 'slipway.dev/claim', '-o', 'name']);
+    const atWork = await pods();
+    expect(atWork).not.toBe('');
     await on.helm.run(['uninstall', 'slipway', '--namespace', 'slipway', '--wait', '--timeout', '120s']);
-    expect(await ofRelease(on.cluster, 'slipway')).toEqual(['Namespace slipway-sandboxes', 'Secret slipway/slipway-secrets']);
+    expect(await confines()).toEqual(before);
+    expect(await ofRelease(on.cluster, 'slipway')).toEqual([...before, 'Secret slipway/slipway-secrets'].sort());
+    expect(await pods()).toBe(atWork);
+    // Not only there: it still refuses, also the administrator.
+    const intruder = ['-n', 'slipway-sandboxes', 'create', 'deployment', 'intruder', '--image=slipway.local/none'];
+    await expect(on.cluster.kubectl(intruder)).rejects.toThrow('Only runtime-api makes pods in this namespace');
+    const [pod = ''] = atWork.split('\n');
+    const unfenced = ['-n', 'slipway-sandboxes', 'label', pod, 'slipway.dev/egress=none', '--overwrite'];
+    await expect(on.cluster.kubectl(unfenced)).rejects.toThrow('Only runtime-api changes sandboxes');
   });
 
   step('an install over what the uninstall left goes on with the same secrets, the same session and the same conversation', async () => {

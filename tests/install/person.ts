@@ -1,10 +1,14 @@
 import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { OpenInstall } from '../../deploy/cluster/open-install.ts';
 import { findChromium, launchChromium } from '../e2e/browser.ts';
-import type { OpenInstall } from './open-install.ts';
 
 const HOME = 'https://slipway.test';
+
+/** Why nobody can be at a browser here, as one sentence; `null` when somebody can. */
+export const lackForBrowser = (): string | null =>
+  findChromium() === null ? 'No Chromium is on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH.' : null;
 
 /** The issuer's person at a Chromium of this machine, to whom the front door's names lead where its address is. */
 export class Person {

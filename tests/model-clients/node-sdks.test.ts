@@ -3,7 +3,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { byAnswersSoFar, type ModelRequest, type ModelTurn } from '@slipway/testing';
 import { expect } from 'expect';
 import OpenAI from 'openai';
-import { CLAUDE, GPT, type ModelClients, openModelClients, type Way } from './world.ts';
+import { CLAUDE, expectAsSent, GPT, type ModelClients, openModelClients, type Way } from './world.ts';
 
 const USAGE = { prompt_tokens: 120, completion_tokens: 30, total_tokens: 150, prompt_tokens_details: { cached_tokens: 20 } };
 const TURNS: readonly ModelTurn[] = [
@@ -96,7 +96,8 @@ describe('the official SDKs for Node, through the gateway', () => {
         expect(plain(through.answers)).toEqual(plain(direct.answers));
         expect(through).toMatchObject({ text: 'It is 7 °C in Käseburg. 🧀', called: { city: 'Käseburg', unit: 'C' } });
         const asked = (way: Way): string[] => way.provider.requests.slice(-2).map(({ raw }) => raw.toString());
-        expect(asked(clients.through)).toEqual(asked(clients.direct));
+        const sentDirectly = asked(clients.direct);
+        for (const [index, received] of asked(clients.through).entries()) expectAsSent(received, sentDirectly[index] ?? '');
       });
     }
   }
@@ -125,5 +126,32 @@ describe('the official SDKs for Node, through the gateway', () => {
     const refused = anthropic.messages.create({ model: 'nothing', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] });
     await expect(refused).rejects.toBeInstanceOf(Anthropic.NotFoundError);
     await expect(refused).rejects.toThrow(/There is no model/);
+  });
+
+  it('get no piece without a choice in a stream of chat whose counts nobody asked for', async () => {
+    const { origin, key } = clients.through;
+    const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0 });
+    let text = '';
+    for await (const chunk of await client.chat.completions.create({ model: GPT, stream: true, messages: [{ role: 'user', content: TASK }] })) {
+      // As OpenAI's own documentation reads it.
+      expect(chunk.choices.length).toBe(1);
+      text += chunk.choices[0]?.delta.content ?? '';
+    }
+    expect(text).toBe('I look first.');
+  });
+
+  it('throw where a provider ends its stream in the middle of an answer', async () => {
+    // What the scripted provider cuts, the gateway says as an error of each API.
+    clients.use(() => ({ fault: 'cut-mid-stream', text: 'half of it' }));
+    try {
+      const { origin, key } = clients.through;
+      const client = new OpenAI({ baseURL: `${origin}/v1`, apiKey: key, maxRetries: 0 });
+      const read = async (): Promise<void> => {
+        for await (const _ of await client.chat.completions.create({ model: GPT, stream: true, messages: [{ role: 'user', content: TASK }] })) void _;
+      };
+      await expect(read()).rejects.toThrow(/in the middle of its answer/);
+    } finally {
+      clients.use(script);
+    }
   });
 });

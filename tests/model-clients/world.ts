@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type ModelScript, type ModelServer, startModelServer } from '@slipway/testing';
+import { expect } from 'expect';
 import { startTestGateway, type TestGateway } from '../../apps/llm-gateway/dist/test-gateway.js';
 
 /** A model that a provider of OpenAI's manners has (chat and responses), and one of Anthropic's (messages). */
@@ -53,4 +54,20 @@ export async function openModelClients(script: ModelScript): Promise<ModelClient
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What the gateway writes into a request of OpenAI's formats that names no limit: the longest answer of the model, which is what the call is charged for at most. */
+const GRANTED = { chat: { max_tokens: 16_384 }, responses: { max_output_tokens: 16_384 } } as const;
+
+/**
+ * Holds the bytes that reached the provider against those that the client sent: the same, but for what the gateway grants, which stands in front of them.
+ * @throws when anything else differs.
+ */
+export function expectAsSent(through: string, direct: string): void {
+  if (through === direct) return;
+  const [sent, received] = [JSON.parse(direct), JSON.parse(through)] as [Record<string, unknown>, Record<string, unknown>];
+  const granted = 'input' in sent ? GRANTED.responses : GRANTED.chat;
+  expect(Object.keys(granted).some((name) => name in sent)).toBe(false);
+  expect(received).toEqual({ ...sent, ...granted });
+  expect(through.endsWith(direct.slice(1))).toBe(true);
 }

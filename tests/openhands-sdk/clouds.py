@@ -60,6 +60,7 @@ def cloud(api, message, secret):
     until("nobody is let in", lambda: workspace.client.get("/server_info").status_code != 200)
     workspace.resume()
     kept = until("what was kept is there", lambda: workspace.execute_command("cat kept.txt").stdout)
+    until("it is up", lambda: state_of(workspace, sandbox)[0] == "RUNNING")
     told["resumed"] = [state_of(workspace, sandbox), kept]
 
     other = open_cloud(api, sandbox_id=sandbox)

@@ -33,6 +33,7 @@ export class SdkRuntimeApi {
         PATH: process.env['PATH'],
         LOG_LEVEL: 'warn',
         PORT: String(port),
+        METRICS_PORT: '0',
         DATABASE_URL: database.urls.runtime,
         RUNTIME_API_KEY: key,
         ENCRYPTION_KEY: randomBytes(32).toString('hex'),

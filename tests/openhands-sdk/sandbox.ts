@@ -6,6 +6,8 @@ import { TestSandbox } from '../../apps/agent-server/dist/testing/sandbox.js';
 export interface SandboxArgs {
   readonly url: string;
   readonly key: string;
+  /** What Slipway's own services show beside the key; no client has it. */
+  readonly appKey: string;
   readonly directory: string;
   /** Base URL of the model. */
   readonly model: string;
@@ -31,7 +33,7 @@ export class SdkSandbox {
   /** @param script what the model says from now on. */
   playing(script: ModelScript): SandboxArgs {
     this.model.use(script);
-    return { url: this.wire.url, key: this.sandbox.sessionKey, directory: this.sandbox.workspace, model: this.model.url };
+    return { url: this.wire.url, key: this.sandbox.sessionKey, appKey: this.sandbox.appKey, directory: this.sandbox.workspace, model: this.model.url };
   }
 
   /** Breaks every connection that stands now; new ones are let through. */

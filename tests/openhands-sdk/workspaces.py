@@ -63,7 +63,7 @@ def own_agent(sandbox, names):
     """What a client that brings its own agent asks of its workspace first."""
     workspace = workspace_of(sandbox)
     for name, value in names.items():
-        workspace.client.post("/api/slipway/secrets", json={"variables": {name: value}, "git": []}).raise_for_status()
+        workspace.client.post("/api/slipway/secrets", json={"variables": {name: value}, "git": []}, headers={"x-slipway-caller-key": sandbox["appKey"]}).raise_for_status()
     llm = workspace.get_llm(model="openai/scripted", base_url=sandbox["model"], api_key="sk-of-the-test-0123456789")
     conversation = Conversation(agent=Agent(llm=llm, tools=[], mcp_config=workspace.get_mcp_config()), workspace=workspace, visualizer=None)
     secrets = workspace.get_secrets()

@@ -71,6 +71,23 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: 34,
     quiet: { 'outbox_oldest_seconds{queue="conversation-pause"}': '1200x60' },
   },
+  // The second one stops for good; retention is due every ten minutes.
+  SlipwaySweepStopped: {
+    fires: { 'sweep_age_seconds{sweep="recovery", instance="a"}': '1x60', 'sweep_age_seconds{sweep="usage", instance="a"}': '0+60x60' },
+    at: 6,
+    quiet: { 'sweep_age_seconds{sweep="usage"}': '60x60', 'sweep_age_seconds{sweep="retention"}': '600x60' },
+  },
+  SlipwayStorageFull: {
+    fires: { 'storage_full_organizations{instance="a"}': '2x60', 'storage_full_organizations{instance="b"}': '2x60' },
+    at: 16,
+    quiet: { storage_full_organizations: '1x10 0x50' },
+  },
+  SlipwayStorageMiscounted: {
+    fires: { 'storage_corrected_bytes_total{instance="a"}': '0+100000x300' },
+    at: 140,
+    // The first count after an upgrade, and little.
+    quiet: { 'storage_corrected_bytes_total{instance="a"}': '0+10000000x20 200000000x280', 'storage_corrected_bytes_total{instance="b"}': '0+5000x300' },
+  },
   SlipwayConversationsLost: {
     fires: { 'conversations_lease_over{instance="a"}': '3x60', 'conversations_lease_over{instance="b"}': '3x60' },
     at: 4,
@@ -96,10 +113,26 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
     at: 4,
     quiet: { 'pool_ready_slots{pool="standard-1"}': '0x60', 'pool_target_slots{pool="standard-1"}': '0x60' },
   },
+  SlipwayPoolsUnled: {
+    fires: { 'pool_lead_age_seconds{instance="a"}': '0+60x60', 'pool_lead_age_seconds{instance="b"}': '0+60x60' },
+    at: 5,
+    quiet: { pool_lead_age_seconds: '0+60x2 5x57' },
+  },
   SlipwayPoolProblem: {
     fires: { 'pool_problem{pool="standard-1", code="sandbox.unschedulable", instance="a"}': '1x60' },
     at: 6,
     quiet: { 'pool_problem{pool="standard-1", code="sandbox.unschedulable"}': '1x3 stale' },
+  },
+  // The store alone, before any workspace had to be kept.
+  SlipwayWorkspacesNotKept: {
+    fires: { 'workspaces_not_kept{pool="standard-1"}': '0x60', 'workspace_store_problem{instance="a"}': '1x60' },
+    at: 3,
+    quiet: { 'workspaces_not_kept{pool="standard-1"}': '2 0x60', 'workspace_store_problem{instance="a"}': '0x60' },
+  },
+  SlipwayWorkspacesLost: {
+    fires: { 'workspaces_lost{pool="standard-1", instance="a"}': '1x60' },
+    at: 1,
+    quiet: { 'workspaces_lost{pool="standard-1", instance="a"}': '0x60' },
   },
   SlipwayClaimsSlow: {
     fires: bucket('pool_claim_duration_seconds', '5', ['0.1', '1', '5']),

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const PAGES = path.resolve(import.meta.dirname, '../../docs/operate');
 /** Longest that one block of commands may take. Milliseconds. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 240_000;
 
 /** The block of commands of a page of docs/operate that stands below `<!-- tested: NAME -->`. @throws Error when there is no such block: the page and its test have parted. */
 export function documentedCommands(page: string, name: string): string {

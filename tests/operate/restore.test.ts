@@ -52,7 +52,7 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
     expect(Number(tables)).toBe(count);
   });
 
-  it('restored into a fresh database and a fresh place: whole log, workspace files, and the next message is answered', async () => {
+  it('restored by an owner who is no superuser into a fresh database and a fresh place: whole log, workspace files, and the next message is answered', async () => {
     const message = await talk.send(open.book.write('second', [terminal('echo two > two.txt'), finish('Two.')]));
     await talk.ended('finished', message);
     await talk.post('pause');
@@ -101,11 +101,12 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
     const folder = path.join(open.folder, name);
     const port = await freePortRange();
     const postgres = await startPostgresServer(path.join(folder, 'postgres'), 0, ['-c', 'fsync=off']);
+    const ownerUrl = await databaseOfAnOwner(postgres.url);
     let stack: Stack | undefined;
     let again: Talk | undefined;
     try {
       const env = {
-        ADMIN_URL: postgres.url,
+        OWNER_URL: ownerUrl,
         BACKUP: from,
         OLD_ISSUER: issuerAt(open.port),
         NEW_ISSUER: issuerAt(port),
@@ -119,7 +120,7 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
       stack = await startStack({
         port,
         dataDirectory: path.join(folder, 'data'),
-        env: { ...open.env, DATABASE_URL: postgres.url },
+        env: { ...open.env, DATABASE_URL: ownerUrl },
         log: () => {},
         signal: AbortSignal.timeout(120_000),
         without: ['web'],
@@ -128,7 +129,7 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
       expect(person.me.id).toBe(open.person.me.id);
       again = new Talk(stack.url, person, talk.orgId, talk.id);
       await look(again);
-      expect(await epochOf(postgres.url)).toBeGreaterThan(1000);
+      expect(await epochOf(databaseUrl(postgres.url))).toBeGreaterThan(1000);
     } finally {
       again?.close();
       await stack?.stop();
@@ -139,6 +140,25 @@ describe('backup and restore, by the commands of docs/operate/backup.md', { time
 
   const backupUrl = (): string => asRole(open.stack.ownerUrl, 'slipway_backup', "of the backup's");
 });
+
+/** What a managed Postgres gives: a database of an owner who is no superuser, bypasses nothing, and has another name than the one before. @returns the owner's URL. */
+async function databaseOfAnOwner(adminUrl: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    await admin.query("CREATE ROLE restorer LOGIN NOSUPERUSER NOBYPASSRLS CREATEROLE PASSWORD 'restorer'");
+    await admin.query('CREATE DATABASE restored OWNER restorer');
+  } finally {
+    await admin.end();
+  }
+  return asRole(databaseUrl(adminUrl), 'restorer', 'restorer');
+}
+
+function databaseUrl(serverUrl: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = '/restored';
+  return url.href;
+}
 
 async function epochOf(url: string): Promise<number | undefined> {
   const client = new pg.Client({ connectionString: url });

@@ -15,7 +15,7 @@ const STANDBY_MS = 20_000;
 /** A primary that commits when its streaming standby has it too, so that nothing that was acknowledged is lost with either. */
 export class DatabasePair implements PostgresServer {
   private readonly folder: string;
-  private readonly primary: PostgresServer;
+  private primary: PostgresServer;
   private readonly standby: PostgresServer;
   private promoted = false;
 
@@ -48,6 +48,13 @@ export class DatabasePair implements PostgresServer {
   /** Of whichever is the primary. */
   get url(): string {
     return this.promoted ? this.standby.url : this.primary.url;
+  }
+
+  /** The primary ends in order and is started again. */
+  async restart(): Promise<void> {
+    const { port } = new URL(this.primary.url);
+    await this.primary.stop();
+    this.primary = await startPostgresServer(this.folder, Number(port), [...POSTGRES_FLAGS, '-c', 'synchronous_standby_names=*']);
   }
 
   /** Kills the primary, and makes the standby the primary. */

@@ -34,7 +34,7 @@ describe('with two replicas of everything, two conversations at work and five re
       const rows = await rolling.fleet.query<{ name: string }>(
         `SELECT a.application_name AS name FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' AND l.granted AND l.objid = ${POOL_LOCK}`,
       );
-      return rows[0]?.name.replace('slipway-runtime-api ', '');
+      return rows[0]?.name.replace(/^slipway-runtime-api |-lead$/g, '');
     });
 
   /** As with a Deployment: another one is started at once, and meanwhile the others have to do. */

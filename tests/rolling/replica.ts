@@ -34,7 +34,7 @@ export class Replica {
     const port = await freePort();
     const logFile = path.join(folder, `${name}.log`);
     const log = openSync(logFile, 'a');
-    const own = { PORT: String(port), REPLICA_ID: name, ...(plan.name === 'llm-gateway' ? { DATA_DIR: path.join(folder, name) } : {}) };
+    const own = { PORT: String(port), METRICS_PORT: '0', REPLICA_ID: name, ...(plan.name === 'llm-gateway' ? { DATA_DIR: path.join(folder, name) } : {}) };
     const child = spawn(process.execPath, [plan.entry], { cwd: ROOT, env: { ...plan.env, ...env, ...own }, stdio: ['ignore', log, log] });
     return new Replica(name, port, logFile, child);
   }

@@ -1,0 +1,87 @@
+import { until } from '@slipway/testing';
+import { expect } from 'expect';
+import type { Page } from 'playwright-core';
+import { expectClean } from './browser.ts';
+import type { Watching } from './watching.test.ts';
+
+const LONG_NAME = 'A company whose name is longer than a phone is wide, as such names are';
+
+/** The keys that lead about, and the names that tabs of the browser have. */
+export async function useTheKeys({ page, url, picture }: Watching): Promise<void> {
+  const conversation = page.url();
+  await page.reload();
+  const composer = page.getByRole('textbox', { name: 'Message', exact: true });
+  await composer.waitFor();
+  await until('the composer has the focus', () => composer.evaluate((field) => document.activeElement === field));
+  await page.keyboard.type('?/c');
+  expect(await composer.inputValue()).toBe('?/c');
+  await composer.fill('');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await list.getByText('Go to the conversations').waitFor();
+  await expectClean(page, 'the list of keys', 'everyTheme');
+  await picture('list-of-keys');
+  await page.keyboard.press('Escape');
+  await list.waitFor({ state: 'detached' });
+  await page.keyboard.press('/');
+  await page.waitForURL(/\/conversations$/);
+  const search = page.getByRole('searchbox', { name: 'Search titles' });
+  await until('the search has the focus', () => search.evaluate((field) => document.activeElement === field));
+  await until('the tab has the name of the page', async () => (await page.title()) === 'Conversations · Slipway');
+  for (const [path, name] of [
+    ['/settings/profile', 'Profile'],
+    ['/settings/sessions', 'Sessions'],
+    ['/settings/connections', 'Connections'],
+  ]) {
+    await page.goto(`${url}${path}`);
+    expect(await page.title()).toBe(`${name} · Slipway`);
+  }
+  await page.goto(conversation);
+}
+
+/** On a phone: the tab that is open is in sight, what can be pressed is large enough, and a long name breaks. */
+export async function useAPhone({ page, url }: Watching): Promise<void> {
+  const conversation = page.url();
+  const org = new URL(conversation).pathname.split('/')[1];
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.route('**/api/v1/me', async (route) => {
+    const response = await route.fetch();
+    const me = (await response.json()) as { orgs: object[] };
+    await route.fulfill({ response, json: { ...me, orgs: me.orgs.map((one) => ({ ...one, name: LONG_NAME, kind: 'company' })) } });
+  });
+  try {
+    for (const tab of ['changes', 'details']) {
+      await page.goto(`${conversation}?tab=${tab}`);
+      const open = page.getByRole('tablist', { name: 'Panels' }).getByRole('tab', { selected: true });
+      await open.waitFor();
+      await until(`the tab ${tab} is in sight`, async () => {
+        const box = await open.boundingBox();
+        return box !== null && box.x >= 0 && box.x + box.width <= 390;
+      });
+    }
+    for (const place of ['audit', 'usage', 'sandboxes', 'danger']) {
+      await page.goto(`${url}/${org}/admin/${place}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect({ place, hardToPress: await hardToPress(page) }).toEqual({ place, hardToPress: [] });
+    }
+  } finally {
+    await page.unroute('**/api/v1/me');
+    await page.setViewportSize({ width: 1440, height: 900 });
+  }
+  await page.goto(conversation);
+}
+
+/** Buttons and links of the page that are lower than 24 pixels, or reach past the edge of what holds them. Those of a sentence do not count, nor those in a row that scrolls. */
+function hardToPress(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('main button, main a[href]')].flatMap((element) => {
+      const { height, right } = element.getBoundingClientRect();
+      if (height === 0 || element.closest('p, nav') !== null) return [];
+      const edge = element.parentElement?.getBoundingClientRect().right ?? 0;
+      return height < 24 || right > edge + 1 ? [`${element.textContent} ${Math.round(height)} high, ${Math.round(right - edge)} past the edge`] : [];
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+import { expect } from 'expect';
+import type { Route } from 'playwright-core';
+import { finish } from '../stack/script-book.ts';
+import type { Watching } from './watching.test.ts';
+
+/** The first message is slow on its way, as while a replica of app-server is replaced; the second one is written meanwhile. */
+export async function writeTwoInOrder({ page, say, status, timeline }: Watching): Promise<void> {
+  const held: Route[] = [];
+  const messages = '**/api/v1/orgs/*/conversations/*/messages';
+  await page.route(messages, (route) => {
+    if (held.length > 0) return route.continue();
+    held.push(route);
+  });
+  try {
+    await say('earlier', [finish('Heard the earlier one.')]);
+    await say('later', [finish('Heard the later one.')]);
+    const outgoing = page.getByRole('list', { name: 'Messages on their way' });
+    await outgoing.getByText('[later] Please do it.').waitFor({ timeout: 2_000 });
+    await held[0]?.continue();
+    await timeline().getByText('Heard the later one.').waitFor({ timeout: 60_000 });
+  } finally {
+    await page.unroute(messages);
+  }
+  await status('Finished').waitFor();
+  const said = await timeline()
+    .getByText(/^\[(earlier|later)\] Please do it\.$/)
+    .allInnerTexts();
+  expect(said).toEqual(['[earlier] Please do it.', '[later] Please do it.']);
+}

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { Envelope } from '@slipway/auth/envelope';
+import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, IntegrationDeliveryPage } from '@slipway/contracts';
+import { createPool, type SqlPool } from '@slipway/db/sql';
+import { createIds, systemClock } from '@slipway/domain';
+import { PROVIDERS } from '@slipway/integrations';
+import { createQueue, type Queue } from '@slipway/queue';
+import { createLogger } from '@slipway/telemetry';
+import { until } from '@slipway/testing';
+import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { expect } from 'expect';
+import { FEATURES } from '../../apps/app-server/dist/app.module.js';
+import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { Acts } from '../../apps/worker/dist/integrations/acts.js';
+import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
+import { ProviderDispatch } from '../../apps/worker/dist/integrations/provider-dispatch.js';
+import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
+import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
+
+const lack = await lackForGitea();
+if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const WAIT_MS = 60_000;
+const logger = createLogger('write-access-test', 'silent');
+
+describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+  let gitea: Gitea;
+  let ada: GiteaPerson;
+  let shop: GiteaRepository;
+  let app: ConversationApp;
+  let olga: Person;
+  let host: string;
+  let made: ConnectionWithSecret;
+  let pool: SqlPool;
+  let queue: Queue;
+  let models: Server;
+  let dispatch: ProviderDispatch;
+
+  before(async () => {
+    if (lack !== null) return;
+    gitea = await startGitea({ say: console.log });
+    host = new URL(gitea.url).host;
+    ada = await gitea.admin.createUser('ada');
+    shop = await ada.createRepository({ name: 'shop', files: { 'total.js': 'export const total = 1;\n' } });
+    await shop.createLabel('slipway');
+    app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: host } });
+    olga = await app.person('Olga');
+    made = (
+      await app.http<ConnectionWithSecret>(olga, 'POST', path('/connections'), {
+        provider: 'gitea',
+        kind: 'token',
+        name: 'Gitea',
+        host,
+        token: await ada.createToken('slipway', ['read:repository']),
+        settings: { baseUrl: `${gitea.url}/` },
+      })
+    ).body;
+    await shop.createWebhook({ url: made.connection.address ?? '', secret: made.webhookSecret ?? '' });
+    await startDeciding();
+  });
+  after(async () => {
+    await queue?.close();
+    await dispatch?.close();
+    await pool?.end();
+    models?.close();
+    await app?.close();
+    await gitea?.close();
+  });
+
+  /** The worker's part, with jobs from the queue that app-server fills. */
+  const startDeciding = async (): Promise<void> => {
+    const databaseUrl = app.database.urls.app;
+    pool = createPool({ url: databaseUrl, max: 8, applicationName: 'test', onError: () => {} });
+    queue = await createQueue({ databaseUrl, applicationName: 'test', logger });
+    models = createServer((_request, response) => {
+      const data = [{ id: 'usual', object: 'model', created: 0, owned_by: 'x', default: true }];
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ object: 'list', data }));
+    });
+    await new Promise<void>((resolve) => models.listen(0, '127.0.0.1', resolve));
+    dispatch = new ProviderDispatch([host]);
+    const gateway = new LlmGatewayClient({ url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`, masterKey: randomUUID() });
+    const envelope = new Envelope(pool, app.box, systemClock);
+    const providers = new Map(Object.entries(PROVIDERS));
+    const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
+    const acts = new Acts(pool, queue, gateway, createIds(systemClock));
+    const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
+    queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
+  };
+
+  const path = (rest: string): string => `/api/v1/orgs/${olga.orgId}/integrations${rest}`;
+  const deliveries = (rest = ''): string => path(`/connections/${made.connection.id}/deliveries${rest}`);
+  const connection = async (): Promise<IntegrationConnection> =>
+    (await app.http<IntegrationConnection>(olga, 'GET', path(`/connections/${made.connection.id}`))).body;
+  const log = async (): Promise<readonly IntegrationDelivery[]> => (await app.http<IntegrationDeliveryPage>(olga, 'GET', deliveries('?limit=100'))).body.data;
+  const reason = async (id: string): Promise<string | undefined> => (await log()).find((each) => each.id === id)?.reason?.code;
+
+  /** What the deed's delivery was decided to be; deliveries that ask for nothing come beside it. */
+  const decided = async (deed: () => Promise<unknown>): Promise<IntegrationDelivery> => {
+    const known = new Set((await log()).map(({ id }) => id));
+    await deed();
+    const asks = (each: IntegrationDelivery): boolean => !known.has(each.id) && (each.state === 'done' || each.state === 'refused');
+    return until('it is decided', async () => (await log()).find(asks), WAIT_MS);
+  };
+  const again = async (id: string): Promise<void> => {
+    expect((await app.http(olga, 'POST', deliveries(`/${id}/redeliver`))).status).toBe(202);
+  };
+  const collaborator = async (login: string, right: 'read' | 'write'): Promise<GiteaPerson> => {
+    const person = await gitea.admin.createUser(login);
+    await shop.addCollaborator(login, right);
+    return person;
+  };
+  /** As when they had linked the account. */
+  const link = async (id: number, login: string): Promise<void> => {
+    const { userId } = await app.person(login);
+    await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [olga.orgId, userId]);
+    await app.owner.query(`INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) VALUES ('gitea', $1, $2, $3, $4)`, [
+      host,
+      String(id),
+      userId,
+      login,
+    ]);
+  };
+  const linked = async (login: string, right: 'read' | 'write'): Promise<GiteaRepository> => {
+    const person = await collaborator(login, right);
+    await link((await person.self()).id, login);
+    return person.repository('ada', 'shop');
+  };
+  /** A mention that was refused because nobody had linked the account, which somebody has done since. */
+  const waitingFor = async (login: string): Promise<{ id: string; person: GiteaPerson }> => {
+    const person = await collaborator(login, 'write');
+    const { number } = await shop.createIssue(`Of ${login}`);
+    const { id, reason: why } = await decided(() => person.repository('ada', 'shop').comment(number, '@slipway fix it'));
+    expect(why?.code).toBe('actor-not-linked');
+    await link((await person.self()).id, login);
+    return { id, person };
+  };
+
+  it('starts a conversation about its repository when who labels an issue may write', async () => {
+    const mia = await linked('mia', 'write');
+    const { number } = await shop.createIssue('Total is wrong', 'It adds nothing.');
+    const { state, reason: why, conversationId } = await decided(() => mia.addLabels(number, ['slipway']));
+    expect([state, why?.code]).toEqual(['done', 'conversation-started']);
+    const { rows } = await app.owner.query('SELECT repository FROM app.conversation WHERE id = $1', [conversationId]);
+    expect(rows).toEqual([{ repository: `${gitea.url}/ada/shop` }]);
+  });
+
+  it('adversary: somebody who may only read starts nothing', async () => {
+    const rob = await linked('rob', 'read');
+    const { number } = await shop.createIssue('Mine');
+    const { state, reason: why, conversationId } = await decided(() => rob.comment(number, '@slipway push this'));
+    expect([state, why?.code, conversationId]).toEqual(['refused', 'no-write-access', null]);
+  });
+
+  it('adversary: whoever takes over the login of somebody else lends them no right', async () => {
+    const { id } = await waitingFor('eve');
+    const rename = (from: string, to: string): Promise<unknown> => gitea.admin.call('POST', `/admin/users/${from}/rename`, { new_username: to });
+    await rename('eve', 'eve-before');
+    await shop.call('DELETE', '/collaborators/eve-before');
+    await collaborator('mallory', 'write');
+    await rename('mallory', 'eve');
+    await again(id);
+    expect(await until('it is decided', () => reason(id), WAIT_MS)).toBe('other-account');
+  });
+
+  it('waits with its reason while Gitea is away, and is decided when it is back', async () => {
+    const { id } = await waitingFor('nia');
+    await gitea.server.stop();
+    try {
+      await again(id);
+      await until('it waits', async () => (await reason(id)) === 'provider-away', WAIT_MS);
+      expect((await log()).find((each) => each.id === id)).toMatchObject({
+        state: 'received',
+        reason: { detail: `${host} does not answer.` },
+        decidedAt: null,
+      });
+      expect((await app.owner.query('SELECT 1 FROM app.outbox WHERE key = $1', [id])).rowCount).toBe(1);
+    } finally {
+      await gitea.server.start();
+    }
+    await until('it is decided', async () => (await reason(id)) === 'conversation-started', WAIT_MS);
+    await until('nothing is wanted any more', async () => (await app.owner.query('SELECT 1 FROM app.outbox WHERE key = $1', [id])).rowCount === 0, WAIT_MS);
+  });
+
+  it('is refused with a token that Gitea does not take, which the connection shows until there is another', async () => {
+    const { id } = await waitingFor('olu');
+    const at = path(`/connections/${made.connection.id}`);
+    const change = async (token: string | null): Promise<void> => expect((await app.http(olga, 'PATCH', at, { token })).status).toBe(200);
+    await change('not-a-token-of-gitea');
+    await again(id);
+    expect(await until('it is decided', () => reason(id), WAIT_MS)).toBe('permission-unknown');
+    expect(await connection()).toMatchObject({ state: 'needs-attention', stateReason: expect.stringContaining('token') });
+    await change(null);
+    await again(id);
+    await until(
+      'it says that there is none',
+      async () => (await log()).find((each) => each.id === id)?.reason?.detail === 'The connection has no access token.',
+      WAIT_MS,
+    );
+    await change(await ada.createToken('another', ['read:repository']));
+    expect(await connection()).toMatchObject({ state: 'active', stateReason: null });
+    await again(id);
+    await until('it is decided', async () => (await reason(id)) === 'conversation-started', WAIT_MS);
+  });
+});

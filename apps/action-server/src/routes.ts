@@ -52,7 +52,13 @@ const GitQuery = PathQuery.extend({
   turn: MarkTurnRequest.shape.turn.optional(),
   commit: CommitName.optional(),
   file: z.string().min(1).max(4096).optional(),
-}).transform(({ path: place, file, base, ref, turn, commit }) => ({ path: place, file, to: { base: base ?? ref, turn, commit } }));
+  max_bytes: z.coerce.number().int().positive().optional(),
+}).transform(({ path: place, file, base, ref, turn, commit, max_bytes: maxBytes }) => ({
+  path: place,
+  file,
+  maxBytes,
+  to: { base: base ?? ref, turn, commit },
+}));
 const NameOfFiles = z
   .string()
   .min(1)
@@ -184,8 +190,8 @@ export function createRoutes({
         return diffOfFile(reading, file, to, signal);
       },
       'GET /git/patch': ({ query, response, signal }) => {
-        const { path: place, file, to } = queryOf(GitQuery, query);
-        return streamPatch(reading, { path: place, file, ...to }, response, signal);
+        const { path: place, file, maxBytes, to } = queryOf(GitQuery, query);
+        return streamPatch(reading, { path: place, file, maxBytes, ...to }, response, signal);
       },
       'GET /git/commits': ({ query, signal }) => {
         const { path: place, page_id: pageId, limit, base } = queryOf(CommitsQuery, query);

@@ -183,6 +183,19 @@ describe('changes and patches of a repository', () => {
     expect(await diff('nowhere')).toMatchObject({ code: 'file.not-found' });
   });
 
+  it('refuses a patch before its first byte when what is added as text is larger than its reader takes, and no other', async () => {
+    fresh();
+    const refused = async (bytes: number): Promise<unknown> => {
+      const response = await get(`/git/patch?path=repository&base=${base}&max_bytes=${bytes}`);
+      return response.status === 200 ? (await response.arrayBuffer()).byteLength > 0 : ((await response.json()) as { code: string }).code;
+    };
+    writeFileSync(path.join(repository, 'large.txt'), 'a line\n'.repeat(100_000));
+    expect([await refused(600_000), await refused(700_001)]).toEqual(['file.too-large', true]);
+    // Of a binary file the size of its text is known only when it is made.
+    writeFileSync(path.join(repository, 'large.txt'), Buffer.alloc(700_000));
+    expect(await refused(600_000)).toBe(true);
+  });
+
   it('leaves out a repository inside the repository, and works before the first commit', async () => {
     fresh();
     mkdirSync(path.join(repository, 'inner'));

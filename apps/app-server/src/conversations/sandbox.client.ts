@@ -140,7 +140,7 @@ export class SandboxClient {
 
   /** For `git apply`; of one file when it is named. Its first byte comes in five seconds, its last in two minutes, or it breaks off. @throws as `changes`. */
   async patch(side: WorkspaceSide, file: string | undefined): Promise<Readable> {
-    const path = `/api/git/patch?${sideQuery(side)}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`;
+    const path = `/api/git/patch?${sideQuery(side)}&max_bytes=${MAX_PATCH_BYTES}${file === undefined ? '' : `&file=${encodeURIComponent(file)}`}`;
     const late = new AbortController();
     const head = setTimeout(() => late.abort(new Error('no answer in time')), READ_TIMEOUT_MS);
     try {
@@ -269,6 +269,7 @@ const PASSED_ON = z.object({
     'changes.turn-unknown',
     'changes.commit-unknown',
     'repository.not-found',
+    'file.too-large',
   ]),
   detail: z.string().max(2_000).optional(),
 });
@@ -277,6 +278,7 @@ const OUR_WORDS: Readonly<Partial<Record<string, string>>> = {
   'conversation.nothing-to-confirm': 'What this answers no longer waits for an answer.',
   'conversation.awaits-confirmation': 'The agent waits for a yes or a no to what it asks for.',
   'conversation.not-running': 'The process in its sandbox was restarted and knows nothing of it yet.',
+  'file.too-large': `The changes are larger than ${MAX_PATCH_BYTES / 1024 / 1024} MiB as text; ask for one file at a time.`,
 };
 
 function throwPassedOn(refusal: string): void {

@@ -20,13 +20,17 @@ import {
 } from './sweeps.queries.js';
 
 const TICK_MS = 1_000;
+/** Longest until a sweep that failed is tried again. Milliseconds. */
+const RETRY_MS = 5_000;
 const SCHEDULE = [
-  { name: 'outbox', everyTicks: 1 },
-  { name: 'recovery', everyTicks: 1 },
-  { name: 'idle', everyTicks: 30 },
-  { name: 'organizations', everyTicks: 5 },
-  { name: 'retention', everyTicks: 600 },
-] as const satisfies ReadonlyArray<{ name: SweepName; everyTicks: number }>;
+  { name: 'outbox', everyMs: 1_000 },
+  { name: 'recovery', everyMs: 1_000 },
+  { name: 'idle', everyMs: 30_000 },
+  { name: 'organizations', everyMs: 5_000 },
+  { name: 'retention', everyMs: 600_000 },
+] as const satisfies ReadonlyArray<{ name: SweepName; everyMs: number }>;
+/** A tick that comes a little early finds its sweep due all the same. Milliseconds. */
+const EARLY_MS = TICK_MS / 2;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
@@ -38,7 +42,8 @@ const NEVER: SandboxIdleTimes = { person: null, anybody: null };
 export class Sweeps {
   private readonly lead: Lead;
   private readonly runs: SweepRuns;
-  private ticks = 0;
+  /** When each sweep is due again, on this process's monotonic clock. By time and not by rounds: after a long fault what is overdue comes first. */
+  private readonly dueAt = new Map<SweepName, number>();
 
   constructor(
     private readonly pool: SqlPool,
@@ -47,6 +52,7 @@ export class Sweeps {
     private readonly ids: Ids,
     private readonly settings: { idleSeconds: number },
     private readonly logger: Logger,
+    private readonly monotonicMs: () => number = () => performance.now(),
   ) {
     this.lead = new Lead({ name: 'sweeps', everyMs: TICK_MS, locks, logger, round: (signal) => this.round(signal) });
     this.runs = new SweepRuns(pool);
@@ -67,17 +73,19 @@ export class Sweeps {
 
   /** Every sweep that is due, each by itself: one that fails keeps no other from being done. */
   private async round(signal: AbortSignal): Promise<void> {
-    const due = SCHEDULE.filter(({ everyTicks }) => this.ticks % everyTicks === 0);
-    for (const { name } of due) {
+    const now = this.monotonicMs();
+    for (const { name, everyMs } of SCHEDULE) {
+      if (now + EARLY_MS < (this.dueAt.get(name) ?? 0)) continue;
       if (signal.aborted) return;
       try {
         await this.sweep(name);
         await this.runs.completed(name);
+        this.dueAt.set(name, now + everyMs);
       } catch (error) {
+        this.dueAt.set(name, now + Math.min(everyMs, RETRY_MS));
         if (!signal.aborted) this.logger.warn({ err: error, sweep: name }, 'sweep failed, will retry');
       }
     }
-    this.ticks += 1;
   }
 
   private async sweep(name: (typeof SCHEDULE)[number]['name']): Promise<void> {

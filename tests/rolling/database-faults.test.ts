@@ -67,7 +67,9 @@ describe('Postgres fails under every process of the platform, with a conversatio
     });
   const workerReady = async (): Promise<{ status: number; reason?: string }> => {
     const response = await fetch(`${open.addressOf('worker')}/ready`, { signal: AbortSignal.timeout(5_000) });
-    return { status: response.status, ...((await response.json()) as { reason?: string }) };
+    // The answer has a `status` of its own, in words.
+    const { reason } = (await response.json()) as { reason?: string };
+    return { status: response.status, ...(reason === undefined ? {} : { reason }) };
   };
 
   it('the lock connection of the worker alone is ended', () =>

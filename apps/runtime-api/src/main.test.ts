@@ -86,12 +86,15 @@ describe('runtime-api as a process, with sandboxes as processes', () => {
     const client = new pg.Client({ connectionString: database.ownerUrl });
     await client.connect();
     try {
-      return (await client.query(`SELECT slot_id, pod_name, state FROM runtime.slot WHERE state <> 'gone'`)).rows;
+      return (await client.query(`SELECT slot_id, pod_name, state FROM runtime.slot WHERE state <> 'gone' ORDER BY slot_id`)).rows;
     } finally {
       await client.end();
     }
   };
-  const isFull = async (): Promise<boolean> => (await slots()).filter((slot) => slot.state === 'ready').length === 1;
+  const isFull = async (): Promise<boolean> => {
+    const states = (await slots()).map((slot) => slot.state);
+    return states.includes('ready') && !states.includes('provisioning');
+  };
   const recordOf = async (name: string): Promise<{ agentServer: { pid: number }; actionServer: { pid: number }; restarts: { count: number } }> =>
     JSON.parse(await readFile(path.join(directory, 'sandboxes', name, 'sandbox.json'), 'utf8'));
 

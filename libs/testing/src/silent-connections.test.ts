@@ -119,7 +119,12 @@ describe('a network that swallows everything between a process and Postgres, and
       try {
         const pid = async (): Promise<number | undefined> => (await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
         const slow = pool.query('SELECT pg_sleep(30)').catch((error: Error) => error.message);
-        const other = await until('the other one is open', pid);
+        // The other connection must be used after the question was sent, not merely after it was put into the pool's queue.
+        await until('the question is sent', async () => {
+          const { rows } = await pool.query(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'busy' AND query = 'SELECT pg_sleep(30)'`);
+          return rows.length === 1;
+        });
+        const other = await pid();
         expect(await slow).toBe('Query read timeout');
         expect(await pid()).toBe(other);
       } finally {

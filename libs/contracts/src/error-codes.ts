@@ -1,3 +1,4 @@
+import { INTEGRATION_ERRORS } from './integration-error-codes.js';
 import { SANDBOX_ERRORS } from './sandbox-error-codes.js';
 
 /** What kind of failure a code is: the docs page, the SDK's union and `problem+json` are all made from this table. */
@@ -355,36 +356,7 @@ export const ERRORS = {
     retry: 'never',
     nextStep: 'Delete secrets that it does not need, or give them to fewer conversations.',
   },
-  'integration.too-many': {
-    status: 409,
-    title: 'The organization has as many connections as it can have',
-    retry: 'never',
-    nextStep: 'Delete a connection that is not needed any more.',
-  },
-  'integration.no-secret': {
-    status: 409,
-    title: 'Deliveries of this connection are signed for the platform as a whole',
-    retry: 'never',
-    nextStep: 'An operator replaces the secret of the platform’s app (INTEGRATION_APP_SECRETS).',
-  },
-  'delivery.refused': {
-    status: 401,
-    title: 'The delivery is not believed',
-    retry: 'never',
-    nextStep: 'Compare address and webhook secret at the provider with those of the connection.',
-  },
-  'delivery.wrong-type': {
-    status: 415,
-    title: 'The delivery has another content type',
-    retry: 'never',
-    nextStep: 'Have the provider send application/json, without a content encoding.',
-  },
-  'delivery.too-slow': {
-    status: 408,
-    title: 'The delivery did not come in time',
-    retry: 'later',
-    nextStep: 'Have the provider deliver it again.',
-  },
+  ...INTEGRATION_ERRORS,
   'settings.name-taken': {
     status: 409,
     title: 'There is one with this name',

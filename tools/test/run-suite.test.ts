@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { expect } from 'expect';
-import { countsOf, type FileResult, type SuiteResult } from './run-suite.ts';
+import { countsOf, type FileResult, type runSuite, type SuiteResult } from './run-suite.ts';
 
 const RUN_SUITE = path.join(import.meta.dirname, 'run-suite.ts');
 
@@ -16,11 +16,11 @@ describe('running a suite', () => {
   after(() => rmSync(folder, { recursive: true }));
 
   /** In a process of its own: the runner refuses to run inside of a test. */
-  const run = (files: Record<string, string>, fileTimeoutMs = 60_000): FileResult[] => {
+  const run = (files: Record<string, string>, limits: Parameters<typeof runSuite>[2] = {}): FileResult[] => {
     for (const [name, source] of Object.entries(files)) writeFileSync(path.join(folder, name), source);
     const suite = { name: 'planted', cwd: folder, files: Object.keys(files), beside: 'any' as const };
     const script = path.join(folder, 'main.mjs');
-    const call = `runSuite(${JSON.stringify(suite)}, AbortSignal.timeout(60_000), ${fileTimeoutMs})`;
+    const call = `runSuite(${JSON.stringify(suite)}, AbortSignal.timeout(60_000), ${JSON.stringify(limits)})`;
     writeFileSync(script, `import { runSuite } from ${JSON.stringify(RUN_SUITE)};\nconsole.log(JSON.stringify(await ${call}));\nprocess.exit(0);\n`);
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     return (JSON.parse(execFileSync(process.execPath, [script], { env, encoding: 'utf8' })) as SuiteResult).files;
@@ -62,12 +62,20 @@ describe('running a suite', () => {
         'open.test.mjs': "import { it } from 'node:test'; it('fails', () => { setInterval(() => {}, 1_000); throw new Error('no'); }); it('passes', () => {});",
         'next.test.mjs': "import { it } from 'node:test'; it('passes', () => {});",
       },
-      3_000,
+      { fileTimeoutMs: 3_000 },
     );
     expect(files.map(({ passed, failures }) => [passed, failures.length])).toEqual([
       [1, 2],
       [1, 0],
     ]);
     expect(files[0]?.failures[1]?.message).toContain('had not ended after 3 s');
+  });
+
+  it('ends a file with a failure that says nothing any more long before the time of a file', () => {
+    const [file] = run(
+      { 'stuck.test.mjs': "import { it } from 'node:test'; it('fails', () => { setInterval(() => {}, 1_000); throw new Error('no'); });" },
+      { failedSilenceMs: 1_000 },
+    );
+    expect(file?.failures.map(({ message }) => message)).toEqual([expect.stringContaining('no'), expect.stringContaining('had not ended 1 s after a failure')]);
   });
 });

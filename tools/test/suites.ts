@@ -17,12 +17,15 @@ const WAITING: ReadonlySet<string> = new Set(['tests/cluster']);
 /** Few processes at a time, and no time measured that a busy machine could miss. `tests/api-schema` takes as long as it is given, however fast the machine is. */
 const LIGHT: ReadonlySet<string> = new Set([
   'tests/api-schema',
+  'tests/four-eyes',
   'tests/gitea',
   'tests/helm',
+  'tests/image',
   'tests/integrations',
   'tests/litellm',
   'tests/model-clients',
   'tests/openhands-sdk',
+  'tests/operate',
 ]);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */

@@ -1,28 +1,32 @@
-import { startAgentServer } from './agent-server.js';
+import { type AgentServer, startAgentServer } from './agent-server.js';
 import { loadConfig } from './config.js';
 
 /** Told to end, it ends as one that a signal ended: a pod all of whose containers end with 0 has "succeeded", and the node's reason for ending it (Evicted) is lost. */
 const ENDED_BY = { SIGTERM: 128 + 15, SIGINT: 128 + 2 } as const;
 
 async function main(): Promise<void> {
-  const server = await startAgentServer(loadConfig(process.env));
+  let server: AgentServer | null = null;
   let stopping = false;
   const stop = (signal: keyof typeof ENDED_BY): void => {
-    // Told a second time: whoever does has what it wants of this sandbox, or no more time for it.
-    if (stopping) process.exit(ENDED_BY[signal]);
+    // A second signal: whoever sends it has what it wants of this sandbox, or no more time for it. Before the start is over nobody has anything here.
+    if (stopping || server === null) process.exit(ENDED_BY[signal]);
     stopping = true;
-    server.logger.info({ signal }, 'stopping');
+    const { logger } = server;
+    logger.info({ signal }, 'stopping');
     server.stop().then(
       () => process.exit(ENDED_BY[signal]),
       (error: unknown) => {
-        server.logger.error({ err: error }, 'the stop failed');
+        logger.error({ err: error }, 'the stop failed');
         process.exit(1);
       },
     );
   };
+  // Before the start: as process 1 of a container, a signal without a listener would be ignored, and the pod would wait out its grace period.
   process.on('SIGTERM', () => stop('SIGTERM'));
   process.on('SIGINT', () => stop('SIGINT'));
-  process.on('unhandledRejection', (error) => server.logger.error({ err: error }, 'a rejection that nobody handled'));
+  server = await startAgentServer(loadConfig(process.env));
+  const { logger } = server;
+  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a rejection that nobody handled'));
 }
 
 main().catch((error: unknown) => {

@@ -2,7 +2,8 @@ import { after, before, describe, it } from 'node:test';
 import { Conversation } from '@slipway/contracts';
 import { stopwatch } from '@slipway/testing';
 import { expect } from 'expect';
-import { ConversationApp, executionStatus, type Person, startSandbox, thought } from '../testing/conversation-app.js';
+import { ConversationApp, executionStatus, type Person, thought } from '../testing/conversation-app.js';
+import { MAX_PATCH_BYTES } from './sandbox-reads.js';
 
 const repositoryAt = (path: string) => ({
   path,
@@ -41,18 +42,17 @@ describe('stop, pause and resume', () => {
   after(() => app?.close());
 
   it('a stop goes straight to the sandbox, with its key, and leaves the log to it', async () => {
-    const sandbox = await startSandbox(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
     await post(id, 'stop');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
     expect(await kinds(id)).toEqual(['execution_status=running']);
-    await sandbox.close();
   });
 
   it('a stop of a sandbox that does not answer ends its writing: the log says so, and nothing comes after', async () => {
-    for (const sandbox of [await startSandbox(() => ({ status: 500 })), await startSandbox(() => 'hang')]) {
+    for (const sandbox of [await app.standIn(() => ({ status: 500 })), await app.standIn(() => 'hang')]) {
       const { id } = await app.conversation(person);
       await app.started(id, 1, sandbox);
       await app.ingest(person, id, [{ producerSeq: 1, event: executionStatus('running') }]);
@@ -67,28 +67,25 @@ describe('stop, pause and resume', () => {
         body: { code: 'ingest.stale-epoch' },
       });
       expect((await kinds(id)).length).toBe(3);
-      await sandbox.close();
     }
   });
 
   it('a stop of a sandbox that does not answer holds also when the log does not say that it works', async () => {
-    const sandbox = await startSandbox(() => ({ status: 500 }));
+    const sandbox = await app.standIn(() => ({ status: 500 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await post(id, 'stop');
     expect(await kinds(id)).toEqual(['InterruptEvent']);
     expect(await row(id)).toMatchObject({ desired: 'rest', epoch: 2 });
-    await sandbox.close();
   });
 
   it('a stop while it is put to rest does not wait for the step under way', async () => {
-    const sandbox = await startSandbox(() => ({ status: 200 }));
+    const sandbox = await app.standIn(() => ({ status: 200 }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await post(id, 'pause');
     await post(id, 'stop');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/interrupt`]);
-    await sandbox.close();
   });
 
   it('a stop while it starts is at once in the log, and the start finds that it is not wanted', async () => {
@@ -117,14 +114,13 @@ describe('stop, pause and resume', () => {
   });
 
   it('a resume of a conversation whose sandbox runs lets the agent go on at once', async () => {
-    const sandbox = await startSandbox(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
+    const sandbox = await app.standIn(() => ({ status: 409, body: '{"code":"conversation.busy"}' }));
     const { id } = await app.conversation(person);
     await app.started(id, 1, sandbox);
     await app.owner.query('DELETE FROM app.outbox');
     await post(id, 'resume');
     expect(sandbox.asked).toEqual([`POST /api/conversations/${id}/run`]);
     expect(await row(id)).toMatchObject({ desired: 'run', queues: null });
-    await sandbox.close();
   });
 
   it('each of them is in the record of who did what', async () => {
@@ -155,7 +151,7 @@ describe('stop, pause and resume', () => {
     ].join('\n');
 
     it('come from the sandbox while it answers', async () => {
-      const sandbox = await startSandbox((request) =>
+      const sandbox = await app.standIn((request) =>
         request.url?.startsWith('/api/git/changes')
           ? { status: 200, body: '[{"status":"UPDATED","path":"a.txt","additions":1,"deletions":1}]' }
           : { status: 200, body: patch },
@@ -169,12 +165,14 @@ describe('stop, pause and resume', () => {
       });
       const diff = await app.http<string>(person, 'GET', app.path(person, id, '/diff?path=a.txt'));
       expect([diff.status, diff.body, diff.headers.get('content-type')]).toEqual([200, patch, 'text/x-diff; charset=utf-8']);
-      expect(sandbox.asked).toEqual(['GET /api/git/changes?path=%2Fworkspace%2Fa%20b', 'GET /api/git/patch?path=%2Fworkspace%2Fa%20b&file=a.txt']);
-      await sandbox.close();
+      expect(sandbox.asked).toEqual([
+        'GET /api/git/changes?path=%2Fworkspace%2Fa%20b',
+        `GET /api/git/patch?path=%2Fworkspace%2Fa%20b&max_bytes=${MAX_PATCH_BYTES}&file=a.txt`,
+      ]);
     });
 
     it('are those since the last message, of one commit, or of another repository, as they are asked for', async () => {
-      const sandbox = await startSandbox((request) => {
+      const sandbox = await app.standIn((request) => {
         const url = new URL(request.url ?? '', 'http://sandbox');
         if (url.pathname === '/api/git/repositories')
           return { status: 200, body: JSON.stringify({ repositories: [repositoryAt('other'), repositoryAt('project')], cut: false }) };
@@ -222,7 +220,6 @@ describe('stop, pause and resume', () => {
         status: 400,
         body: { code: 'request.invalid' },
       });
-      await sandbox.close();
     });
 
     it('say that only those against the base were kept, when the sandbox is away', async () => {
@@ -245,7 +242,7 @@ describe('stop, pause and resume', () => {
     });
 
     it('are what was last seen when it does not, within six seconds', async () => {
-      const sandbox = await startSandbox(() => 'hang');
+      const sandbox = await app.standIn(() => 'hang');
       const { id } = await app.conversation(person);
       await app.started(id, 1, sandbox);
       await app.owner.query(

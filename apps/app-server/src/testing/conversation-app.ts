@@ -129,7 +129,7 @@ export class ConversationApp {
     await this.database.close();
   }
 
-  /** `startSandbox`, closed with this. */
+  /** A sandbox of this test: an HTTP server that answers as it is asked to, closed with this. */
   async standIn(answer: Parameters<typeof startSandbox>[0]): Promise<SandboxStandIn> {
     const sandbox = await startSandbox(answer);
     this.sandboxes.push(sandbox);
@@ -284,7 +284,7 @@ interface SandboxStandIn {
 }
 
 /** Stands where agent-server would: a process of another program, of which only the answers matter here. */
-export async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
+async function startSandbox(answer: (request: IncomingMessage, body: string) => { status: number; body?: string } | 'hang'): Promise<SandboxStandIn> {
   const asked: string[] = [];
   const key = 'session-key-of-the-sandbox';
   const server = createServer(async (request, response) => {

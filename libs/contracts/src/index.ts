@@ -267,6 +267,18 @@ export {
   MAX_OPEN_INVITATIONS,
   SentInvitation,
 } from './invitations.js';
+export {
+  BeginLink,
+  LINK_MINUTES,
+  LINK_STATES,
+  LINKED_ACCOUNTS_PAGE,
+  LinkableConnection,
+  LinkBegun,
+  LinkedAccount,
+  LinkedAccountList,
+  OAuthClient,
+  SetOAuthClient,
+} from './linked-accounts.js';
 // biome-ignore lint/performance/noReExportAll: the names are listed there, and this list would be too long with them.
 export * from './live/index.js';
 export {
@@ -411,6 +423,19 @@ export {
   SubscribeAnswer,
   Unsubscribe,
 } from './realtime.js';
+export {
+  LISTING_STATES,
+  ListBranchesQuery,
+  ListedConnection,
+  ListingState,
+  ListRepositoriesQuery,
+  REPOSITORY_ACCESS,
+  Repository,
+  RepositoryBranch,
+  RepositoryBranchPage,
+  RepositoryPage,
+  RepositoryPath,
+} from './repositories.js';
 export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,

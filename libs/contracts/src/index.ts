@@ -407,6 +407,24 @@ export { MAX_PREVIEW_LENGTH, PagePreview, PREVIEW_HEADER, PreviewRow } from './p
 export { PERMISSIONS, type Permission, type Principal, permissionsOfKey, ROLE_PERMISSIONS, ROLES, type Role } from './permissions.js';
 export { Problem } from './problem.js';
 export { LoggedPrompt, MAX_PROMPT_LOG_DAYS, PromptLogMode, PromptLogQuery, PromptPage, PromptPolicies } from './prompt-log.js';
+export {
+  CHECK_STATES,
+  CheckState,
+  ChecksSummary,
+  MAX_CHECKS,
+  MergePullRequest,
+  PUBLISH_STATES,
+  PULL_REQUEST_STATES,
+  PublishPullRequest,
+  PullRequest,
+  PullRequestCheck,
+  PullRequestChecks,
+  PullRequestList,
+  PullRequestProblem,
+  PullRequestStatus,
+  REVIEW_STATES,
+  ReviewState,
+} from './pull-requests.js';
 export { type ConversationQueue, QUEUES, type QueueName, type QueuePayload } from './queues.js';
 export {
   Confirm,

@@ -4,6 +4,8 @@ export const PERMISSIONS = [
   'conversation:read',
   'conversation:write',
   'conversation:delete',
+  'pull-request:write',
+  'pull-request:merge',
   'sandbox:access',
   'sandbox:read',
   'sandbox:stop',
@@ -47,6 +49,7 @@ type OwnersAlone = (typeof OWNERS_ALONE)[number];
  * `prompt-log:write` turns the log of prompts on and off, `prompt-log:read` reads it.
  * `api-key:read` and `api-key:write` are for one's own keys, `api-key:manage` for everybody's.
  * `integration:read` shows connections and what became of deliveries, `integration:write` also what a delivery says.
+ * `pull-request:write` publishes what a conversation made, `pull-request:merge` merges it: both also need write access at the git host.
  * `secret:read` shows names and where a secret may go, never what it is.
  * Conversations are an organization's common work: `conversation:write` halts and resumes anybody's. `sandbox:stop` takes a sandbox from somebody else's,
  * `conversation:delete` deletes somebody else's; one's own needs only `conversation:write`.
@@ -57,6 +60,8 @@ export const ROLE_PERMISSIONS = {
     'conversation:create',
     'conversation:read',
     'conversation:write',
+    'pull-request:write',
+    'pull-request:merge',
     'sandbox:access',
     'org:read',
     'member:read',

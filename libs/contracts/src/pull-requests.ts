@@ -1,0 +1,129 @@
+import { z } from 'zod';
+
+/** What a conversation has published: a branch at a git host, and the pull request of it. */
+
+/** `none`: the branch has none yet. */
+export const PULL_REQUEST_STATES = ['none', 'open', 'closed', 'merged'] as const;
+export const PullRequestStatus = z.enum(PULL_REQUEST_STATES);
+export type PullRequestStatus = z.infer<typeof PullRequestStatus>;
+
+export const CHECK_STATES = ['pending', 'success', 'failure', 'neutral'] as const;
+export const CheckState = z.enum(CHECK_STATES);
+export type CheckState = z.infer<typeof CheckState>;
+
+/** One check, status or workflow of the head commit. */
+export const PullRequestCheck = z.object({
+  /** Unique among the checks of a commit; names it in paths. */
+  id: z.string(),
+  name: z.string(),
+  state: CheckState,
+  description: z.string(),
+  url: z.string().nullable(),
+});
+export type PullRequestCheck = z.infer<typeof PullRequestCheck>;
+
+/** Most checks that are kept of a commit. */
+export const MAX_CHECKS = 100;
+
+/** All checks together: one that failed outweighs one that is pending. */
+export const ChecksSummary = z.object({
+  /** `none`: the commit has no check. */
+  state: z.enum([...CHECK_STATES, 'none']),
+  pending: z.int().nonnegative(),
+  failed: z.int().nonnegative(),
+  passed: z.int().nonnegative(),
+});
+export type ChecksSummary = z.infer<typeof ChecksSummary>;
+
+export const REVIEW_STATES = ['none', 'commented', 'approved', 'changes-requested'] as const;
+export const ReviewState = z.enum(REVIEW_STATES);
+export type ReviewState = z.infer<typeof ReviewState>;
+
+/** `queued`: asked for, and not done yet. `waiting`: the provider is away or limits calls; it is tried again. */
+export const PUBLISH_STATES = ['queued', 'waiting', 'done', 'failed'] as const;
+
+/** Why the last publish or merge did not happen: an error code with its title, next step, and what was found. */
+export const PullRequestProblem = z.object({
+  code: z.string(),
+  title: z.string(),
+  detail: z.string(),
+  nextStep: z.string(),
+  at: z.iso.datetime(),
+});
+export type PullRequestProblem = z.infer<typeof PullRequestProblem>;
+
+/** The one pull request of a conversation and its repository; also the value of an event with key `pull_request`. */
+export const PullRequest = z.object({
+  id: z.uuid(),
+  conversationId: z.uuid(),
+  /** `null`: the connection is deleted. */
+  connectionId: z.string().nullable(),
+  provider: z.string(),
+  host: z.string(),
+  /** `owner/name`. */
+  repository: z.string(),
+  /** `null` until it is opened. */
+  number: z.int().positive().nullable(),
+  url: z.string().nullable(),
+  title: z.string(),
+  branch: z.string().nullable(),
+  base: z.string().nullable(),
+  /** The commit that is published. */
+  headSha: z.string().nullable(),
+  state: PullRequestStatus,
+  draft: z.boolean(),
+  checks: ChecksSummary,
+  review: ReviewState,
+  /** `null`: the provider does not say, or not yet. */
+  conflicts: z.boolean().nullable(),
+  publish: z.enum(PUBLISH_STATES),
+  /** `null`: no merge was asked for. `queued`: it is on its way. */
+  merge: z.enum(['queued', 'done', 'refused']).nullable(),
+  problem: PullRequestProblem.nullable(),
+  publishedAt: z.iso.datetime().nullable(),
+  /** When the provider was last asked. */
+  refreshedAt: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+});
+export type PullRequest = z.infer<typeof PullRequest>;
+
+/** There is at most one of a repository. */
+export const PullRequestList = z.object({ data: z.array(PullRequest) });
+export type PullRequestList = z.infer<typeof PullRequestList>;
+
+const title = z.string().trim().min(1).max(250);
+
+/** Publishes what the workspace holds now. Asked again, the same pull request gets what is new; title and body only where they are given. */
+export const PublishPullRequest = z.strictObject({
+  /** Of a new one, not given: the conversation's. */
+  title: title.optional(),
+  /** Of a new one, not given: what the agent said last. Markdown. */
+  body: z.string().max(60_000).optional(),
+  /** Of a new one: the branch that it goes into. Not given: the one that the conversation began from, else the repository's default. */
+  base: z
+    .string()
+    .min(1)
+    .max(200)
+    .regex(/^[\w][\w./-]*$/, 'is no name of a branch')
+    .optional(),
+  /** Of a new one. */
+  draft: z.boolean().default(true),
+  /** A person has looked at changes of CI, owners or agents' instructions; without it these are not published. */
+  allowProtectedPaths: z.boolean().default(false),
+});
+export type PublishPullRequest = z.infer<typeof PublishPullRequest>;
+
+export const MergePullRequest = z.strictObject({
+  /** The head that the person saw: with another one it is refused. */
+  headSha: z.string().regex(/^[0-9a-f]{40,64}$/, 'is the full hash of a commit'),
+});
+export type MergePullRequest = z.infer<typeof MergePullRequest>;
+
+export const PullRequestChecks = z.object({
+  /** The commit that the checks are of; `null`: nothing is published. */
+  headSha: z.string().nullable(),
+  refreshedAt: z.iso.datetime().nullable(),
+  data: z.array(PullRequestCheck),
+});
+export type PullRequestChecks = z.infer<typeof PullRequestChecks>;

@@ -7,6 +7,7 @@ import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, 
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
+import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
@@ -16,7 +17,6 @@ import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
-import { ProviderDispatch } from '../../apps/worker/dist/integrations/provider-dispatch.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 

@@ -7,12 +7,12 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { type Intent, PROVIDERS } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
+import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
 import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../testing/scene.js';
-import { ProviderDispatch } from './provider-dispatch.js';
 import { type AccessAnswer, ProviderAccess } from './write-access.js';
 
 const ORG = 'org_access';

@@ -13,8 +13,8 @@ import {
   ProviderRefusal,
 } from '@slipway/integrations';
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
+import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
-import { isRefusedAddress, type ProviderDispatch } from './provider-dispatch.js';
 import { findToken, needAttention, type SealedToken } from './write-access.queries.js';
 
 /** How long an answer is believed. Milliseconds: who loses the right starts nothing after that. */

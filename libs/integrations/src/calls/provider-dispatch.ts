@@ -1,7 +1,7 @@
 import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
-import type { Outgoing } from '@slipway/integrations';
 import { Agent, fetch } from 'undici';
+import type { Outgoing } from './provider-client.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Connections under way at once to one provider. */

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import type { Outgoing } from '@slipway/integrations';
 import { expect } from 'expect';
+import type { Outgoing } from './provider-client.js';
 import { isRefusedAddress, ProviderDispatch } from './provider-dispatch.js';
 
 describe('a call to a provider', () => {

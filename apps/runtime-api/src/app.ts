@@ -25,6 +25,7 @@ import { ApiKeyGuard, RUNTIME_API_KEY } from './runtimes/api-key.guard.js';
 import { Claims } from './runtimes/claims.js';
 import { EgressEnvironment, type EgressOptions } from './runtimes/egress-environment.js';
 import { ImagesController, POOLS } from './runtimes/images.controller.js';
+import { KeptLimit } from './runtimes/kept-limit.js';
 import { RuntimesController } from './runtimes/runtimes.controller.js';
 import { RuntimesService } from './runtimes/runtimes.service.js';
 import { installStartRoute } from './runtimes/start.route.js';
@@ -53,6 +54,10 @@ export interface RuntimeApiOptions {
   /** How sandboxes of classes that reach names find egress-proxy; none is told of it when not given. */
   readonly egress?: EgressOptions | null;
   readonly orgSandboxLimit: number;
+  /** What kept workspaces of one organization may take. Bytes; 0 for no limit, as when not given. */
+  readonly workspaceLimitBytes?: number;
+  /** Between two looks at what is kept. Milliseconds; ten seconds when not given. */
+  readonly keptLookMs?: number;
   readonly replicaId: string;
   /** Life of a lease on a ready slot: how long a replica that is gone keeps it from the others. Seconds; 15 when not given. */
   readonly leaseSeconds?: number;
@@ -163,7 +168,10 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const activator = new Activator(context, stockroom, box, options.activationKey, systemClock, options.egress ? new EgressEnvironment(options.egress) : null);
   const claims = new Claims(context, stockroom, pool, activator, box, metrics);
 
-  const runtimes = new RuntimesService(context, claims, pool, box, options.activationKey);
+  const kept = new KeptLimit(context, options.workspaceLimitBytes ?? 0, options.keptLookMs);
+  kept.start();
+  kept.expose(registry);
+  const runtimes = new RuntimesService(context, claims, pool, kept, box, options.activationKey);
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
@@ -209,6 +217,7 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
     closeRoom: () => stockroom.closeRoom(),
     close: async () => {
       stockroom.closeRoom();
+      kept.close();
       await app.close();
       await stockroom.close();
       await pool.close();

@@ -116,6 +116,15 @@ const Variables = z.object({
     .max(100_000)
     .default(10)
     .describe('Sandboxes that an organization may run at once, unless its own row says otherwise.'),
+  WORKSPACE_LIMIT_GIB: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(500)
+    .describe(
+      'kubernetes: what the kept workspaces of one organization may take in the workspace store, unless its own row says otherwise; above it no new session starts. GiB; 0 for no limit.',
+    ),
   SANDBOX_IDLE_SECONDS: seconds
     .optional()
     .describe(

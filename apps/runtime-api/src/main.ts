@@ -27,6 +27,7 @@ try {
     sessionLimits: { idleSeconds: config.SANDBOX_IDLE_SECONDS ?? null, maxAgeSeconds: config.SANDBOX_MAX_AGE_SECONDS },
     egress: sandboxes.egress,
     orgSandboxLimit: config.ORG_SANDBOX_LIMIT,
+    workspaceLimitBytes: config.WORKSPACE_LIMIT_GIB * 2 ** 30,
     replicaId: config.REPLICA_ID,
     stopping: stop.stopping,
     metrics: metricsAddress(config),

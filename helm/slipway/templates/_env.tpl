@@ -161,6 +161,7 @@
 - name: SANDBOX_HOSTS
   value: {{ printf "%s,%s" (include "slipway.host" (dict "root" . "app" "appServer")) (include "slipway.host" (dict "root" . "app" "llmGateway")) | quote }}
 - { name: ORG_SANDBOX_LIMIT, value: {{ int .Values.runtimeApi.orgSandboxLimit | quote }} }
+- { name: WORKSPACE_LIMIT_GIB, value: {{ int .Values.runtimeApi.workspaceLimitGiB | quote }} }
 - { name: SANDBOX_MAX_AGE_SECONDS, value: {{ int .Values.runtimeApi.sandboxMaxAgeSeconds | quote }} }
 {{- if .Values.runtimeApi.sandboxIdleSeconds }}
 - { name: SANDBOX_IDLE_SECONDS, value: {{ int64 .Values.runtimeApi.sandboxIdleSeconds | quote }} }

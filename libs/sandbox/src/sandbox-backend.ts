@@ -58,8 +58,11 @@ export interface ListedSandbox {
 export interface RemoveOptions {
   /** Also when the workspace cannot be kept: its place is needed, or it was tried for too long. */
   readonly evenUnkept?: boolean;
-  /** Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it was asked. */
-  readonly onKept?: () => Promise<void>;
+  /**
+   * Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it was asked.
+   * `bytes`: what it takes in the store; `null` where there is none, or where it lay there already.
+   */
+  readonly onKept?: (bytes: number | null) => Promise<void>;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { SqlPool } from '@slipway/db/sql';
+import { asSystem, type SqlPool } from '@slipway/db/sql';
 
 /** How long, and how many, sandboxes are kept alive whose workspaces cannot be kept. */
 export interface UnkeptBounds {
@@ -11,12 +11,22 @@ export interface UnkeptBounds {
 /** A day to repair the store, and no more places of the cluster than these. */
 export const UNKEPT_BOUNDS: UnkeptBounds = { holdSeconds: 86_400, most: 100 };
 
-/** The workspace is in the store; written before its sandbox ends. */
-export async function noteKept(db: SqlPool, slotId: string): Promise<void> {
-  await db.query(
-    `UPDATE runtime.slot SET workspace_kept_at = now(), workspace_failing_since = NULL, workspace_problem = NULL WHERE slot_id = $1 AND state = 'releasing'`,
-    [slotId],
-  );
+/** The workspace is in the store; written before its sandbox ends. @param bytes what it takes there; `null`: not known, or nothing was written. */
+export async function noteKept(db: SqlPool, slotId: string, bytes: number | null): Promise<void> {
+  const kept = `UPDATE runtime.slot SET workspace_kept_at = now(), workspace_failing_since = NULL, workspace_problem = NULL WHERE slot_id = $1 AND state = 'releasing'`;
+  if (bytes === null) {
+    await db.query(kept, [slotId]);
+    return;
+  }
+  await asSystem(db, 'slipway_runtime_system', 'removal notes what a workspace takes', async (client) => {
+    await client.query(kept, [slotId]);
+    // A session that goes on elsewhere by now has a workspace of another size, which is noted when it is kept.
+    await client.query(
+      `UPDATE runtime.session s SET workspace_bytes = $2 FROM runtime.claim c
+       WHERE c.slot_id = $1 AND s.org_id = c.org_id AND s.session_id = c.session_id AND s.claim_id = c.claim_id`,
+      [slotId, bytes],
+    );
+  });
 }
 
 /** Keeping the workspace failed; the sandbox stays. */

@@ -8,6 +8,7 @@ import { STOPPED_SECONDS } from '../pool/reaper.js';
 import { removeSandbox } from '../pool/slot-removal.js';
 import { leaveQueue } from '../stock/waiting.queries.js';
 import type { Claims, SlotSupply } from './claims.js';
+import type { KeptLimit } from './kept-limit.js';
 import { openRuntime, toRuntime } from './runtime-view.js';
 import { listSessions, releaseClaim, type SessionRow, sessionByRuntimeId, sessionsById, setSessionStatus, unremovedSandboxes } from './runtimes.queries.js';
 import { readStartRequest } from './start-request.js';
@@ -22,6 +23,7 @@ export class RuntimesService {
     private readonly context: PoolContext,
     private readonly claims: Claims,
     private readonly supply: SlotSupply,
+    private readonly kept: KeptLimit,
     private readonly box: SecretBox,
     private readonly activationKey: KeyObject,
   ) {}
@@ -33,6 +35,7 @@ export class RuntimesService {
    */
   async start(orgId: string, body: unknown, waitMs: number, gone: AbortSignal, appKeySha256: string | null = null): Promise<Runtime> {
     const { sessionId, pool, lane, hash, environment } = readStartRequest(body, this.context.pools);
+    await this.kept.check(orgId, sessionId);
     const { row, sessionKey } = await this.claims.obtain(orgId, sessionId, { pool, lane, body: { hash, environment }, waitMs, appKeySha256 }, gone);
     return openRuntime(row, sessionKey);
   }

@@ -10,6 +10,7 @@ import type { PoolContext } from '../pool/pool-context.js';
 import { Reaper } from '../pool/reaper.js';
 import { Activator } from '../runtimes/activator.js';
 import { Claims } from '../runtimes/claims.js';
+import { KeptLimit } from '../runtimes/kept-limit.js';
 import { RuntimesService } from '../runtimes/runtimes.service.js';
 import { Stockroom } from '../stock/stockroom.js';
 
@@ -60,6 +61,7 @@ export class WorldReplica {
       this.context,
       new Claims(this.context, this.stockroom, supply, activator, keys.box, metrics),
       supply,
+      new KeptLimit(this.context, 0),
       keys.box,
       keys.activation.privateKey,
     );

@@ -43,9 +43,9 @@ export class FarmBackend implements SandboxBackend {
   }
 
   async remove(name: string, uid: string, signal: AbortSignal, { evenUnkept = false, onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
-    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as { result: 'kept' | 'unkept' | 'nothing' };
+    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as { result: 'kept' | 'unkept' | 'nothing'; bytes?: number | null };
     if (keep.result === 'unkept' && !evenUnkept) throw new SlipwayError('sandbox.archive-unavailable', STORE_AWAY);
-    if (keep.result === 'kept') await onKept?.();
+    if (keep.result === 'kept') await onKept?.(keep.bytes ?? null);
     return ((await this.call('POST', 'remove', { name, uid }, signal)) as { result: 'gone' | 'kept' }).result;
   }
 

@@ -54,6 +54,8 @@ export class SandboxFarm {
   away = false;
   /** Workspaces of used sandboxes cannot be kept. */
   storeAway = false;
+  /** What the workspace of a used sandbox takes in the store when it is kept. Bytes; `null`: there is no store. */
+  workspaceBytes: number | null = null;
   /** Called in the middle of each request to `/backend/`, and of each activation (`init`), before it takes effect. */
   beforeEffect: (call: string, body: Readonly<Record<string, string>>) => Promise<void> = async () => {};
   url = '';
@@ -152,7 +154,11 @@ export class SandboxFarm {
       }
       case 'POST keep': {
         if (sandbox === undefined || sandbox.uid !== uid) return { status: 200, body: { result: 'nothing' } };
-        return { status: 200, body: { result: sandbox.ended !== null ? 'nothing' : this.storeAway && sandbox.latch.claimId !== null ? 'unkept' : 'kept' } };
+        const bytes = sandbox.latch.claimId === null ? null : this.workspaceBytes;
+        return {
+          status: 200,
+          body: { result: sandbox.ended !== null ? 'nothing' : this.storeAway && sandbox.latch.claimId !== null ? 'unkept' : 'kept', bytes },
+        };
       }
       case 'POST note':
         if (sandbox?.uid === uid) sandbox.note = body['claimId'] ?? null;

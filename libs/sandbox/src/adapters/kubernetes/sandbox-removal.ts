@@ -22,8 +22,8 @@ const LOST_NODE_MS = 60_000;
 /** How often the API server is asked whether a pod has gone, in case that the watch does not tell. Milliseconds. */
 const POLL_MS = 1_000;
 
-/** `lost`: there is nothing to save any more, or never will be. */
-type Saved = 'saved' | 'lost';
+/** `lost`: there is nothing to save any more, or never will be. `bytes`: of what was written; `null`: nothing had to be. */
+type Saved = { readonly bytes: number | null } | 'lost';
 
 interface Save {
   /** The one under way, or that which succeeded. */
@@ -56,7 +56,8 @@ export class SandboxRemoval {
     const pod = await this.pods.fetch(name, signal);
     if (pod === null) return this.forget(uid, 'gone');
     if (pod.uid !== uid) return this.forget(uid, 'kept');
-    if ((await this.savedOr(pod, evenUnkept, signal)) === 'saved') await onKept?.();
+    const saved = await this.savedOr(pod, evenUnkept, signal);
+    if (saved !== 'lost') await onKept?.(saved.bytes);
     return this.forget(uid, await this.delete(pod, signal));
   }
 
@@ -110,7 +111,7 @@ export class SandboxRemoval {
         return 'lost';
       }
       if (isOwn) await this.store.mark(workspace, signal);
-      return 'saved';
+      return { bytes: null };
     }
     const receipt = await this.receipt(address, signal);
     if (receipt === 'silent' && (pod.noted || !isOwn))
@@ -118,8 +119,10 @@ export class SandboxRemoval {
     if (receipt === 'owned') {
       const { bytes } = await this.transfer.save({ slotId, uid, address }, workspace, signal);
       this.logger.info({ sandbox: name, workspace, bytes }, 'the workspace of a sandbox is saved');
-    } else if (isOwn) await this.store.mark(workspace, signal);
-    return 'saved';
+      return { bytes };
+    }
+    if (isOwn) await this.store.mark(workspace, signal);
+    return { bytes: null };
   }
 
   /** Where the sandbox can be asked for its workspace: also while its pod is being deleted, until its grace period ends. */

@@ -104,7 +104,7 @@ export class ProcessBackend implements SandboxBackend {
   /** The workspace is a folder of its own that outlives the sandbox: it is always kept. */
   async remove(name: string, uid: string, signal: AbortSignal, { onKept }: RemoveOptions = {}): Promise<'gone' | 'kept'> {
     const removed = (await exists(this.sandboxDirectory(name))) ? await this.removeFolder(name, uid, signal) : 'gone';
-    if (removed === 'gone') await onKept?.();
+    if (removed === 'gone') await onKept?.(null);
     return removed;
   }
 

@@ -63,6 +63,8 @@ export const IntegrationProvider = z.object({
   host: z.string().nullable(),
   /** The best first. */
   connections: z.array(z.object({ kind: z.string(), name: z.string(), signature: z.string() })),
+  /** Users can link their accounts there, once a connection has an OAuth client. */
+  linking: z.boolean().default(false),
 });
 export type IntegrationProvider = z.infer<typeof IntegrationProvider>;
 export const IntegrationProviderList = z.object({ data: z.array(IntegrationProvider) });
@@ -84,6 +86,8 @@ export const IntegrationConnection = z.object({
   settings: ConnectionSettings,
   /** When the access token was entered; `null`: there is none, and the provider cannot be asked. It is never shown. */
   tokenSetAt: z.iso.datetime().nullable(),
+  /** When the OAuth client was entered by which users link their accounts; `null`: there is none. */
+  oauthClientSetAt: z.iso.datetime().nullable().default(null),
   state: ConnectionState,
   /** With `needs-attention`: why, in a sentence. */
   stateReason: z.string().nullable(),

@@ -23,6 +23,7 @@ import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
 import { integrationOperations } from './operations/integrations.js';
 import { invitationOperations } from './operations/invitations.js';
+import { linkedAccountOperations } from './operations/linked-accounts.js';
 import { memberOperations } from './operations/members.js';
 import { modelHealthOperations } from './operations/model-health.js';
 import { openHandsOperations } from './operations/openhands.js';
@@ -327,6 +328,7 @@ export const operations = {
   ...openHandsOperations,
   ...openHandsSandboxOperations,
   ...integrationOperations,
+  ...linkedAccountOperations,
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,

@@ -204,6 +204,15 @@ describe('row-level security', () => {
           `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, place, title, confidential) VALUES ($1, 't', $1, '{}', 't', false)`,
           [org],
         );
+        await owner.query(
+          `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ($1, $1, 'p', 'h', 'same', 'usr', 'l')`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.link_request (id, org_id, user_id, session_id, connection_id, provider, host, state_hash, nonce_hash, expires_at)
+           VALUES ($1, $1, 'usr', 's', $1, 'p', 'h', convert_to($1, 'UTF8'), '\\x00', now())`,
+          [org],
+        );
       }
     });
     after(() => pool?.end());

@@ -28,6 +28,8 @@ export type {
   Thread,
   TriggerKind,
 } from './intent.js';
+export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAuthApp } from './linking/account-linking.js';
+export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
 export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody } from './provider.js';

@@ -2,6 +2,7 @@ import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { ReadDelivery } from './delivery.js';
 import type { Reading } from './intent.js';
+import type { AccountLinking } from './linking/account-linking.js';
 import type { SignatureScheme } from './signatures/scheme.js';
 
 /** Who we are at a provider, by its own ids: what tells our own acts from those of people. */
@@ -57,6 +58,8 @@ export interface Provider {
   readonly read: (delivery: ReadDelivery, context: ReadingContext) => Reading;
   /** What it is called for as a git host; missing where it is none, or is not called yet. */
   readonly codeHost?: CodeHostAccess;
+  /** How users prove who they are there; missing where that is not built yet. */
+  readonly linking?: AccountLinking;
 }
 
 export interface CodeHostAccess {

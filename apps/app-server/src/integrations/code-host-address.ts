@@ -18,7 +18,8 @@ export async function assertCodeHost(provider: Provider, connection: CodeHostSet
   const { host, settings, token = null } = connection;
   const { baseUrl = null } = settings;
   if (token === null && baseUrl === null) return;
-  if (provider.codeHost === undefined) throw invalid(token === null ? 'settings.baseUrl' : 'token', `is not used for ${provider.name}`);
+  if (token !== null && provider.codeHost === undefined) throw invalid('token', `is not used for ${provider.name}`);
+  if (provider.codeHost === undefined && provider.linking === undefined) throw invalid('settings.baseUrl', `is not used for ${provider.name}`);
   if (baseUrl !== null && !isAtHost(baseUrl, host)) throw invalid('settings.baseUrl', `is not at ${host}, the host of the connection`);
   const url = baseUrlOf(connection);
   await assertOutside(url, privateHosts.includes(new URL(url).host));

@@ -16,6 +16,7 @@ export interface ConnectionRow {
   readonly state_reason: string | null;
   readonly old_secret_until: Date | null;
   readonly token_set_at: Date | null;
+  readonly oauth_client_set_at: Date | null;
   readonly verified_at: Date | null;
   readonly last_delivery_at: Date | null;
   readonly created_by: string;
@@ -27,7 +28,8 @@ export interface ConnectionRow {
 const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform, c.signature, c.own, c.settings, c.state, c.state_reason, c.verified_at, c.last_delivery_at,
   c.created_by, c.created_by_label, c.created_at, c.updated_at,
   (SELECT max(k.valid_until) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'webhook' AND k.valid_until > now()) AS old_secret_until,
-  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token') AS token_set_at`;
+  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token') AS token_set_at,
+  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'oauth-client') AS oauth_client_set_at`;
 
 export async function listConnections(client: PoolClient, orgId: string, limit: number): Promise<ConnectionRow[]> {
   const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 ORDER BY c.name, c.id LIMIT $2`, [
@@ -114,8 +116,31 @@ export async function outdateSecrets(client: PoolClient, orgId: string, connecti
   );
 }
 
-export async function deleteToken(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
-  await client.query(`DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'token'`, [orgId, connectionId]);
+/** @returns false when there was none of this kind. */
+export async function deleteSecrets(client: PoolClient, orgId: string, connectionId: string, kind: 'token' | 'oauth-client'): Promise<boolean> {
+  const { rowCount } = await client.query('DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3', [
+    orgId,
+    connectionId,
+    kind,
+  ]);
+  return rowCount !== 0;
+}
+
+export interface StoredSecret {
+  readonly id: string;
+  readonly bytes: Buffer;
+  readonly keyVersion: number;
+  readonly createdAt: Date;
+}
+
+/** The newest of its kind. `null`: nobody has entered one. */
+export async function findSecret(client: PoolClient, orgId: string, connectionId: string, kind: 'token' | 'oauth-client'): Promise<StoredSecret | null> {
+  const { rows } = await client.query<StoredSecret>(
+    `SELECT id, sealed AS bytes, key_version AS "keyVersion", created_at AS "createdAt" FROM app.integration_secret
+     WHERE org_id = $1 AND connection_id = $2 AND kind = $3 ORDER BY created_at DESC LIMIT 1`,
+    [orgId, connectionId, kind],
+  );
+  return rows[0] ?? null;
 }
 
 export async function insertSecret(

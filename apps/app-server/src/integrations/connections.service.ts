@@ -25,7 +25,7 @@ import {
   type ConnectionRow,
   countConnections,
   deleteConnection,
-  deleteToken,
+  deleteSecrets,
   findConnection,
   insertConnection,
   insertSecret,
@@ -56,12 +56,13 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, linking }) => ({
       id,
       name,
       does: [...does],
       host,
       connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
+      linking: linking !== undefined,
     }));
     return { data };
   }
@@ -140,7 +141,7 @@ export class ConnectionsService {
         state: (change.disabled ?? before.state === 'disabled') ? ('disabled' as const) : enabled,
       };
       await updateConnection(client, caller.orgId, id, next);
-      if (change.token !== undefined) await deleteToken(client, caller.orgId, id);
+      if (change.token !== undefined) await deleteSecrets(client, caller.orgId, id, 'token');
       if (token !== null) await insertSecret(client, caller.orgId, token);
       const changed = (Object.keys(next) as (keyof typeof next)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]));
       await client.query(
@@ -223,6 +224,7 @@ export class ConnectionsService {
       // Those of before `baseUrl` have none.
       settings: { ...row.settings, baseUrl: row.settings.baseUrl ?? null },
       tokenSetAt: row.token_set_at?.toISOString() ?? null,
+      oauthClientSetAt: row.oauth_client_set_at?.toISOString() ?? null,
       state: row.state,
       stateReason: row.state_reason,
       oldSecretUntil: row.old_secret_until?.toISOString() ?? null,

@@ -18,6 +18,10 @@ import { installIntakeRoutes } from './intake/intake.routes.js';
 import { Intake } from './intake/intake.service.js';
 import { IntegrationsController } from './integrations.controller.js';
 import { KNOWN_PROVIDERS, providersById } from './known-providers.js';
+import { LinkedAccountsService } from './linking/linked-accounts.service.js';
+import { LinkingController } from './linking/linking.controller.js';
+import { OAuthClientService } from './linking/oauth-client.service.js';
+import { ProviderCalls } from './provider-calls.js';
 
 const MINUTE_SECONDS = 60;
 
@@ -44,8 +48,15 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController],
-      providers: [ConnectionsService, DeliveriesService, { provide: KNOWN_PROVIDERS, useValue: providersById(providers) }],
+      controllers: [IntegrationsController, LinkingController],
+      providers: [
+        ConnectionsService,
+        DeliveriesService,
+        LinkedAccountsService,
+        OAuthClientService,
+        ProviderCalls,
+        { provide: KNOWN_PROVIDERS, useValue: providersById(providers) },
+      ],
     };
   }
 

@@ -4,6 +4,7 @@ import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Config } from '../config.js';
 import { DomainJoin } from '../domains/domain-join.js';
+import { hostCookieRules } from '../http/host-cookie.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
 import { SWITCHED_PATH } from './paths.js';
 import { returnUrl } from './return-path.js';
@@ -29,7 +30,7 @@ export class SignInService {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Config,
   ) {
-    this.attributes = `HttpOnly; SameSite=Lax${new URL(config.PUBLIC_URL).protocol === 'https:' ? '; Secure' : ''}`;
+    this.attributes = hostCookieRules(config.PUBLIC_URL);
   }
 
   /** Where it leads afterwards is a path of ours, or the start page. */

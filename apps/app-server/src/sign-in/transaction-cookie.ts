@@ -1,5 +1,6 @@
 import type { SecretBox } from '@slipway/auth';
 import { z } from 'zod';
+import { hostCookie } from '../http/host-cookie.js';
 
 /** Longest that a person may take with the sign-in service: a registration waits for an e-mail. Seconds; what Keycloak itself allows. */
 export const TRANSACTION_SECONDS = 1_800;
@@ -7,13 +8,9 @@ export const TRANSACTION_SECONDS = 1_800;
 const Transaction = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), redirect: z.string(), expiresAtMs: z.number() });
 export type Transaction = z.infer<typeof Transaction>;
 
-/**
- * The cookie of one sign-in (each has its own, so that two tabs do not end each other's). Over https its name has the prefix that makes browsers take it from this
- * host only: a page of a neighbouring host cannot plant the one of its own sign-in, and so sign somebody in as somebody else.
- */
+/** The cookie of one sign-in. Each has its own, so that two tabs do not end each other's; a neighbouring host cannot plant one, and so sign somebody in as somebody else. */
 export function transactionCookie(state: string, publicUrl: string): { readonly name: string; readonly attributes: string } {
-  const own = `slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`;
-  return new URL(publicUrl).protocol === 'https:' ? { name: `__Host-${own}`, attributes: 'Path=/' } : { name: own, attributes: 'Path=/oauth' };
+  return hostCookie(`slipway_sign_in_${state.replace(/[^A-Za-z0-9_-]/g, '').slice(0, 10)}`, publicUrl);
 }
 
 export function sealTransaction(box: SecretBox, transaction: Transaction): string {

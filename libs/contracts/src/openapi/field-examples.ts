@@ -246,6 +246,18 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'DeliveryDryRun.user': null,
   'DeliveryDryRun.conversationId': null,
 
+  // Linked accounts and repositories.
+  'LinkedAccount.id': '7c1f2a90-5b3e-4d68-8f41-0a9b6c2d3e57',
+  providerName: 'GitHub',
+  externalUserId: '583231',
+  login: 'ada',
+  clientId: 'Iv23liExample',
+  clientSecret: 'the secret of the OAuth client',
+  callbackUrl: 'https://slipway.example/oauth/integrations/callback',
+  authorizeUrl: 'https://github.com/login/oauth/authorize?client_id=Iv23liExample&state=…',
+  'OAuthClient.scopes': ['read_user'],
+  'LinkableConnection.name': 'Shop on GitHub',
+
   // Money.
   orgLimitUsd: '500',
   memberLimitUsd: '50',

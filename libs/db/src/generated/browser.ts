@@ -238,7 +238,17 @@ export type IntegrationDedupe = Prisma.IntegrationDedupeModel
  */
 export type IntegrationThread = Prisma.IntegrationThreadModel
 /**
+ * Model LinkedAccount
+ * Who a user of an organization is at a provider, proved through one of its connections.
+ */
+export type LinkedAccount = Prisma.LinkedAccountModel
+/**
+ * Model LinkRequest
+ * 
+ */
+export type LinkRequest = Prisma.LinkRequestModel
+/**
  * Model ExternalIdentity
- * Who a user is at a provider.
+ * Who a user is at a provider, in every organization.
  */
 export type ExternalIdentity = Prisma.ExternalIdentityModel

@@ -15,19 +15,25 @@ export type Dispatch = (url: string, request: Outgoing) => Promise<Response>;
 export interface ProviderClientOptions {
   /** Of the API, without a slash at its end. */
   readonly baseUrl: string;
-  readonly authorization: string;
+  /** `null`: none is sent. */
+  readonly authorization: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly dispatch: Dispatch;
   readonly now: () => Date;
   /** Longest for a whole answer [20 s]. Milliseconds. */
   readonly timeoutMs?: number;
+  /** Longest answer that is read [8 MiB]. Bytes. */
+  readonly maxAnswerBytes?: number;
 }
 
 export interface Call<Schema extends z.ZodType> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** Below the API, its parts encoded. */
   readonly path: string;
+  /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as a form instead. */
+  readonly form?: Readonly<Record<string, string>>;
   /** What of the answer is needed. */
   readonly answer: Schema;
 }
@@ -47,22 +53,28 @@ export class ProviderClient {
   constructor(private readonly options: ProviderClientOptions) {}
 
   /** @throws ProviderRefusal for everything but an answer of 2xx that has what is needed. */
-  async call<Schema extends z.ZodType>({ method, path, body, answer }: Call<Schema>): Promise<Answer<z.output<Schema>>> {
-    const { baseUrl, authorization, headers, dispatch, now, timeoutMs = TIMEOUT_MS } = this.options;
+  async call<Schema extends z.ZodType>({ method, path, body, form, answer }: Call<Schema>): Promise<Answer<z.output<Schema>>> {
+    const { baseUrl, authorization, headers, dispatch, now, timeoutMs = TIMEOUT_MS, maxAnswerBytes = MAX_ANSWER_BYTES } = this.options;
     const writes = method !== 'GET';
     const what = `${method} ${path.split('?', 1)[0]}`;
+    const sent = sentBody(body, form);
     const request = {
       method,
-      headers: { accept: 'application/json', ...headers, authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        accept: 'application/json',
+        ...headers,
+        ...(authorization === null ? {} : { authorization }),
+        ...(sent === null ? {} : { 'content-type': sent.type }),
+      },
       redirect: 'manual' as const,
       signal: AbortSignal.timeout(timeoutMs),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(sent === null ? {} : { body: sent.text }),
     };
     let response: Response;
     let text: string | null;
     try {
       response = await dispatch(`${baseUrl}${path}`, request);
-      text = await bounded(response);
+      text = await bounded(response, maxAnswerBytes);
     } catch (error) {
       throw new ProviderRefusal(`${what}: no answer`, { kind: 'unavailable', status: null, retryAt: null, outcomeUnknown: writes }, { cause: error });
     }
@@ -80,13 +92,18 @@ export class ProviderClient {
   }
 }
 
+function sentBody(body: unknown, form: Call<z.ZodType>['form']): { readonly type: string; readonly text: string } | null {
+  if (form !== undefined) return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(form).toString() };
+  return body === undefined ? null : { type: 'application/json', text: JSON.stringify(body) };
+}
+
 /** The whole text; `null` when it is longer than any that we ask for, and then no more of it is read. */
-async function bounded(response: Response): Promise<string | null> {
+async function bounded(response: Response, maxBytes: number): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
     length += part.length;
-    if (length > MAX_ANSWER_BYTES) return null;
+    if (length > maxBytes) return null;
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -184,7 +184,15 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
     const [stranger] = strangers as [Caller];
     const { json } = await stranger.ask('GET', '/api/v1/me/sessions');
     const session = (json as { data: Array<{ id: string }> }).data[0]?.id ?? '';
-    const things = { session, provider: 'github', userCode: 'BCDF-GHJK', token: 'x'.repeat(43), key: `key_${'0'.repeat(26)}`, sandbox: randomUUID() };
+    const things = {
+      session,
+      provider: 'github',
+      userCode: 'BCDF-GHJK',
+      token: 'x'.repeat(43),
+      key: `key_${'0'.repeat(26)}`,
+      sandbox: randomUUID(),
+      link: randomUUID(),
+    };
     for (const request of OTHER_REQUESTS) {
       const path = pathOf(request, '', things);
       const nobody = await anonymous.ask(request.operation.method, path, request.operation.body === undefined ? undefined : {});

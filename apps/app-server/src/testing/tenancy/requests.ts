@@ -62,6 +62,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   createIntegrationConnection: () => ({ provider: 'example', name: 'x' }),
   updateIntegrationConnection: () => ({ name: 'x' }),
   rotateWebhookSecret: () => ({}),
+  setOAuthClient: () => ({ clientId: 'x', clientSecret: 'x' }),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

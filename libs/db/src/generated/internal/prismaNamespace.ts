@@ -441,6 +441,8 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  LinkedAccount: 'LinkedAccount',
+  LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity'
 } as const
 
@@ -457,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "externalIdentity"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "linkedAccount" | "linkRequest" | "externalIdentity"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3717,6 +3719,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LinkedAccount: {
+      payload: Prisma.$LinkedAccountPayload<ExtArgs>
+      fields: Prisma.LinkedAccountFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LinkedAccountFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LinkedAccountFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        findFirst: {
+          args: Prisma.LinkedAccountFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LinkedAccountFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        findMany: {
+          args: Prisma.LinkedAccountFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>[]
+        }
+        create: {
+          args: Prisma.LinkedAccountCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        createMany: {
+          args: Prisma.LinkedAccountCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LinkedAccountCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>[]
+        }
+        delete: {
+          args: Prisma.LinkedAccountDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        update: {
+          args: Prisma.LinkedAccountUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        deleteMany: {
+          args: Prisma.LinkedAccountDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LinkedAccountUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LinkedAccountUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>[]
+        }
+        upsert: {
+          args: Prisma.LinkedAccountUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkedAccountPayload>
+        }
+        aggregate: {
+          args: Prisma.LinkedAccountAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLinkedAccount>
+        }
+        groupBy: {
+          args: Prisma.LinkedAccountGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LinkedAccountGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LinkedAccountCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LinkedAccountCountAggregateOutputType> | number
+        }
+      }
+    }
+    LinkRequest: {
+      payload: Prisma.$LinkRequestPayload<ExtArgs>
+      fields: Prisma.LinkRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LinkRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LinkRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.LinkRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LinkRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        findMany: {
+          args: Prisma.LinkRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>[]
+        }
+        create: {
+          args: Prisma.LinkRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        createMany: {
+          args: Prisma.LinkRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LinkRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.LinkRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        update: {
+          args: Prisma.LinkRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.LinkRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LinkRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LinkRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.LinkRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LinkRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.LinkRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLinkRequest>
+        }
+        groupBy: {
+          args: Prisma.LinkRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LinkRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LinkRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LinkRequestCountAggregateOutputType> | number
+        }
+      }
+    }
     ExternalIdentity: {
       payload: Prisma.$ExternalIdentityPayload<ExtArgs>
       fields: Prisma.ExternalIdentityFieldRefs
@@ -4535,6 +4685,39 @@ export const IntegrationThreadScalarFieldEnum = {
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
 
 
+export const LinkedAccountScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  externalUserId: 'externalUserId',
+  userId: 'userId',
+  login: 'login',
+  linkedAt: 'linkedAt'
+} as const
+
+export type LinkedAccountScalarFieldEnum = (typeof LinkedAccountScalarFieldEnum)[keyof typeof LinkedAccountScalarFieldEnum]
+
+
+export const LinkRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  connectionId: 'connectionId',
+  provider: 'provider',
+  host: 'host',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt',
+  externalUserId: 'externalUserId',
+  login: 'login'
+} as const
+
+export type LinkRequestScalarFieldEnum = (typeof LinkRequestScalarFieldEnum)[keyof typeof LinkRequestScalarFieldEnum]
+
+
 export const ExternalIdentityScalarFieldEnum = {
   provider: 'provider',
   host: 'host',
@@ -4914,6 +5097,8 @@ export type GlobalOmitConfig = {
   integrationDelivery?: Prisma.IntegrationDeliveryOmit
   integrationDedupe?: Prisma.IntegrationDedupeOmit
   integrationThread?: Prisma.IntegrationThreadOmit
+  linkedAccount?: Prisma.LinkedAccountOmit
+  linkRequest?: Prisma.LinkRequestOmit
   externalIdentity?: Prisma.ExternalIdentityOmit
 }
 

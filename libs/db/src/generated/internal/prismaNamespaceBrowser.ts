@@ -95,6 +95,8 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  LinkedAccount: 'LinkedAccount',
+  LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity'
 } as const
 
@@ -817,6 +819,39 @@ export const IntegrationThreadScalarFieldEnum = {
 } as const
 
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
+
+
+export const LinkedAccountScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  provider: 'provider',
+  host: 'host',
+  externalUserId: 'externalUserId',
+  userId: 'userId',
+  login: 'login',
+  linkedAt: 'linkedAt'
+} as const
+
+export type LinkedAccountScalarFieldEnum = (typeof LinkedAccountScalarFieldEnum)[keyof typeof LinkedAccountScalarFieldEnum]
+
+
+export const LinkRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  connectionId: 'connectionId',
+  provider: 'provider',
+  host: 'host',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt',
+  externalUserId: 'externalUserId',
+  login: 'login'
+} as const
+
+export type LinkRequestScalarFieldEnum = (typeof LinkRequestScalarFieldEnum)[keyof typeof LinkRequestScalarFieldEnum]
 
 
 export const ExternalIdentityScalarFieldEnum = {

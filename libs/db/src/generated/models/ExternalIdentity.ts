@@ -14,7 +14,7 @@ import type * as Prisma from "../internal/prismaNamespace.js"
 
 /**
  * Model ExternalIdentity
- * Who a user is at a provider.
+ * Who a user is at a provider, in every organization.
  */
 export type ExternalIdentityModel = runtime.Types.Result.DefaultSelection<Prisma.$ExternalIdentityPayload>
 

@@ -3,6 +3,7 @@ import type { Provider } from '../../provider.js';
 import { headerName, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { giteaCalls } from './calls.js';
 import { GITEA_EVENTS } from './events.js';
+import { giteaLinking } from './linking.js';
 
 /** Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone. */
 export const gitea: Provider = {
@@ -25,4 +26,5 @@ export const gitea: Provider = {
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
   codeHost: { authorization: (token) => `token ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api/v1`, calls: giteaCalls },
+  linking: giteaLinking,
 };

@@ -3,6 +3,7 @@ import type { Provider } from '../../provider.js';
 import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { githubCalls } from './calls.js';
 import { GITHUB_EVENTS } from './events.js';
+import { githubApi, githubLinking } from './linking.js';
 
 export const github: Provider = {
   id: 'github',
@@ -24,10 +25,6 @@ export const github: Provider = {
     const reader = readerOf(GITHUB_EVENTS, headerOf(delivery, 'x-github-event') ?? '');
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
-  codeHost: {
-    authorization: (token) => `Bearer ${token}`,
-    // GitHub Enterprise has its API below its pages.
-    apiUrl: (baseUrl) => (baseUrl === 'https://github.com' ? 'https://api.github.com' : `${baseUrl}/api/v3`),
-    calls: githubCalls,
-  },
+  codeHost: { authorization: (token) => `Bearer ${token}`, apiUrl: githubApi, calls: githubCalls },
+  linking: githubLinking,
 };

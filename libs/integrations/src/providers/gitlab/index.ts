@@ -2,6 +2,7 @@ import { headerOf, type ReadDelivery } from '../../delivery.js';
 import type { Provider } from '../../provider.js';
 import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { GITLAB_EVENTS } from './events.js';
+import { gitlabLinking } from './linking.js';
 
 const MIB = 1024 * 1024;
 
@@ -51,4 +52,5 @@ export const gitlab: Provider = {
     const reader = readerOf(GITLAB_EVENTS, typeof kind === 'string' ? kind : '');
     return reader === null ? ignored('event-not-followed') : reader(body, context);
   },
+  linking: gitlabLinking,
 };

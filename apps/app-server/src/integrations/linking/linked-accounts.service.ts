@@ -1,0 +1,225 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import { PrincipalService, readCookie, type SignedIn } from '@slipway/auth';
+import { type BeginLink, LINK_MINUTES, type LinkBegun, type LinkedAccount, type LinkedAccountList, type Principal } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Clock, Ids } from '@slipway/domain';
+import { notFound, SlipwayError } from '@slipway/errors';
+import { authorizeUrl, type Provider, redeemForAccount } from '@slipway/integrations';
+import type { Logger } from '@slipway/telemetry';
+import { auditOf } from '../../audit/audit-statement.js';
+import type { Config } from '../../config.js';
+import { CLOCK, CONFIG, IDS, LOGGER, SQL_POOL } from '../../platform/tokens.js';
+import { KNOWN_PROVIDERS } from '../known-providers.js';
+import { ProviderCalls } from '../provider-calls.js';
+import { challengeOf, hashOf, isNonce, makeProof, nonceCookie, verifierOf } from './link-proof.js';
+import {
+  type ConfirmableRequest,
+  deleteLink,
+  deleteRequest,
+  insertLink,
+  insertRequest,
+  type LinkRow,
+  linkableConnections,
+  linksOf,
+  lockHolders,
+  nameAccount,
+  signInHolder,
+  takeConfirmable,
+  takeRequest,
+} from './linked-accounts.queries.js';
+import { OAuthClientService } from './oauth-client.service.js';
+
+const LINK_MS = LINK_MINUTES * 60_000;
+/** Attempts of one user in one organization that are open at once, beside the one that begins. */
+const MAX_OPEN = 4;
+/** A token and an account are short. Bytes. */
+const MAX_ANSWER_BYTES = 256 * 1024;
+
+/** What the provider has sent the browser back with. */
+export interface ComeBack {
+  readonly state?: unknown;
+  readonly code?: unknown;
+  readonly error?: unknown;
+}
+
+/**
+ * Links of users to their accounts at providers. A link is begun, comes back and is confirmed in one browser session: its state is random, hashed, taken once, and of ten minutes; the
+ * browser's nonce must come back with it. The user's token is used to ask who they are, and not kept.
+ */
+@Injectable()
+export class LinkedAccountsService {
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    @Inject(IDS) private readonly ids: Ids,
+    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CONFIG) private readonly config: Config,
+    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly principals: PrincipalService,
+    private readonly clients: OAuthClientService,
+    private readonly calls: ProviderCalls,
+  ) {}
+
+  async list(person: SignedIn): Promise<LinkedAccountList> {
+    const [links, linkable] = await Promise.all([this.links(person), linkableConnections(this.pool, person.userId)]);
+    const able = linkable.filter(({ provider }) => this.providers.get(provider)?.linking !== undefined);
+    return {
+      data: links.map((row) => this.toLink(row)),
+      linkable: able.map(({ connection_id, org_id, org_name, name, provider, host }) => ({
+        connectionId: connection_id,
+        orgId: org_id,
+        orgName: org_name,
+        name,
+        provider,
+        providerName: this.nameOf(provider),
+        host,
+      })),
+    };
+  }
+
+  /** @throws SlipwayError `resource.not-found` for an organization or a connection that is not the user's; `integration.oauth-unsupported`, `integration.no-oauth-client`. */
+  async begin(person: SignedIn, { org, connectionId }: BeginLink): Promise<{ begun: LinkBegun; cookie: string }> {
+    const { orgId } = await this.principalIn(person, org);
+    const { connection, linking, app, baseUrl, redirectUri } = await this.clients.forLinking(orgId, connectionId);
+    const now = this.clock.now();
+    const proof = makeProof(randomBytes);
+    const expiresAt = new Date(now.getTime() + LINK_MS);
+    const { userId, sessionId } = person;
+    const { provider, host } = connection;
+    const hashes = { stateHash: hashOf(proof.state), nonceHash: hashOf(proof.nonce) };
+    const made = { id: randomUUID(), userId, sessionId, connectionId, provider, host, ...hashes, expiresAt };
+    await inOrg(this.pool, orgId, (client) => insertRequest(client, orgId, made, MAX_OPEN, now));
+    const asked = { baseUrl, clientId: app.clientId, redirectUri, state: proof.state, challenge: challengeOf(proof) };
+    return {
+      begun: { authorizeUrl: authorizeUrl(linking, asked), expiresAt: expiresAt.toISOString() },
+      cookie: nonceCookie(proof.state, this.config.PUBLIC_URL).set(proof.nonce, LINK_MS / 1000),
+    };
+  }
+
+  /**
+   * Takes who the provider says it is; nothing is linked yet. The state is used up, whoever brings it.
+   * @returns the id to confirm, and the cookie's end.
+   * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session or browser; `linked-account.declined`;
+   * `integration.provider-away`, `integration.provider-refused`; as `begin`.
+   */
+  async comeBack(person: SignedIn, { state, code, error }: ComeBack, cookieHeader: string | undefined): Promise<{ id: string; cookie: string }> {
+    if (typeof state !== 'string' || state === '' || state.length > 200) throw refused();
+    const request = await takeRequest(this.pool, hashOf(state), this.clock.now());
+    const cookie = nonceCookie(state, this.config.PUBLIC_URL);
+    const nonce = readCookie(cookieHeader, cookie.name);
+    if (request === null || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw refused();
+    if (!isNonce(nonce, request.nonce_hash)) throw refused();
+    const { orgId } = await this.principalIn(person, request.org_id);
+    if (error !== undefined) throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');
+    if (typeof code !== 'string' || code === '' || code.length > 4_096) throw refused();
+    const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(orgId, request.connection_id);
+    const { account, notRevoked } = await redeemForAccount(
+      linking,
+      { baseUrl, app, code, redirectUri, verifier: verifierOf({ state, nonce }) },
+      (url, authorization) => this.calls.client(url, authorization, { maxAnswerBytes: MAX_ANSWER_BYTES }),
+    ).catch((thrown: unknown) => Promise.reject(this.calls.problem(thrown, connection.host)));
+    if (notRevoked !== null)
+      this.logger.warn(
+        { provider: connection.provider, host: connection.host, kind: notRevoked.kind, status: notRevoked.status },
+        'failed to revoke the token of a link',
+      );
+    const expiresAt = new Date(this.clock.now().getTime() + LINK_MS);
+    await inOrg(this.pool, orgId, (client) => nameAccount(client, orgId, request.id, account, expiresAt));
+    return { id: request.id, cookie: cookie.set('', 0) };
+  }
+
+  /**
+   * No-op for one that is linked already. A link of somebody who has left the organization gives way.
+   * @throws SlipwayError `resource.not-found` for what does not wait in this session; `linked-account.taken`, `linked-account.exists`.
+   */
+  async confirm(person: SignedIn, id: string): Promise<LinkedAccount> {
+    const row = await this.find(person, id);
+    if (row.linked_at !== null) return this.toLink(row);
+    const principal = await this.principalIn(person, row.org_id);
+    await inOrg(this.pool, principal.orgId, async (client) => {
+      const request = await takeConfirmable(client, principal.orgId, id, person, this.clock.now());
+      // Confirmed by another request of this moment, or given up: what is there now is answered below.
+      if (request !== null) await this.link(client, principal, id, request);
+    }).catch((error: unknown) => Promise.reject(isTaken(error) ? taken() : error));
+    return this.toLink(await this.find(person, id));
+  }
+
+  /** @throws SlipwayError `resource.not-found` */
+  async delete(person: SignedIn, id: string): Promise<void> {
+    const row = await this.find(person, id);
+    const { org_id: orgId, provider, host, login, external_user_id: externalUserId } = row;
+    await inOrg(this.pool, orgId, async (client) => {
+      if (row.linked_at === null) return deleteRequest(client, orgId, id);
+      if (!(await deleteLink(client, orgId, id))) return;
+      const by = { orgId, actor: { kind: 'user' as const, id: person.userId, label: person.name } };
+      await client.query(auditOf(this.ids.uuid(), by, { action: 'linked-account.delete', target: id, detail: { provider, host, login, externalUserId } }));
+    });
+  }
+
+  private async link(client: PoolClient, principal: Principal, id: string, request: ConfirmableRequest): Promise<void> {
+    const { orgId, actor } = principal;
+    const { provider, host, login, external_user_id: externalUserId } = request;
+    const bySignIn = await signInHolder(client, request);
+    if (bySignIn !== null && bySignIn !== actor.id) throw taken();
+    for (const holder of await lockHolders(client, orgId, request, actor.id)) {
+      if (holder.userId !== actor.id && holder.member) throw taken();
+      if (holder.userId === actor.id && holder.externalUserId !== externalUserId)
+        throw new SlipwayError('linked-account.exists', `Your account here is linked with ${holder.login} at ${host}.`);
+      await deleteLink(client, orgId, holder.id);
+      if (holder.userId === actor.id) continue;
+      const detail = { provider, host, login: holder.login, externalUserId: holder.externalUserId, userId: holder.userId, reason: 'no member any more' };
+      await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.delete', target: holder.id, detail }));
+    }
+    await insertLink(client, orgId, id, actor.id, request, this.clock.now());
+    const detail = { provider, host, login, externalUserId };
+    await client.query(auditOf(this.ids.uuid(), principal, { action: 'linked-account.create', target: id, detail }));
+  }
+
+  private async principalIn(person: SignedIn, org: string): Promise<Principal> {
+    return this.principals.principalOf(await this.principals.upToDate({ kind: 'session', person }, org), org);
+  }
+
+  private links({ userId, sessionId }: SignedIn): Promise<LinkRow[]> {
+    return linksOf(this.pool, userId, sessionId, this.clock.now());
+  }
+
+  private async find(person: SignedIn, id: string): Promise<LinkRow> {
+    const row = (await this.links(person)).find((each) => each.id === id);
+    if (row === undefined) throw notFound();
+    return row;
+  }
+
+  private nameOf(provider: string): string {
+    return this.providers.get(provider)?.name ?? provider;
+  }
+
+  private toLink(row: LinkRow): LinkedAccount {
+    return {
+      id: row.id,
+      state: row.linked_at === null ? 'pending' : 'linked',
+      orgId: row.org_id,
+      orgName: row.org_name,
+      provider: row.provider,
+      providerName: this.nameOf(row.provider),
+      host: row.host,
+      externalUserId: row.external_user_id,
+      login: row.login,
+      linkedAt: row.linked_at?.toISOString() ?? null,
+      expiresAt: row.expires_at?.toISOString() ?? null,
+    };
+  }
+}
+
+function refused(): SlipwayError {
+  return new SlipwayError('linked-account.refused', 'This link was not begun in this browser and session, was used already, or took longer than ten minutes.');
+}
+
+function taken(): SlipwayError {
+  return new SlipwayError('linked-account.taken', 'Another user of the organization has linked this account.');
+}
+
+/** Postgres' word for a unique key that is in use. */
+function isTaken(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '23505';
+}

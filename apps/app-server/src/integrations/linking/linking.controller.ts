@@ -1,0 +1,93 @@
+import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
+import { PrincipalService, type SignedIn } from '@slipway/auth';
+import {
+  type BeginLink,
+  LINKED_ACCOUNTS_PAGE,
+  type LinkBegun,
+  type LinkedAccount,
+  type LinkedAccountList,
+  type OAuthClient,
+  operations,
+  type Principal,
+  type SetOAuthClient,
+} from '@slipway/contracts';
+import { SlipwayError } from '@slipway/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config.js';
+import { Body, Caller, Person } from '../../http/params.js';
+import { ProvesItself, Serves } from '../../http/serves.js';
+import { CONFIG } from '../../platform/tokens.js';
+import { LinkedAccountsService } from './linked-accounts.service.js';
+import { OAuthClientService } from './oauth-client.service.js';
+
+@Controller()
+export class LinkingController {
+  constructor(
+    private readonly accounts: LinkedAccountsService,
+    private readonly clients: OAuthClientService,
+    private readonly principals: PrincipalService,
+    @Inject(CONFIG) private readonly config: Config,
+  ) {}
+
+  @Serves(operations.getOAuthClient)
+  getClient(@Caller() caller: Principal, @Param('connection') id: string): Promise<OAuthClient> {
+    return this.clients.get(caller, id);
+  }
+
+  @Serves(operations.setOAuthClient)
+  setClient(@Caller() caller: Principal, @Param('connection') id: string, @Body() body: SetOAuthClient): Promise<OAuthClient> {
+    return this.clients.set(caller, id, body);
+  }
+
+  @Serves(operations.deleteOAuthClient)
+  deleteClient(@Caller() caller: Principal, @Param('connection') id: string): Promise<void> {
+    return this.clients.delete(caller, id);
+  }
+
+  @Serves(operations.listLinkedAccounts)
+  list(@Person() person: SignedIn): Promise<LinkedAccountList> {
+    return this.accounts.list(person);
+  }
+
+  @Serves(operations.beginLink)
+  async begin(@Person() person: SignedIn, @Body() body: BeginLink, @Res({ passthrough: true }) reply: FastifyReply): Promise<LinkBegun> {
+    const { begun, cookie } = await this.accounts.begin(person, body);
+    void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+    return begun;
+  }
+
+  @Serves(operations.confirmLink)
+  confirm(@Person() person: SignedIn, @Param('link') id: string): Promise<LinkedAccount> {
+    return this.accounts.confirm(person, id);
+  }
+
+  @Serves(operations.deleteLinkedAccount)
+  delete(@Person() person: SignedIn, @Param('link') id: string): Promise<void> {
+    return this.accounts.delete(person, id);
+  }
+
+  /** Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be confirmed or what went wrong; a program is answered the problem. */
+  @Get('oauth/integrations/callback')
+  @ProvesItself('by the session, the state and the cookie of who began')
+  async comeBack(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    try {
+      const person = await this.principals.authenticateCookie(request.headers.cookie);
+      if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
+      this.principals.assertGatesPassed({ kind: 'session', person });
+      const { id, cookie } = await this.accounts.comeBack(person, (request.query ?? {}) as Record<string, unknown>, request.headers.cookie);
+      void reply
+        .header('set-cookie', cookie)
+        .header('cache-control', 'no-store')
+        .redirect(this.page({ confirm: id }), 302);
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || !(request.headers.accept ?? '').includes('text/html')) throw error;
+      void reply.header('cache-control', 'no-store').redirect(this.page({ problem: error.code }), 302);
+    }
+  }
+
+  private page(query: Readonly<Record<string, string>>): string {
+    const url = new URL(LINKED_ACCOUNTS_PAGE, this.config.PUBLIC_URL);
+    url.search = new URLSearchParams(query).toString();
+    return url.href;
+  }
+}

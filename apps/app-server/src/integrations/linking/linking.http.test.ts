@@ -1,0 +1,292 @@
+import { after, afterEach, before, describe, it } from 'node:test';
+import type { ConnectionWithSecret, LinkBegun, LinkedAccount, LinkedAccountList, OAuthClient } from '@slipway/contracts';
+import { expect } from 'expect';
+import { FEATURES } from '../../app.module.js';
+import { type Answer, ConversationApp, type Person } from '../../testing/conversation-app.js';
+import { APP, ScriptedOAuth } from './scripted-oauth.js';
+
+const CALLBACK = '/oauth/integrations/callback';
+const MINE = '/api/v1/me/linked-accounts';
+
+describe('linking of accounts', { timeout: 120_000 }, () => {
+  let app: ConversationApp;
+  let provider: ScriptedOAuth;
+  let olga: Person;
+  let mia: Person;
+  let connectionId: string;
+  before(async () => {
+    provider = await ScriptedOAuth.start();
+    app = await ConversationApp.start({ features: FEATURES, env: { INTEGRATION_PRIVATE_HOSTS: provider.host } });
+    [olga, mia] = [await app.person('Olga'), await app.person('Mia')];
+    await join(mia);
+    connectionId = await connect('gitea');
+    await enterClient(connectionId);
+  });
+  after(async () => {
+    await app?.close();
+    provider?.close();
+  });
+  afterEach(() => provider.broken.clear());
+
+  const join = (person: Person, orgId = olga.orgId): Promise<unknown> =>
+    app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'member')`, [orgId, person.userId]);
+  const path = (rest: string, by = olga): string => `/api/v1/orgs/${by.orgId}/integrations/connections${rest}`;
+  const connect = async (id: string, by = olga): Promise<string> => {
+    const body = { provider: id, name: `A ${id}`, host: provider.host, settings: { baseUrl: `http://${provider.host}` } };
+    const made = await app.http<ConnectionWithSecret>(by, 'POST', path('', by), body);
+    expect([made.status, made.body]).toEqual([201, expect.anything()]);
+    return made.body.connection.id;
+  };
+  const enterClient = async (id: string, by = olga): Promise<OAuthClient> => {
+    const answer = await app.http<OAuthClient>(by, 'PUT', path(`/${id}/oauth-client`, by), APP);
+    expect([answer.status, answer.body]).toEqual([200, expect.anything()]);
+    return answer.body;
+  };
+  interface Begun extends LinkBegun {
+    readonly cookie: string;
+  }
+  const begin = async (person: Person, id = connectionId, org = olga.orgId): Promise<Begun> => {
+    const answer = await app.http<LinkBegun>(person, 'POST', MINE, { org, connectionId: id });
+    expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
+    return { ...answer.body, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
+  };
+  interface Back {
+    readonly state?: string;
+    readonly code?: string;
+    readonly error?: string;
+  }
+  const comeBack = (person: Person | null, back: Back, cookie: string, accept = 'application/json'): Promise<Response> =>
+    fetch(`${app.url}${CALLBACK}?${new URLSearchParams(back as Record<string, string>)}`, {
+      redirect: 'manual',
+      headers: { accept, cookie: [person?.cookie, cookie].filter(Boolean).join('; ') },
+    });
+  const codeOf = async (response: Response): Promise<unknown> => [response.status, ((await response.json()) as { code: string }).code];
+  const confirmOf = (response: Response): string => {
+    expect(response.status).toBe(302);
+    return new URL(response.headers.get('location') ?? '').searchParams.get('confirm') ?? '';
+  };
+  const consent = async (person: Person, account: object, id = connectionId): Promise<string> => {
+    const begun = await begin(person, id);
+    return confirmOf(await comeBack(person, provider.consent(begun.authorizeUrl, account), begun.cookie));
+  };
+  const confirm = (person: Person, id: string): Promise<Answer<LinkedAccount & { code?: string }>> => app.http(person, 'POST', `${MINE}/${id}/confirm`);
+  const list = async (person: Person): Promise<LinkedAccountList> => (await app.http<LinkedAccountList>(person, 'GET', MINE)).body;
+  const linked = async (person: Person): Promise<string[]> => (await list(person)).data.filter(({ state }) => state === 'linked').map(({ login }) => login);
+  const audit = async (target: string): Promise<unknown[]> =>
+    (await app.owner.query('SELECT action, actor_id, detail FROM app.audit_entry WHERE target = $1 ORDER BY created_at', [target])).rows;
+  const actor = async (orgId: string, externalId: string): Promise<string | undefined> =>
+    (await app.owner.query<{ user_id: string }>('SELECT user_id FROM app.integration_actor($1, $2, $3, $4)', [orgId, 'gitea', provider.host, externalId]))
+      .rows[0]?.user_id;
+
+  it('is begun, comes back, is shown, and counts once the user has confirmed it', async () => {
+    const begun = await begin(mia);
+    expect(begun.authorizeUrl).toMatch(`http://${provider.host}/login/oauth/authorize?client_id=${APP.clientId}`);
+    const back = await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }), begun.cookie, 'text/html');
+    expect(back.headers.get('location')).toMatch(`${app.url}/settings/linked-accounts?confirm=`);
+    const id = confirmOf(back);
+    expect((await list(mia)).data).toMatchObject([{ id, state: 'pending', login: 'octo', externalUserId: '7', providerName: 'Gitea', linkedAt: null }]);
+    expect([(await list(olga)).data, await actor(olga.orgId, '7')]).toEqual([[], undefined]);
+    expect(await confirm(mia, id)).toMatchObject({ status: 200, body: { id, state: 'linked', login: 'octo', expiresAt: null } });
+    expect(await confirm(mia, id)).toMatchObject({ status: 200, body: { id, state: 'linked' } });
+    expect(await actor(olga.orgId, '7')).toBe(mia.userId);
+    expect(await audit(id)).toEqual([
+      { action: 'linked-account.create', actor_id: mia.userId, detail: { provider: 'gitea', host: provider.host, login: 'octo', externalUserId: '7' } },
+    ]);
+    expect((await app.http(mia, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
+    expect([await linked(mia), await actor(olga.orgId, '7'), (await app.http(mia, 'DELETE', `${MINE}/${id}`)).status]).toEqual([[], undefined, 404]);
+    expect(await audit(id)).toMatchObject([{}, { action: 'linked-account.delete', actor_id: mia.userId }]);
+  });
+
+  it('works at GitHub Enterprise and GitLab by their own paths, and ends the token there', async () => {
+    for (const [name, account, login] of [
+      ['github', { id: 11, login: 'hub' }, 'hub'],
+      ['gitlab', { id: 12, username: 'lab' }, 'lab'],
+    ] as const) {
+      const id = await connect(name);
+      await enterClient(id);
+      const revoked = provider.revoked.length;
+      const link = await consent(mia, account, id);
+      expect(provider.revoked.length - revoked).toBe(1);
+      expect(await confirm(mia, link)).toMatchObject({ status: 200, body: { provider: name, login } });
+      await app.http(mia, 'DELETE', `${MINE}/${link}`);
+    }
+  });
+
+  it('shows client id and callback address to admins, the secret to nobody', async () => {
+    const client = await enterClient(connectionId);
+    expect(client).toEqual({ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}`, scopes: ['read:user'], setAt: expect.any(String) });
+    const got = await app.http(olga, 'GET', path(`/${connectionId}/oauth-client`));
+    const connection = await app.http(olga, 'GET', path(`/${connectionId}`));
+    expect([got.body, connection.body]).toEqual([client, expect.objectContaining({ oauthClientSetAt: client.setAt })]);
+    const { rows } = await app.owner.query(`SELECT sealed FROM app.integration_secret WHERE connection_id = $1 AND kind = 'oauth-client'`, [connectionId]);
+    expect(rows).toHaveLength(1);
+    const all = [got.body, connection.body, await audit(connectionId), rows[0].sealed.toString('latin1')];
+    expect(JSON.stringify(all)).not.toContain(APP.clientSecret);
+    expect((await app.http(mia, 'PUT', path(`/${connectionId}/oauth-client`), APP)).status).toBe(403);
+  });
+
+  it('cannot begin without a client, at a provider that is not built yet, or in an organization of others', async () => {
+    const bare = await connect('gitea');
+    const none = await app.http(mia, 'POST', MINE, { org: olga.orgId, connectionId: bare });
+    expect(none).toMatchObject({ status: 409, body: { code: 'integration.no-oauth-client' } });
+    const slack = await app.http<ConnectionWithSecret>(olga, 'POST', path(''), { provider: 'slack', name: 'Slack' });
+    const unsupported = { status: 409, body: { code: 'integration.oauth-unsupported' } };
+    expect(await app.http(olga, 'PUT', path(`/${slack.body.connection.id}/oauth-client`), APP)).toMatchObject(unsupported);
+    const stranger = await app.person('Stranger');
+    for (const [org, id] of [
+      [olga.orgId, connectionId],
+      [stranger.orgId, connectionId],
+    ])
+      expect((await app.http(stranger, 'POST', MINE, { org, connectionId: id })).status).toBe(404);
+    expect((await list(mia)).linkable.filter(({ provider: id }) => id === 'gitea').map((each) => each.connectionId)).toEqual([connectionId]);
+    expect((await list(stranger)).linkable).toEqual([]);
+    expect((await app.http(olga, 'DELETE', path(`/${bare}/oauth-client`))).status).toBe(204);
+  });
+
+  describe('adversary', () => {
+    const refused = [400, 'linked-account.refused'];
+
+    it('who begins a link and has a victim finish it links nothing to the victim', async () => {
+      const begun = await begin(olga);
+      const back = provider.consent(begun.authorizeUrl, { id: 66, login: 'mallory' });
+      expect(await codeOf(await comeBack(mia, back, ''))).toEqual(refused);
+      const again = await begin(olga);
+      // Even where the attacker could plant the cookie as well.
+      expect(await codeOf(await comeBack(mia, provider.consent(again.authorizeUrl, { id: 66, login: 'mallory' }), again.cookie))).toEqual(refused);
+      expect([(await list(mia)).data, (await list(olga)).data]).toEqual([[], []]);
+    });
+
+    it('who takes over what a victim has begun links nothing to themselves', async () => {
+      const begun = await begin(mia);
+      const back = provider.consent(begun.authorizeUrl, { id: 7, login: 'victim' });
+      expect(await codeOf(await comeBack(olga, back, begun.cookie))).toEqual(refused);
+      expect(await codeOf(await comeBack(null, back, begun.cookie))).toEqual([401, 'auth.missing']);
+      // The state is used up by the attempt.
+      expect(await codeOf(await comeBack(mia, back, begun.cookie))).toEqual(refused);
+    });
+
+    it('who knows the state and has the session cookie’s user in another browser is refused without this browser’s cookie', async () => {
+      const begun = await begin(mia);
+      const other = await begin(mia);
+      const wrong = other.cookie.replace(/^[^=]*/, begun.cookie.split('=')[0] ?? '');
+      expect(await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'x' }), wrong))).toEqual(refused);
+      expect(await codeOf(await comeBack(mia, provider.consent(other.authorizeUrl, { id: 7, login: 'x' }), ''))).toEqual(refused);
+    });
+
+    it('who replays or forges a state, or brings one that is over, is refused before the provider is asked', async () => {
+      const begun = await begin(mia);
+      const back = provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' });
+      confirmOf(await comeBack(mia, back, begun.cookie));
+      const asked = provider.requests.length;
+      for (const state of [back.state, 'forged', '', 'x'.repeat(5_000)])
+        expect(await codeOf(await comeBack(mia, { ...back, state }, begun.cookie))).toEqual(refused);
+      const late = await begin(mia);
+      await app.owner.query(`UPDATE app.link_request SET expires_at = now() - interval '1 second' WHERE taken_at IS NULL`);
+      expect(await codeOf(await comeBack(mia, provider.consent(late.authorizeUrl, { id: 7, login: 'octo' }), late.cookie))).toEqual(refused);
+      expect(provider.requests.length).toBe(asked);
+    });
+
+    it('who has another session of the same user neither sees nor confirms what waits in this one', async () => {
+      const id = await consent(mia, { id: 7, login: 'octo' });
+      expect((await confirm(olga, id)).status).toBe(404);
+      await app.owner.query('UPDATE app.link_request SET session_id = $2 WHERE id = $1', [id, 'ses_another']);
+      expect((await list(mia)).data.map((each) => each.id)).not.toContain(id);
+      expect((await confirm(mia, id)).status).toBe(404);
+    });
+
+    it('who lets a confirmation lie finds it gone after ten minutes', async () => {
+      const id = await consent(mia, { id: 7, login: 'octo' });
+      await app.owner.query(`UPDATE app.link_request SET expires_at = now() - interval '1 second' WHERE id = $1`, [id]);
+      expect((await confirm(mia, id)).status).toBe(404);
+    });
+
+    it('whose account another user has linked gets a conflict, at the same moment too, and the login alone is not asked', async () => {
+      const first = await consent(mia, { id: 70, login: 'octo' });
+      const second = await consent(olga, { id: 70, login: 'octo-renamed' });
+      const answers = await Promise.all([confirm(mia, first), confirm(olga, second)]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+      expect(answers.find(({ status }) => status === 409)?.body.code).toBe('linked-account.taken');
+      const [winner, loser] = answers[0]?.status === 200 ? [mia, olga] : [olga, mia];
+      expect(await actor(olga.orgId, '70')).toBe(winner.userId);
+      const same = await consent(loser, { id: 71, login: 'octo' });
+      expect((await confirm(loser, same)).status).toBe(200);
+      const another = await consent(winner, { id: 72, login: 'second' });
+      expect(await confirm(winner, another)).toMatchObject({ status: 409, body: { code: 'linked-account.exists' } });
+      for (const person of [mia, olga])
+        for (const { id } of (await list(person)).data) expect((await app.http(person, 'DELETE', `${MINE}/${id}`)).status).toBe(204);
+    });
+
+    it('who is admin elsewhere and runs a host of the same name proves nothing here', async () => {
+      const eve = await app.person('Eve');
+      const theirs = await connect('gitea', eve);
+      await enterClient(theirs, eve);
+      const begun = await begin(eve, theirs, eve.orgId);
+      const id = confirmOf(await comeBack(eve, provider.consent(begun.authorizeUrl, { id: 7, login: 'victim' }), begun.cookie));
+      expect((await confirm(eve, id)).status).toBe(200);
+      await join(eve);
+      expect([await actor(eve.orgId, '7'), await actor(olga.orgId, '7')]).toEqual([eve.userId, undefined]);
+      expect((await confirm(mia, await consent(mia, { id: 7, login: 'victim' }))).status).toBe(200);
+      expect(await actor(olga.orgId, '7')).toBe(mia.userId);
+      for (const link of (await list(mia)).data) await app.http(mia, 'DELETE', `${MINE}/${link.id}`);
+    });
+
+    it('who confirms by a link in a mail of another site is refused', async () => {
+      const id = await consent(mia, { id: 7, login: 'octo' });
+      const answer = await app.http(mia, 'POST', `${MINE}/${id}/confirm`, undefined, { origin: 'https://evil.example' });
+      expect(answer).toMatchObject({ status: 403, body: { code: 'request.cross-site' } });
+      expect(await linked(mia)).toEqual([]);
+    });
+  });
+
+  it('gives an account free whose user has left the organization', async () => {
+    const lea = await app.person('Lea');
+    await join(lea);
+    const old = await consent(lea, { id: 80, login: 'shared' });
+    expect((await confirm(lea, old)).status).toBe(200);
+    const fresh = await consent(mia, { id: 80, login: 'shared' });
+    expect((await confirm(mia, fresh)).status).toBe(409);
+    await app.owner.query('DELETE FROM app.membership WHERE org_id = $1 AND user_id = $2', [olga.orgId, lea.userId]);
+    expect((await confirm(mia, fresh)).status).toBe(200);
+    expect(await actor(olga.orgId, '80')).toBe(mia.userId);
+    expect(await audit(old)).toMatchObject([{}, { action: 'linked-account.delete', actor_id: mia.userId, detail: { userId: lea.userId } }]);
+    await app.http(mia, 'DELETE', `${MINE}/${fresh}`);
+  });
+
+  it('says what went wrong at the provider, and links nothing', async () => {
+    const never = (): void => {};
+    const cases: ReadonlyArray<readonly [string, string, Parameters<typeof provider.broken.set>[1], unknown]> = [
+      ['the code is refused', '/login/oauth/access_token', (_, to) => to.end('{"error":"bad_verification_code"}'), [502, 'integration.provider-refused']],
+      ['the client is refused', '/login/oauth/access_token', (_, to) => to.writeHead(401).end('{}'), [502, 'integration.provider-refused']],
+      ['html', '/login/oauth/access_token', (_, to) => to.end('<html>'), [502, 'integration.provider-refused']],
+      ['30 MB', '/api/v1/user', (_, to) => to.end(Buffer.alloc(30_000_000, ' ')), [502, 'integration.provider-refused']],
+      ['an account without an id', '/api/v1/user', (_, to) => to.end('{"login":"octo"}'), [502, 'integration.provider-refused']],
+      ['a redirect inside', '/api/v1/user', (_, to) => to.writeHead(302, { location: 'http://169.254.169.254/' }).end(), [502, 'integration.provider-refused']],
+      ['limited', '/api/v1/user', (_, to) => to.writeHead(429, { 'retry-after': '7' }).end(), [503, 'integration.provider-away']],
+      ['broken', '/login/oauth/access_token', (_, to) => to.writeHead(500).end(), [503, 'integration.provider-away']],
+      ['hangs up', '/login/oauth/access_token', (request) => request.socket.destroy(), [503, 'integration.provider-away']],
+      ['too slow', '/api/v1/user', never, [503, 'integration.provider-away']],
+    ];
+    for (const [name, at, answer, expected] of cases) {
+      provider.broken.clear();
+      const begun = await begin(mia);
+      provider.broken.set(at, answer);
+      expect([name, await codeOf(await comeBack(mia, provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' }), begun.cookie))]).toEqual([name, expected]);
+    }
+    provider.broken.clear();
+    const begun = await begin(mia);
+    const { state } = provider.consent(begun.authorizeUrl, {});
+    const declined = await comeBack(mia, { state, error: 'access_denied' }, begun.cookie, 'text/html,*/*');
+    expect(declined.headers.get('location')).toBe(`${app.url}/settings/linked-accounts?problem=linked-account.declined`);
+    expect((await list(mia)).data).toEqual([]);
+  });
+
+  it('links nothing when the token cannot be ended, but says who it is all the same', async () => {
+    const id = await connect('github');
+    await enterClient(id);
+    provider.broken.set(`/api/v3/applications/${APP.clientId}/token`, (_, to) => to.writeHead(500).end());
+    const link = await consent(mia, { id: 11, login: 'hub' }, id);
+    expect((await list(mia)).data.map(({ id: each, state }) => [each, state])).toEqual([[link, 'pending']]);
+    expect((await app.http(mia, 'DELETE', `${MINE}/${link}`)).status).toBe(204);
+    expect((await list(mia)).data).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { ProviderClient, type ProviderClientOptions, ProviderRefusal } from '@slipway/integrations';
+import { isRefusedAddress, ProviderDispatch } from '@slipway/integrations/dispatch';
+import type { Config } from '../config.js';
+import { CLOCK, CONFIG } from '../platform/tokens.js';
+
+/** Longest wait for one answer while a user waits for ours. Milliseconds. */
+const TIMEOUT_MS = 8_000;
+
+/** Calls to providers within requests: to https at public addresses, and to the hosts of `INTEGRATION_PRIVATE_HOSTS`. */
+@Injectable()
+export class ProviderCalls implements OnApplicationShutdown {
+  private readonly dispatch: ProviderDispatch;
+  private readonly closing = new AbortController();
+
+  constructor(
+    @Inject(CONFIG) config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {
+    this.dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
+  }
+
+  /** @param authorization the whole header; `null`: none is sent. */
+  client(baseUrl: string, authorization: string | null, limits: Pick<ProviderClientOptions, 'maxAnswerBytes'> = {}): ProviderClient {
+    return new ProviderClient({
+      ...limits,
+      baseUrl,
+      authorization,
+      timeoutMs: TIMEOUT_MS,
+      dispatch: (url, request) => this.dispatch.send(url, request, this.closing.signal),
+      now: () => this.clock.now(),
+    });
+  }
+
+  /** What a failed call is for a caller of the API; anything but a refusal of a provider is answered as it is. */
+  problem(error: unknown, host: string): unknown {
+    if (isRefusedAddress(error))
+      return new SlipwayError('settings.url-refused', `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
+    if (!(error instanceof ProviderRefusal)) return error;
+    // Its message may hold what the provider wrote: that is for nobody's log here, since what was sent may be in it.
+    const internal = `${host}: ${error.kind} ${error.status ?? 'without an answer'}`;
+    if (error.kind === 'limited' || error.kind === 'unavailable') {
+      const waitMs = error.retryAt === null ? 0 : error.retryAt.getTime() - this.clock.now().getTime();
+      const detail = error.kind === 'limited' ? `${host} limits our calls.` : `${host} does not answer.`;
+      return new SlipwayError('integration.provider-away', detail, { internal, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
+    }
+    return new SlipwayError('integration.provider-refused', `${host} ${REFUSALS[error.kind]}.`, { internal });
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.closing.abort(new Error('the process ends'));
+    await this.dispatch.close();
+  }
+}
+
+const REFUSALS: Readonly<Record<Exclude<ProviderRefusal['kind'], 'limited' | 'unavailable'>, string>> = {
+  credential: 'does not take the credential',
+  forbidden: 'does not allow it with this credential',
+  missing: 'knows nothing at the address that was asked',
+  conflict: 'refused the call',
+  invalid: 'refused the call',
+  unreadable: 'gave an answer that is none of this provider’s',
+};

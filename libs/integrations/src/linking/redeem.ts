@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { ProviderRefusal } from '../calls/provider-refusal.js';
+import { fields } from '../reading/fields.js';
+import type { Account, AccountLinking, Connect, OAuthApp } from './account-linking.js';
+
+/** GitHub refuses with 200 and an `error`. */
+const token = fields({ access_token: z.string().min(1).max(8_192).optional(), error: z.string().max(200).optional() });
+
+export interface Redeemed {
+  readonly account: Account;
+  /** Why the token could not be ended; `null`: it is ended, or the provider has no call for that. */
+  readonly notRevoked: ProviderRefusal | null;
+}
+
+/**
+ * Who consented: redeems the code, asks whose the token is, and ends the token. The token is in no answer, so it is used for nothing else.
+ * @throws ProviderRefusal `invalid` for a code that the provider does not take; as every call otherwise.
+ */
+export async function redeemForAccount(
+  linking: AccountLinking,
+  {
+    baseUrl,
+    app,
+    code,
+    redirectUri,
+    verifier,
+  }: { readonly baseUrl: string; readonly app: OAuthApp; readonly code: string; readonly redirectUri: string; readonly verifier: string },
+  connect: Connect,
+): Promise<Redeemed> {
+  const form = {
+    grant_type: 'authorization_code',
+    client_id: app.clientId,
+    client_secret: app.clientSecret,
+    code,
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
+  };
+  const { body } = await connect(baseUrl, null).call({ method: 'POST', path: linking.tokenPath, form, answer: token });
+  const { access_token: accessToken, error } = body;
+  if (accessToken === undefined) {
+    const details = { kind: error === undefined ? 'unreadable' : 'invalid', status: 200, retryAt: null, outcomeUnknown: false } as const;
+    throw new ProviderRefusal(`POST ${linking.tokenPath}: ${error === undefined ? 'no token' : 'the code is refused'}`, details);
+  }
+  try {
+    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`));
+    return { account, notRevoked: await end() };
+  } catch (thrown) {
+    await end();
+    throw thrown;
+  }
+
+  async function end(): Promise<ProviderRefusal | null> {
+    try {
+      await linking.revoke?.({ baseUrl, app, token: accessToken as string }, connect);
+      return null;
+    } catch (thrown) {
+      if (thrown instanceof ProviderRefusal) return thrown;
+      throw thrown;
+    }
+  }
+}

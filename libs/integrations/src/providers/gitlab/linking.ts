@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import type { AccountLinking } from '../../linking/account-linking.js';
+import { fields, id, name } from '../../reading/fields.js';
+
+export const gitlabLinking: AccountLinking = {
+  scopes: ['read_user'],
+  authorizePath: '/oauth/authorize',
+  tokenPath: '/oauth/token',
+  apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
+  whoIs: async (api) => {
+    const { body } = await api.call({ method: 'GET', path: '/user', answer: fields({ id, username: name }) });
+    return { id: body.id, login: body.username };
+  },
+  revoke: async ({ baseUrl, app, token }, connect) => {
+    const form = { client_id: app.clientId, client_secret: app.clientSecret, token };
+    await connect(baseUrl, null).call({ method: 'POST', path: '/oauth/revoke', form, answer: z.unknown() });
+  },
+};

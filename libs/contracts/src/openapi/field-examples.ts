@@ -252,7 +252,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   externalUserId: '583231',
   login: 'ada',
   clientId: 'Iv23liExample',
-  clientSecret: 'the secret of the OAuth client',
+  clientSecret: 'b7c1f2a905b3e4d688f410a9b6c2d3e57',
   callbackUrl: 'https://slipway.example/oauth/integrations/callback',
   authorizeUrl: 'https://github.com/login/oauth/authorize?client_id=Iv23liExample&state=…',
   'OAuthClient.scopes': ['read_user'],

@@ -56,11 +56,12 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, linking }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, linking }) => ({
       id,
       name,
       does: [...does],
       host,
+      takesToken: codeHost !== undefined,
       connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
       linking: linking !== undefined,
     }));

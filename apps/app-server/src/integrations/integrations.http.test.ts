@@ -66,7 +66,7 @@ describe('connections', () => {
     const { body } = await app.http<IntegrationConnectionList>(owner, 'GET', path('/connections'));
     expect(body.data.length).toBeGreaterThan(0);
     expect((await app.http<{ data: object[] }>(owner, 'GET', path('/providers'))).body.data).toEqual([
-      expect.objectContaining({ id: 'example', host: 'example.test' }),
+      expect.objectContaining({ id: 'example', host: 'example.test', takesToken: false }),
     ]);
   });
 

@@ -24,6 +24,7 @@ const TABS: Readonly<Record<string, string>> = {
   budget: 'budgets',
   'mcp-server': 'mcp-servers',
   invitation: 'members',
+  integration: 'integrations',
 };
 
 /** What an entry is about, as a user knows it. */

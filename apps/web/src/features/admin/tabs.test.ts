@@ -17,6 +17,7 @@ describe('the tabs about an organization', () => {
       'secrets',
       'models',
       'mcp-servers',
+      'integrations',
       'sandboxes',
       'usage',
       'budgets',

@@ -18,6 +18,7 @@ const ADMIN_TABS = [
   { path: 'secrets', label: 'Secrets', any: ['secret:read'] },
   { path: 'models', label: 'Models', any: ['setting:read'] },
   { path: 'mcp-servers', label: 'MCP servers', any: ['setting:read'] },
+  { path: 'integrations', label: 'Integrations', any: ['integration:read'] },
   { path: 'sandboxes', label: 'Sandboxes', any: ['sandbox:read'] },
   { path: 'usage', label: 'Usage', any: ['usage:read'] },
   { path: 'budgets', label: 'Budgets', any: ['budget:read'] },

@@ -1,0 +1,140 @@
+'use client';
+import { type ConnectionWithSecret, CreateIntegrationConnection, type IntegrationProvider, type IntegrationProviderList } from '@slipway/contracts';
+import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { ConnectionFields } from './connection-fields.tsx';
+import { creationOf, type NewConnectionValues, valuesOf } from './connection-values.ts';
+import { MadeConnection } from './made-connection.tsx';
+import { guideOf } from './setup-steps.ts';
+
+/** Connects a provider; then the same dialog shows the address and, once, the secret, with what to do with them. */
+export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQueryResult<IntegrationProviderList>; onClose: () => void; onMade: () => void }) {
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [made, setMade] = useState<{ readonly provider: IntegrationProvider; readonly result: ConnectionWithSecret } | null>(null);
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={made === null ? 'Connect a provider' : `Set up ${made.result.connection.name}`}
+      className="w-[min(640px,calc(100vw-32px))]"
+    >
+      {made !== null ? (
+        <MadeConnection provider={made.provider} made={made.result} onClose={onClose} />
+      ) : (
+        <div className="p-4">
+          <QueryPanel query={providers} label="The providers">
+            {({ data }) => {
+              const provider = data.find(({ id }) => id === chosen) ?? data[0];
+              if (provider === undefined) return <p className="text-sm">This installation knows no providers.</p>;
+              return (
+                <div className="flex flex-col gap-4">
+                  <Field label="Provider">
+                    {(control) => (
+                      <Select
+                        {...control}
+                        data-autofocus
+                        value={provider.id}
+                        options={data.map(({ id, name }) => ({ value: id, label: name }))}
+                        onChange={setChosen}
+                      />
+                    )}
+                  </Field>
+                  <ConnectForm
+                    key={provider.id}
+                    provider={provider}
+                    onClose={onClose}
+                    onMade={(result) => {
+                      setMade({ provider, result });
+                      onMade();
+                    }}
+                  />
+                </div>
+              );
+            }}
+          </QueryPanel>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvider; onClose: () => void; onMade: (made: ConnectionWithSecret) => void }) {
+  const { org } = useSession();
+  const guide = guideOf(provider);
+  const form = useForm({
+    initial: { ...valuesOf(null), name: provider.name, kind: guide.kinds[0]?.kind ?? '', host: '', webhookSecret: '' } as NewConnectionValues,
+    schema: CreateIntegrationConnection,
+    requestOf: (values) => ({
+      ...creationOf(provider.id, values),
+      // Empty where one is needed: the schema says so beside the field.
+      ...(provider.host === null && values.host.trim() === '' ? { host: '' } : {}),
+      ...(guide.secret === 'theirs-first' ? { webhookSecret: values.webhookSecret.trim() } : {}),
+    }),
+    send: (body) => api.createIntegrationConnection({ org: org.id, body }),
+    onDone: onMade,
+  });
+  const { values } = form;
+  return (
+    <form {...form.props} className="flex flex-col gap-4">
+      {guide.kinds.length > 1 ? (
+        <Field label="Connect by" error={form.error('kind')}>
+          {(control) => (
+            <Select
+              {...control}
+              value={values.kind}
+              options={guide.kinds.map(({ kind, label }) => ({ value: kind, label }))}
+              onChange={(kind) => form.set('kind', kind)}
+            />
+          )}
+        </Field>
+      ) : null}
+      {provider.host === null || provider.takesToken ? (
+        <Field
+          label="Host"
+          hint={provider.host === null ? `Where your ${provider.name} is.` : `Empty: ${provider.host}. Of an installation of your own: its host.`}
+          error={form.error('host')}
+        >
+          {(control) => (
+            <Input
+              {...control}
+              value={values.host}
+              placeholder={provider.host ?? `${provider.id}.example.com`}
+              autoComplete="off"
+              autoCapitalize="none"
+              spellCheck={false}
+              onChange={(event) => form.set('host', event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      {guide.secret === 'theirs-first' ? (
+        <Field label={guide.secretName} hint={guide.secretHint} error={form.error('webhookSecret')}>
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              value={values.webhookSecret}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => form.set('webhookSecret', event.target.value)}
+            />
+          )}
+        </Field>
+      ) : null}
+      <ConnectionFields form={form} takesToken={provider.takesToken} tokenHint={guide.tokenHint} tokenIsSet={false} />
+      <FormFailure failure={form.failure} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" busy={form.busy}>
+          Connect
+        </Button>
+      </div>
+    </form>
+  );
+}

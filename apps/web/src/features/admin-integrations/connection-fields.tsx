@@ -1,0 +1,93 @@
+'use client';
+import { Checkbox, Field, Input } from '@slipway/ui';
+import type { Form } from '../form/use-form.ts';
+import type { ConnectionValues } from './connection-values.ts';
+
+/** What of a connection is set when it is made and can be changed later. What has a good default is folded. */
+export function ConnectionFields<Values extends ConnectionValues>({
+  form,
+  takesToken,
+  tokenHint,
+  tokenIsSet,
+}: {
+  form: Form<Values>;
+  takesToken: boolean;
+  tokenHint: string | undefined;
+  tokenIsSet: boolean;
+}) {
+  const { values } = form;
+  const set = (part: Partial<ConnectionValues['settings']>) => form.set('settings', { ...values.settings, ...part });
+  const setOwn = (part: Partial<ConnectionValues['own']>) => form.set('own', { ...values.own, ...part });
+  const wrong = ['settings.labels', 'settings.bots', 'settings.defaultRepository', 'settings.baseUrl', 'own.mention', 'own.ids'].some(
+    (name) => form.error(name) !== null,
+  );
+  const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
+  return (
+    <>
+      <Field label="Name" hint="For people." error={form.error('name')}>
+        {(control) => <Input {...control} value={values.name} maxLength={100} autoComplete="off" onChange={(event) => form.set('name', event.target.value)} />}
+      </Field>
+      {takesToken ? (
+        <Field
+          label="Access token"
+          hint={`${tokenHint ?? 'With it the provider is asked who may write.'} ${tokenIsSet ? 'Empty: the one that is set stays.' : 'Without one, nothing that names a repository is started.'}`}
+          error={form.error('token')}
+        >
+          {(control) => <Input {...control} {...text} type="password" value={values.token} onChange={(event) => form.set('token', event.target.value)} />}
+        </Field>
+      ) : null}
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Labels" hint="Each starts a conversation. Separated by commas." error={form.error('settings.labels')}>
+          {(control) => <Input {...control} {...text} value={values.settings.labels} onChange={(event) => set({ labels: event.target.value })} />}
+        </Field>
+        <Field label="Mention" hint={`People write @${values.own.mention.replace(/^@/, '') || 'slipway'}.`} error={form.error('own.mention')}>
+          {(control) => <Input {...control} {...text} value={values.own.mention} onChange={(event) => setOwn({ mention: event.target.value })} />}
+        </Field>
+      </div>
+      <details open={wrong || undefined} className="rounded-md border border-line px-3">
+        <summary className="cursor-pointer py-2 text-sm font-medium">More settings</summary>
+        <div className="flex flex-col gap-4 pb-3">
+          <Field label="Default repository" hint="Where nothing else names one: its address. Empty: none." error={form.error('settings.defaultRepository')}>
+            {(control) => (
+              <Input
+                {...control}
+                {...text}
+                inputMode="url"
+                placeholder="https://git.example.com/owner/name"
+                value={values.settings.defaultRepository}
+                onChange={(event) => set({ defaultRepository: event.target.value })}
+              />
+            )}
+          </Field>
+          {takesToken ? (
+            <Field
+              label="Base address"
+              hint="Where the host’s pages are, if not at https:// and the host: another path, or http inside of a network that the operator allows."
+              error={form.error('settings.baseUrl')}
+            >
+              {(control) => (
+                <Input {...control} {...text} inputMode="url" value={values.settings.baseUrl} onChange={(event) => set({ baseUrl: event.target.value })} />
+              )}
+            </Field>
+          ) : null}
+          <Field
+            label="Ids of Slipway’s own account"
+            hint="Of the user or app that the token belongs to, as the provider numbers it: what it does itself starts nothing."
+            error={form.error('own.ids')}
+          >
+            {(control) => <Input {...control} {...text} value={values.own.ids} onChange={(event) => setOwn({ ids: event.target.value })} />}
+          </Field>
+          <Field label="Bots that may ask" hint="Their ids at the provider. Other bots are ignored." error={form.error('settings.bots')}>
+            {(control) => <Input {...control} {...text} value={values.settings.bots} onChange={(event) => set({ bots: event.target.value })} />}
+          </Field>
+          <Checkbox
+            label="Read confidential issues"
+            hint="Their text then reaches everybody who may open the conversation."
+            checked={values.settings.confidential}
+            onChange={(confidential) => set({ confidential })}
+          />
+        </div>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,151 @@
+'use client';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import { Badge, Notice } from '@slipway/ui';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import Link from 'next/link';
+import type { ReactNode } from 'react';
+import { api } from '../../api/client.ts';
+import { Ago, Ahead } from '../../browser/ago.tsx';
+import { CopyLine } from '../form/secret-box.tsx';
+import { Page } from '../frame/page.tsx';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { ConnectionActions } from './connection-actions.tsx';
+import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
+import { Deliveries } from './deliveries.tsx';
+import { guideOf, setupOf } from './setup-steps.ts';
+import { Steps } from './steps.tsx';
+import { useProviders } from './use-providers.ts';
+
+/** How often the state is read again while the page is looked at. Milliseconds. */
+const REFRESH_MS = 15_000;
+
+export function ConnectionPage({ id }: { id: string }) {
+  const { org } = useSession();
+  const queries = useQueryClient();
+  const providers = useProviders();
+  const connection = useQuery({
+    queryKey: ['integrations', org.id, id],
+    queryFn: ({ signal }) => api.getIntegrationConnection({ org: org.id, connection: id, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const provider = providers.data?.data.find((each) => each.id === connection.data?.provider);
+  const changed = () => {
+    void queries.invalidateQueries({ queryKey: ['integrations', org.id] });
+    void queries.invalidateQueries({ queryKey: ['deliveries', org.id, id] });
+  };
+  return (
+    <Page
+      title={connection.data?.name ?? 'Integration'}
+      description={
+        <>
+          {connection.data === undefined ? null : `${provider?.name ?? connection.data.provider} at ${connection.data.host}. `}
+          <Link href={`/${org.slug}/admin/integrations`} className="text-accent underline underline-offset-2">
+            All integrations
+          </Link>
+        </>
+      }
+      action={
+        connection.data !== undefined && provider !== undefined && org.permissions.includes('integration:write') ? (
+          <ConnectionActions connection={connection.data} provider={provider} onChanged={changed} />
+        ) : null
+      }
+    >
+      <QueryPanel query={connection} label="The connection">
+        {(data) => (
+          <div className="flex flex-col gap-8">
+            <StateNotice connection={data} />
+            <Facts connection={data} provider={provider} />
+            <Deliveries connection={data} />
+          </div>
+        )}
+      </QueryPanel>
+    </Page>
+  );
+}
+
+/** What is to be done, where something is. */
+function StateNotice({ connection: { state, stateReason } }: { connection: IntegrationConnection }) {
+  if (state === 'needs-attention')
+    return (
+      <Notice tone="bad" title="The connection needs attention">
+        {stateReason ?? 'Its access token is not taken any more.'} Until then nothing that names a repository is started. Enter another token under Edit.
+      </Notice>
+    );
+  if (state === 'disabled')
+    return (
+      <Notice tone="warn" title="The connection is disabled">
+        What is delivered is kept and not acted on. After it is enabled, deliveries of that time can be redelivered one by one.
+      </Notice>
+    );
+  if (state === 'unverified')
+    return (
+      <Notice tone="warn" title="Waiting for the first delivery">
+        Nothing that its secret signed was delivered yet. Follow the steps below at the provider.
+      </Notice>
+    );
+  return null;
+}
+
+function Facts({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider | undefined }) {
+  const { settings, own } = connection;
+  const { label, tone } = CONNECTION_STATES_SHOWN[connection.state];
+  const setup = provider === undefined ? undefined : setupOf(guideOf(provider), connection.kind);
+  return (
+    <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm md:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]">
+        <Fact name="State">
+          <Badge tone={tone}>{label}</Badge>
+        </Fact>
+        <Fact name="Last delivery">{connection.lastDeliveryAt === null ? 'never' : <Ago at={connection.lastDeliveryAt} />}</Fact>
+        <Fact name="Verified">{connection.verifiedAt === null ? 'not yet' : <Ago at={connection.verifiedAt} />}</Fact>
+        {provider?.takesToken === true ? (
+          <Fact name="Access token">
+            {connection.tokenSetAt === null ? (
+              <span className="text-warn">none: nothing that names a repository is started</span>
+            ) : (
+              <>
+                entered <Ago at={connection.tokenSetAt} />
+              </>
+            )}
+          </Fact>
+        ) : null}
+        <Fact name="Labels">{settings.labels.join(', ') || 'none'}</Fact>
+        <Fact name="Mention">@{own.mention}</Fact>
+        <Fact name="Default repository">{settings.defaultRepository ?? 'none'}</Fact>
+        <Fact name="Connected">
+          <Ago at={connection.createdAt} /> by {connection.createdBy.label}
+        </Fact>
+        {connection.oldSecretUntil === null ? null : (
+          <Fact name="Old secret">
+            is taken until <Ahead at={connection.oldSecretUntil} />
+          </Fact>
+        )}
+      </dl>
+      {connection.address === null ? (
+        <p className="text-sm text-ink-muted">Deliveries come through the app of this installation, which an operator has set up.</p>
+      ) : (
+        <>
+          <CopyLine label="Address" text={connection.address} />
+          {setup === undefined ? null : (
+            <details open={connection.state === 'unverified' || undefined}>
+              <summary className="cursor-pointer py-1 text-sm text-ink-muted">Steps at {provider?.name}</summary>
+              <div className="pt-1">
+                <Steps label={`Steps at ${provider?.name}`} setup={setup} />
+              </div>
+            </details>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-muted">{name}</dt>
+      <dd className="min-w-0 break-words">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import type { IntegrationConnection } from '@slipway/contracts';
+
+/** Of a connection, as its form has it: lists as text. */
+export interface ConnectionValues {
+  readonly name: string;
+  readonly token: string;
+  readonly settings: {
+    readonly labels: string;
+    readonly bots: string;
+    readonly confidential: boolean;
+    readonly defaultRepository: string;
+    readonly baseUrl: string;
+  };
+  readonly own: { readonly mention: string; readonly ids: string };
+}
+
+/** Of a new one, with what cannot be changed later. */
+export interface NewConnectionValues extends ConnectionValues {
+  readonly kind: string;
+  readonly host: string;
+  readonly webhookSecret: string;
+}
+
+/** @param connection `null`: a new one. */
+export function valuesOf(connection: IntegrationConnection | null): ConnectionValues {
+  const { settings, own } = connection ?? { settings: null, own: null };
+  return {
+    name: connection?.name ?? '',
+    token: '',
+    settings: {
+      labels: (settings?.labels ?? ['slipway']).join(', '),
+      bots: settings?.bots.join(', ') ?? '',
+      confidential: settings?.confidential ?? false,
+      defaultRepository: settings?.defaultRepository ?? '',
+      baseUrl: settings?.baseUrl ?? '',
+    },
+    own: { mention: own?.mention ?? 'slipway', ids: own?.ids.join(', ') ?? '' },
+  };
+}
+
+/** What the form means for `PATCH`. Settings and identity are replaced whole, so fields that this page does not show are carried over. */
+export function changeOf(values: ConnectionValues, connection: IntegrationConnection | null): object {
+  return {
+    name: values.name,
+    ...(values.token.trim() === '' ? {} : { token: values.token }),
+    settings: {
+      ...connection?.settings,
+      labels: listOf(values.settings.labels),
+      bots: listOf(values.settings.bots),
+      confidential: values.settings.confidential,
+      defaultRepository: values.settings.defaultRepository.trim() || null,
+      baseUrl: values.settings.baseUrl.trim() || null,
+    },
+    own: { ...connection?.own, mention: values.own.mention.trim().replace(/^@/, ''), ids: listOf(values.own.ids) },
+  };
+}
+
+/** The same for `POST`; what is empty is left to the server. */
+export function creationOf(provider: string, values: NewConnectionValues): object {
+  return {
+    provider,
+    ...changeOf(values, null),
+    ...(values.kind === '' ? {} : { kind: values.kind }),
+    ...(values.host.trim() === '' ? {} : { host: hostOf(values.host) }),
+    ...(values.webhookSecret === '' ? {} : { webhookSecret: values.webhookSecret.trim() }),
+  };
+}
+
+/** People paste addresses: the host of one is meant. */
+export function hostOf(typed: string): string {
+  const text = typed.trim();
+  return URL.canParse(text) && text.includes('://') ? new URL(text).host : text;
+}
+
+/** Separated by commas or lines; each once. */
+function listOf(text: string): string[] {
+  return [...new Set(text.split(/[,\n]/).map((item) => item.trim()))].filter((item) => item !== '');
+}

@@ -1,0 +1,120 @@
+'use client';
+import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQuery } from '@slipway/contracts';
+import { Button, EmptyState, Section, Select, Table } from '@slipway/ui';
+import { RefreshCw } from 'lucide-react';
+import Link from 'next/link';
+import { api } from '../../api/client.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Ago } from '../../browser/ago.tsx';
+import { ListPanel } from '../list/list-panel.tsx';
+import { usePages } from '../list/use-pages.ts';
+import { useSession } from '../session/me.ts';
+import { DELIVERY_STATES_SHOWN } from './connection-words.ts';
+import { DecisionWords } from './decision-words.tsx';
+import { DeliveryDialog } from './delivery-dialog.tsx';
+
+const ANY = 'any';
+const STATES = [{ value: ANY, label: 'Any decision' }, ...Object.entries(DELIVERY_STATES_SHOWN).map(([value, { label }]) => ({ value, label }))];
+/** How often the log is read again while it is looked at. Milliseconds. */
+const REFRESH_MS = 5_000;
+
+/** What the provider delivered, and what came of it. */
+export function Deliveries({ connection }: { connection: IntegrationConnection }) {
+  const { org } = useSession();
+  const [filter, setFilter] = useAddressValue('state');
+  const [opened, setOpened] = useAddressValue('delivery');
+  const state = ListDeliveriesQuery.shape.state.safeParse(filter ?? undefined).data;
+  const deliveries = usePages({
+    key: ['deliveries', org.id, connection.id, state ?? ANY],
+    read: (cursor, signal) =>
+      api.listIntegrationDeliveries({ org: org.id, connection: connection.id, query: { ...cursor, ...(state === undefined ? {} : { state }) }, signal }),
+    refreshMs: REFRESH_MS,
+  });
+  const mayRead = org.permissions.includes('integration:write');
+  return (
+    <Section
+      title="Deliveries"
+      description="What came in the last 14 days, the newest first, and why it did or did not start something."
+      action={
+        <Button onClick={deliveries.retry}>
+          <RefreshCw aria-hidden /> Refresh
+        </Button>
+      }
+    >
+      <Select
+        aria-label="Decision"
+        className="w-44"
+        options={STATES}
+        value={state ?? ANY}
+        onChange={(value) => setFilter(value === ANY ? null : value, 'push')}
+      />
+      <ListPanel
+        list={deliveries}
+        noun="deliveries"
+        filtered={state === undefined ? null : () => setFilter(null)}
+        empty={
+          <EmptyState title="Nothing was delivered yet" className="rounded-lg border border-line">
+            What the provider sends to the address above appears here within seconds. What a wrong secret signed is refused and not listed: compare address and
+            secret at the provider when nothing comes.
+          </EmptyState>
+        }
+      >
+        {(rows) => <DeliveryTable rows={rows} orgSlug={org.slug} current={opened} onOpen={mayRead ? (id) => setOpened(id, 'push') : null} />}
+      </ListPanel>
+      {opened === null || !mayRead ? null : <DeliveryDialog connectionId={connection.id} id={opened} onClose={() => setOpened(null)} />}
+    </Section>
+  );
+}
+
+function DeliveryTable({
+  rows,
+  orgSlug,
+  current,
+  onOpen,
+}: {
+  rows: readonly IntegrationDelivery[];
+  orgSlug: string;
+  current: string | null;
+  onOpen: ((id: string) => void) | null;
+}) {
+  return (
+    <Table
+      label="Deliveries"
+      rows={rows}
+      rowKey={(delivery) => delivery.id}
+      current={current}
+      columns={[
+        { label: 'Event', phone: 'title', cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code> },
+        { label: 'Received', className: 'md:whitespace-nowrap', cell: (delivery) => <Ago at={delivery.receivedAt} /> },
+        { label: 'Decision', className: 'md:min-w-72', cell: (delivery) => <DecisionWords delivery={delivery} className="max-md:justify-end" /> },
+        {
+          label: 'Conversation',
+          cell: (delivery) =>
+            delivery.conversationId === null ? (
+              <span className="text-ink-muted">—</span>
+            ) : (
+              <Link
+                href={`/${orgSlug}/conversations/${delivery.conversationId}`}
+                className="py-0.5 text-accent underline underline-offset-2 touch:py-3"
+                aria-label={`Conversation of ${delivery.event}`}
+              >
+                Open
+              </Link>
+            ),
+        },
+        {
+          label: 'Details',
+          unnamed: true,
+          align: 'end',
+          phone: 'actions',
+          cell: (delivery) =>
+            onOpen === null ? null : (
+              <Button size="small" aria-label={`Details of ${delivery.event}`} onClick={() => onOpen(delivery.id)}>
+                Details
+              </Button>
+            ),
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,112 @@
+'use client';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import { Badge, Button, type Column, EmptyState, Table } from '@slipway/ui';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plug } from 'lucide-react';
+import Link from 'next/link';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { Ago } from '../../browser/ago.tsx';
+import { Page } from '../frame/page.tsx';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+import { ConnectDialog } from './connect-dialog.tsx';
+import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
+import { useProviders } from './use-providers.ts';
+
+/** How often states and last deliveries are read again while the page is looked at. Milliseconds. */
+const REFRESH_MS = 15_000;
+
+export function IntegrationsPage() {
+  const { org } = useSession();
+  const queries = useQueryClient();
+  const [connecting, setConnecting] = useState(false);
+  const mayChange = org.permissions.includes('integration:write');
+  const providers = useProviders();
+  const connections = useQuery({
+    queryKey: ['integrations', org.id],
+    queryFn: ({ signal }) => api.listIntegrationConnections({ org: org.id, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+  const connect = mayChange ? (
+    <Button tone="primary" onClick={() => setConnecting(true)}>
+      <Plug aria-hidden /> Connect
+    </Button>
+  ) : null;
+  return (
+    <Page
+      title="Integrations"
+      description="Connections to GitHub, GitLab, Gitea, Slack, Jira and Linear. A label, a mention or a comment there starts a conversation, or adds a message to the one of its thread."
+      action={connect}
+    >
+      <QueryPanel query={connections} label="The connections">
+        {({ data }) =>
+          data.length === 0 ? (
+            <EmptyState title="Nothing is connected" className="rounded-lg border border-line">
+              {mayChange
+                ? 'Connect the place where your issues or messages are. People then ask for work where they talk about it, and each delivery is listed with what came of it.'
+                : 'An admin can connect the place where your issues or messages are.'}
+            </EmptyState>
+          ) : (
+            <Connections connections={data} providers={providers.data?.data ?? []} />
+          )
+        }
+      </QueryPanel>
+      {connecting ? (
+        <ConnectDialog
+          providers={providers}
+          onClose={() => setConnecting(false)}
+          onMade={() => void queries.invalidateQueries({ queryKey: ['integrations', org.id] })}
+        />
+      ) : null}
+    </Page>
+  );
+}
+
+function Connections({ connections, providers }: { connections: readonly IntegrationConnection[]; providers: readonly IntegrationProvider[] }) {
+  const { org } = useSession();
+  const providerName = (id: string): string => providers.find((provider) => provider.id === id)?.name ?? id;
+  const columns: Column<IntegrationConnection>[] = [
+    {
+      label: 'Name',
+      phone: 'title',
+      className: 'md:max-w-72',
+      cell: (connection) => (
+        <span className="block min-w-0">
+          <Link
+            href={`/${org.slug}/admin/integrations/${connection.id}`}
+            className="inline-block max-w-full py-0.5 font-medium break-words text-accent hover:underline touch:py-2"
+          >
+            {connection.name}
+          </Link>
+          <span className="block text-xs break-words text-ink-muted">
+            {providerName(connection.provider)} at {connection.host}
+          </span>
+        </span>
+      ),
+    },
+    { label: 'State', cell: (connection) => <State connection={connection} /> },
+    {
+      label: 'Last delivery',
+      className: 'md:whitespace-nowrap',
+      cell: (connection) => (connection.lastDeliveryAt === null ? <span className="text-ink-muted">never</span> : <Ago at={connection.lastDeliveryAt} />),
+    },
+    {
+      label: 'Verified',
+      className: 'md:whitespace-nowrap',
+      cell: (connection) => (connection.verifiedAt === null ? <span className="text-ink-muted">not yet</span> : <Ago at={connection.verifiedAt} />),
+    },
+    { label: 'Connected by', cell: (connection) => <span className="break-words">{connection.createdBy.label}</span> },
+  ];
+  return <Table label="Connections" columns={columns} rows={connections} rowKey={(connection) => connection.id} />;
+}
+
+function State({ connection: { state, stateReason } }: { connection: IntegrationConnection }) {
+  const { label, tone } = CONNECTION_STATES_SHOWN[state];
+  return (
+    <span className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
+      <Badge tone={tone}>{label}</Badge>
+      {stateReason === null ? null : <span className="max-w-72 text-xs break-words text-ink-muted">{stateReason}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+'use client';
+import { type ConnectionWithSecret, type IntegrationProvider, RotateWebhookSecret } from '@slipway/contracts';
+import { Button, Field, Input, Notice } from '@slipway/ui';
+import Link from 'next/link';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { CopyLine, SecretBox } from '../form/secret-box.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useSession } from '../session/me.ts';
+import { guideOf, setupOf } from './setup-steps.ts';
+import { Steps } from './steps.tsx';
+
+/** A connection that was just made: what to enter at the provider. The only place where a made secret ever is. */
+export function MadeConnection({ provider, made, onClose }: { provider: IntegrationProvider; made: ConnectionWithSecret; onClose: () => void }) {
+  const { org } = useSession();
+  const { connection, webhookSecret } = made;
+  const guide = guideOf(provider);
+  const setup = setupOf(guide, connection.kind);
+  const [entered, setEntered] = useState(false);
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {connection.address === null ? null : <CopyLine label="Address" text={connection.address} />}
+      {guide.secret === 'ours' && webhookSecret !== null ? <SecretBox label={guide.secretName} secret={webhookSecret} /> : null}
+      {setup === undefined ? null : (
+        <div className="flex flex-col gap-1">
+          <h3 className="text-sm font-semibold">At {provider.name}</h3>
+          <Steps label={`Steps at ${provider.name}`} setup={setup} />
+        </div>
+      )}
+      {guide.secret !== 'theirs-after' ? null : entered ? (
+        <Notice tone="ok" title={`The secret of ${provider.name} is set.`} />
+      ) : (
+        <EnterSecret connectionId={connection.id} label={guide.secretName} hint={guide.secretHint} onDone={() => setEntered(true)} />
+      )}
+      <div className="flex flex-wrap justify-end gap-2">
+        <Button asChild>
+          <Link href={`/${org.slug}/admin/integrations/${connection.id}`}>Open the connection</Link>
+        </Button>
+        <Button tone="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** Takes the secret that the provider made. */
+export function EnterSecret({ connectionId, label, hint, onDone }: { connectionId: string; label: string; hint: string | undefined; onDone: () => void }) {
+  const { org } = useSession();
+  const form = useForm({
+    initial: { webhookSecret: '' },
+    schema: RotateWebhookSecret,
+    requestOf: ({ webhookSecret }) => ({ webhookSecret: webhookSecret.trim() }),
+    send: (body) => api.rotateWebhookSecret({ org: org.id, connection: connectionId, body }),
+    onDone,
+  });
+  return (
+    <form {...form.props} className="flex flex-col gap-3">
+      <div className="flex items-start gap-2">
+        <Field label={label} hint={hint} error={form.error('webhookSecret')} className="flex-1">
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              autoComplete="off"
+              spellCheck={false}
+              value={form.values.webhookSecret}
+              onChange={(event) => form.set('webhookSecret', event.target.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" busy={form.busy} className="mt-[22px]">
+          Set the secret
+        </Button>
+      </div>
+      <FormFailure failure={form.failure} />
+    </form>
+  );
+}

@@ -1,0 +1,26 @@
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { guideOf, setupOf } from './setup-steps.ts';
+
+const provider = (id: string, ...kinds: Array<[kind: string, signature: string]>) => ({
+  id,
+  connections: kinds.map(([kind, signature]) => ({ kind, name: `Kind ${kind}`, signature })),
+});
+
+describe('the guide of a provider', () => {
+  it('offers the kinds that can be set up by hand, of those that the server knows', () => {
+    expect(guideOf(provider('slack', ['app', 'v0'], ['socket', 'socket'])).kinds.map(({ kind }) => kind)).toEqual(['app']);
+    expect(guideOf(provider('github', ['app', 'sha256'])).kinds.map(({ kind }) => kind)).toEqual(['app']);
+  });
+
+  it('offers every kind but sockets of a provider that the page does not know', () => {
+    const guide = guideOf(provider('forge', ['hook', 'hmac'], ['live', 'socket']));
+    expect(guide).toMatchObject({ secret: 'ours', kinds: [{ kind: 'hook', label: 'Kind hook' }] });
+    expect(guideOf(provider('constructor', ['hook', 'hmac'])).kinds).toHaveLength(1);
+  });
+
+  it('has steps for a connection whose kind is set up like the first', () => {
+    const guide = guideOf(provider('gitea', ['oauth', 'sha256'], ['token', 'sha256']));
+    expect(setupOf(guide, 'oauth')?.kind).toBe('token');
+  });
+});

@@ -1,0 +1,176 @@
+/** Where the secret comes from that a provider signs its deliveries by. `theirs-first`: it is known before the address is entered there; `theirs-after`: only after. */
+export type SecretSource = 'ours' | 'theirs-first' | 'theirs-after';
+
+/** One way to connect, as an admin walks it. */
+export interface SetupKind {
+  readonly kind: string;
+  readonly label: string;
+  /** What to do at the provider, in order. */
+  readonly steps: readonly string[];
+}
+
+interface SetupGuide {
+  readonly secret: SecretSource;
+  /** As the provider calls it. */
+  readonly secretName: string;
+  /** Where the provider shows its own secret; of `ours` there is nothing to find. */
+  readonly secretHint?: string;
+  /** What the access token must be allowed. */
+  readonly tokenHint?: string;
+  /** Those that can be set up by hand, the usual first. */
+  readonly kinds: readonly SetupKind[];
+}
+
+const GUIDES: Readonly<Record<string, SetupGuide>> = {
+  github: {
+    secret: 'ours',
+    secretName: 'Webhook secret',
+    tokenHint: 'Reads repositories and their members. With it GitHub is asked who may write.',
+    kinds: [
+      {
+        kind: 'repository-webhook',
+        label: 'Webhook of a repository or organization',
+        steps: [
+          'In the settings of the repository or organization, open Webhooks and choose Add webhook.',
+          'Enter the address as Payload URL, choose application/json as Content type, and enter the secret.',
+          'Choose individual events: Issues, Issue comments, Pull requests, Pull request reviews, Pull request review comments, Check suites.',
+          'Save it. GitHub sends a ping, which makes this connection active.',
+        ],
+      },
+      {
+        kind: 'app',
+        label: 'GitHub App of your own',
+        steps: [
+          'In the settings of the organization, open Developer settings, GitHub Apps, and choose New GitHub App.',
+          'Enter the address as Webhook URL and the secret as Webhook secret.',
+          'Give it read access to Contents, Issues, Pull requests and Checks, and subscribe to Issues, Issue comment, Pull request, Pull request review, Pull request review comment and Check suite.',
+          'Create it and install it on the repositories. Its first delivery makes this connection active.',
+        ],
+      },
+    ],
+  },
+  gitlab: {
+    secret: 'ours',
+    secretName: 'Signing token',
+    tokenHint: 'Reads the project and its members. With it GitLab is asked who may write.',
+    kinds: [
+      {
+        kind: 'access-token',
+        label: 'Webhook with a signing token',
+        steps: [
+          'In the settings of the project or group, open Webhooks and choose Add new webhook.',
+          'Enter the address as URL and the secret as Signing token. A GitLab that has no such field is connected with a secret token instead.',
+          'Choose the triggers Issues events, Comments, Merge request events and Pipeline events. Leave confidential ones off unless the connection reads them.',
+          'Save it and send a test of any event. It makes this connection active.',
+        ],
+      },
+      {
+        kind: 'oauth-token',
+        label: 'Webhook with a secret token (older GitLab)',
+        steps: [
+          'In the settings of the project or group, open Webhooks and choose Add new webhook.',
+          'Enter the address as URL and the secret as Secret token.',
+          'Choose the triggers Issues events, Comments, Merge request events and Pipeline events. Leave confidential ones off unless the connection reads them.',
+          'Save it and send a test of any event. It makes this connection active.',
+        ],
+      },
+    ],
+  },
+  gitea: {
+    secret: 'ours',
+    secretName: 'Secret',
+    tokenHint: 'With read:repository, of somebody who administers the repositories: Gitea tells the rights of others to nobody else.',
+    kinds: [
+      {
+        kind: 'token',
+        label: 'Webhook and access token',
+        steps: [
+          'In the settings of the repository or organization, open Webhooks, choose Add webhook, then Gitea.',
+          'Enter the address as Target URL, choose application/json, and enter the secret.',
+          'Choose custom events: all of Issues and of Pull requests, with their comments, labels, assignments and reviews, and Workflow run.',
+          'Save it and choose Test delivery. It makes this connection active.',
+        ],
+      },
+    ],
+  },
+  slack: {
+    secret: 'theirs-first',
+    secretName: 'Signing secret',
+    secretHint: 'In Slack, open the app, then Basic Information, App Credentials.',
+    kinds: [
+      {
+        kind: 'app',
+        label: 'Slack app of your workspace',
+        steps: [
+          'At api.slack.com, open the app whose signing secret you entered, then Event Subscriptions, and switch events on.',
+          'Enter the address as Request URL. Slack tries it at once and says Verified.',
+          'Subscribe to the bot events app_mention, message.channels, message.groups and message.im, and save.',
+          'Install the app to the workspace and invite its bot to the channels where people ask for work.',
+        ],
+      },
+    ],
+  },
+  jira: {
+    secret: 'ours',
+    secretName: 'Secret',
+    kinds: [
+      {
+        kind: 'service-account',
+        label: 'Webhook of an administrator',
+        steps: [
+          'As a Jira administrator, open System, WebHooks, and choose Create a WebHook.',
+          'Enter the address as URL and the secret as Secret.',
+          'Choose the events Issue created, Issue updated and Comment created, and limit them to your projects by JQL.',
+          'Create it and comment on an issue. That delivery makes this connection active.',
+        ],
+      },
+      {
+        kind: 'data-center',
+        label: 'Webhook of Jira Data Center',
+        steps: [
+          'As a Jira administrator, open System, WebHooks, and choose Create a WebHook.',
+          'Enter the address as URL and the secret as Secret. A Jira that has no such field signs nothing and cannot be connected.',
+          'Choose the events Issue created, Issue updated and Comment created.',
+          'Create it and comment on an issue. That delivery makes this connection active.',
+        ],
+      },
+    ],
+  },
+  linear: {
+    secret: 'theirs-after',
+    secretName: 'Signing secret',
+    secretHint: 'Linear shows it beside the webhook once that is saved.',
+    kinds: [
+      {
+        kind: 'app',
+        label: 'Webhook of the workspace',
+        steps: [
+          'In the settings of the Linear workspace, open API, Webhooks, and choose New webhook.',
+          'Enter the address as URL and choose the data change events Issues and Comments.',
+          'Save it, copy the signing secret that Linear shows, and enter it here. Until then every delivery is refused.',
+          'Comment on an issue. That delivery makes this connection active.',
+        ],
+      },
+    ],
+  },
+};
+
+/** What to do for a provider that this page does not know. */
+const GENERAL_STEPS = [
+  'At the provider, add a webhook with the address and the secret.',
+  'Choose the events about issues, comments and pull requests.',
+  'Save it. Its first delivery makes this connection active.',
+];
+
+/** What an admin needs to know to connect this provider. Of one that the page does not know, every kind is offered but sockets, which nothing connects to. */
+export function guideOf(provider: { readonly id: string; readonly connections: ReadonlyArray<{ kind: string; name: string; signature: string }> }): SetupGuide {
+  const known = Object.hasOwn(GUIDES, provider.id) ? GUIDES[provider.id] : undefined;
+  if (known !== undefined) return { ...known, kinds: known.kinds.filter(({ kind }) => provider.connections.some((each) => each.kind === kind)) };
+  const kinds = provider.connections.filter(({ signature }) => signature !== 'socket');
+  return { secret: 'ours', secretName: 'Webhook secret', kinds: kinds.map(({ kind, name }) => ({ kind, label: name, steps: GENERAL_STEPS })) };
+}
+
+/** The steps of a connection that there is; the first kind's where its own has none. */
+export function setupOf(guide: SetupGuide, kind: string): SetupKind | undefined {
+  return guide.kinds.find((each) => each.kind === kind) ?? guide.kinds[0];
+}

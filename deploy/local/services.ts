@@ -129,6 +129,7 @@ export function planServices(addresses: StackAddresses, secrets: Secrets, caller
     }),
     service('worker', {
       ...redis,
+      PUBLIC_URL: publicUrl,
       DATABASE_URL: addresses.databaseUrls.app,
       ENCRYPTION_KEY: secrets.encryption,
       INGEST_SECRET: secrets.ingest,

@@ -4,6 +4,7 @@ import { AccountModule } from './account/account.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
+import { CallbacksModule } from './callbacks/callbacks.module.js';
 import { ConfirmationModule } from './confirmation/confirmation.module.js';
 import { ConversationTermsModule } from './conversation-terms/conversation-terms.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
@@ -57,6 +58,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   OrgsModule,
   MembersModule,
   IntegrationsModule.register(providers),
+  CallbacksModule,
   InvitationsModule,
   DomainsModule.register(),
   SecurityModule,

@@ -31,6 +31,8 @@ export const ConfigSchema = z.object({
   SANDBOX_INGEST_URL: httpUrl,
   /** llm-gateway as a sandbox reaches it. */
   SANDBOX_LLM_URL: httpUrl,
+  /** Where browsers reach Slipway: links in comments lead there. The same as app-server's; absent: comments have no links. */
+  PUBLIC_URL: httpUrl.optional(),
   /** Seconds. */
   CLONE_TIMEOUT_SECONDS: z.coerce.number().int().min(1).max(3_600).default(300),
   /** Seconds. */

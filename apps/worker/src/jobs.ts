@@ -3,6 +3,7 @@ import type { Queue } from '@slipway/queue';
 import type { ConversationDeletion } from './conversations/conversation-deletion.js';
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
+import type { IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
 import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
@@ -22,6 +23,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'org-closing': 4,
   'org-brake': 4,
   'integration-delivery': 16,
+  'integration-answer': 8,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -39,6 +41,7 @@ export function handleJobs(
     orgBrake: OrgBrake;
     orgDeletion: OrgDeletion;
     deliveries: IntegrationDelivery;
+    answers: IntegrationAnswer;
     deletion: ConversationDeletion;
   },
 ): void {
@@ -75,5 +78,8 @@ export function handleJobs(
   queue.handle('org-closing', (payload, signal) => jobs.orgRest.ofOrg(payload, signal), { concurrency: CONCURRENCY['org-closing'] });
   queue.handle('org-brake', (payload, signal) => jobs.orgBrake.tellAll(payload, signal), { concurrency: CONCURRENCY['org-brake'] });
   queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
+  queue.handle('integration-answer', async (payload, signal) => void (await jobs.answers.run(payload, signal)), {
+    concurrency: CONCURRENCY['integration-answer'],
+  });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

@@ -18,6 +18,8 @@ import { ConversationHolder } from './conversations/held-conversation.js';
 import { SpendingSweep } from './conversations/spending-sweep.js';
 import { Delivery } from './delivery/delivery.js';
 import { Acts } from './integrations/acts.js';
+import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
+import { ConnectionCalls } from './integrations/connection-calls.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
 import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
@@ -118,6 +120,14 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids), queue, clock, logger),
+    answers: new IntegrationAnswer(
+      pool,
+      providers,
+      new ConnectionCalls(pool, envelope, dispatch, clock),
+      clock,
+      { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null },
+      logger,
+    ),
     deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
   });
   await writeDefaultLimit(pool, config.STORAGE_LIMIT_MIB * MIB);

@@ -132,6 +132,7 @@
 {{- end -}}
 
 {{- define "slipway.env.worker" -}}
+- { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
 {{ include "slipway.databaseUrl" (dict "root" . "role" "app" "name" "DATABASE_URL") }}
 {{- include "slipway.redis" . }}
 {{ include "slipway.encryption" . }}

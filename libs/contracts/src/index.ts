@@ -109,6 +109,7 @@ export {
   Money,
   PutBudgetOverride,
 } from './budgets.js';
+export { THREAD_ANSWER_STATES, ThreadAnswer, ThreadAnswerList, ThreadAnswerState } from './callbacks.js';
 export {
   APP_KEY_SHA256_HEADER,
   CALLER_KEY_HEADER,

@@ -15,6 +15,7 @@ import { accountOperations } from './operations/account.js';
 import { adminUsageOperations } from './operations/admin-usage.js';
 import { apiKeyOperations } from './operations/api-keys.js';
 import { auditOperations } from './operations/audit.js';
+import { callbackOperations } from './operations/callbacks.js';
 import { changesOperations } from './operations/changes.js';
 import { confirmationOperations } from './operations/confirmation.js';
 import { conversationControlOperations } from './operations/conversation-control.js';
@@ -329,6 +330,7 @@ export const operations = {
   ...openHandsSandboxOperations,
   ...integrationOperations,
   ...linkedAccountOperations,
+  ...callbackOperations,
   ...invitationOperations,
   ...domainOperations,
   ...confirmationOperations,

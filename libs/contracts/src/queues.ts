@@ -22,6 +22,8 @@ export const QUEUES = {
   'org-brake': z.object({ orgId: z.string() }),
   /** Decide about a delivery of a provider, and do what it asks for. Safe to repeat at any point. */
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
+  /** Bring what a conversation's threads show up to date. Safe to repeat at any point. */
+  'integration-answer': conversation,
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

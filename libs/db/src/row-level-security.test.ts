@@ -213,6 +213,10 @@ describe('row-level security', () => {
            VALUES ($1, $1, 'usr', 's', $1, 'p', 'h', convert_to($1, 'UTF8'), '\\x00', now())`,
           [org],
         );
+        await owner.query(
+          `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, place, marker) VALUES ($1, $1, $1, 't', 'progress', '{}', 'm')`,
+          [org],
+        );
       }
     });
     after(() => pool?.end());

@@ -1,3 +1,4 @@
+import type { AnswerAccess } from './answers/thread-answers.js';
 import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { ReadDelivery } from './delivery.js';
@@ -60,6 +61,8 @@ export interface Provider {
   readonly codeHost?: CodeHostAccess;
   /** How users prove who they are there; missing where that is not built yet. */
   readonly linking?: AccountLinking;
+  /** How its threads are answered; missing where they are not yet. */
+  readonly answers?: AnswerAccess;
 }
 
 export interface CodeHostAccess {

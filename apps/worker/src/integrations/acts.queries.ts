@@ -42,14 +42,15 @@ export async function lockInbox(client: PoolClient, orgId: string, id: string): 
 }
 
 export async function addMessage(client: PoolClient, orgId: string, conversationId: string, text: string, by: { id: string; label: string }): Promise<void> {
-  await client.query('INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label) VALUES ($1, $2, $3, $4, $5, $6)', [
-    randomUUID(),
-    orgId,
-    conversationId,
-    text,
-    by.id,
-    by.label,
-  ]);
+  await client.query(
+    'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread) VALUES ($1, $2, $3, $4, $5, $6, true)',
+    [randomUUID(), orgId, conversationId, text, by.id, by.label],
+  );
+}
+
+/** The answer to this message is shown in its thread. */
+export async function markOfThread(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await client.query('UPDATE app.inbox_message SET from_thread = true WHERE org_id = $1 AND id = $2', [orgId, id]);
 }
 
 /** Whether the conversation should have a sandbox, and the job that sees to it. */

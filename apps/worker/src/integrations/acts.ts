@@ -8,7 +8,8 @@ import type { Decision, StoredDelivery } from '@slipway/integrations/deliveries'
 import type { Queue } from '@slipway/queue';
 import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { addMessage, claimThread, lockInbox, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
+import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
+import { wantAnswers } from './answers/want-answers.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
 import { promptOf, titleOfIntent } from './prompt.js';
@@ -17,7 +18,7 @@ type Allowed = Extract<Decision, { state: 'act' }>;
 
 export interface Performed {
   readonly decided: Omit<DecidedDelivery, 'semanticKey'>;
-  /** A job to be queued once it is committed; the outbox has it, too. */
+  /** A job to be queued once it is committed, beside that of the answer; the outbox has both, too. */
   readonly job: ConversationQueue | null;
 }
 
@@ -48,9 +49,11 @@ export class Acts {
     };
   }
 
-  async queueJob(orgId: string, { job, decided }: Performed): Promise<void> {
-    if (job !== null && decided.conversationId !== null)
-      await this.queue.add(job, { orgId, conversationId: decided.conversationId }, { key: decided.conversationId });
+  async queueJobs(orgId: string, { job, decided }: Performed): Promise<void> {
+    const { conversationId } = decided;
+    if (job === null || conversationId === null) return;
+    await this.queue.add(job, { orgId, conversationId }, { key: conversationId });
+    await this.queue.add('integration-answer', { orgId, conversationId }, { key: conversationId });
   }
 
   private async beginning(orgId: string, signal: AbortSignal): Promise<Beginning> {
@@ -67,11 +70,12 @@ export class Acts {
     // Another delivery of the thread was first: what is asked for now is one more message there.
     if (owner !== id) return this.message(client, stored, allowed, owner);
     const by = { id: actor.userId, label: actor.label };
+    const message = this.ids.uuid();
     const repository = repositoryOf(stored, intent);
     const branch = branchOf(intent);
     await insertConversation(client, orgId, {
       id,
-      message: { id: this.ids.uuid(), text: textOf(intent) },
+      message: { id: message, text: textOf(intent) },
       by,
       title: titleOfIntent(intent),
       repository,
@@ -87,6 +91,8 @@ export class Acts {
     });
     const detail = { repository, branch, model: begin.model, connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
+    await markOfThread(client, orgId, message);
+    await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
   }
 
@@ -99,6 +105,7 @@ export class Acts {
     await addMessage(client, orgId, conversationId, textOf(intent), { id: actor.userId, label: actor.label });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
     await want(client, orgId, conversationId, 'run', job, makeTraceparent());
+    await wantAnswers(client, stored, intent, conversationId);
     return { decided: { state: 'done', code: 'message-added', detail: null, conversationId }, job };
   }
 
@@ -112,6 +119,7 @@ export class Acts {
     const by = { id: actor.userId, label: actor.label };
     const detail = { connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.pause', target: conversationId, by, detail });
+    await wantAnswers(client, stored, intent, conversationId);
     return { decided: { state: 'done', code: 'run-stopped', detail: null, conversationId }, job: 'conversation-pause' };
   }
 

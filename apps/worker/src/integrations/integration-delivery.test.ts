@@ -176,9 +176,9 @@ describe('a delivery', () => {
     expect(state).toBe('done');
     const { rows } = await owner.query('SELECT created_by, repository, model, desired FROM app.conversation WHERE id = $1', [id]);
     expect(rows).toEqual([{ created_by: 'usr_mia', repository: 'https://example.test/acme/shop', model: 'usual', desired: 'run' }]);
-    const wishes = async (): Promise<string[]> =>
+    const jobs = async (): Promise<string[]> =>
       (await owner.query<{ queue: string }>('SELECT queue FROM app.outbox WHERE key = $1 ORDER BY queue', [id])).rows.map(({ queue: name }) => name);
-    expect(await wishes()).toEqual(['conversation-start']);
+    expect(await jobs()).toEqual(['conversation-start', 'integration-answer']);
     const reply = await arrive(mention('d2', { thread: 'T', trigger: 'thread-reply', text: 'And a test.' }));
     await run(reply);
     expect(await row(reply)).toMatchObject({ state: 'done', reason: 'message-added', conversation_id: id });

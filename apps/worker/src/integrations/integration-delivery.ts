@@ -87,7 +87,7 @@ export class IntegrationDelivery {
     const { state, code, conversationId } = performed.decided;
     const conversation = conversationId === null ? {} : { conversation_id: conversationId };
     this.logger.info({ delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation }, 'delivery decided');
-    await this.acts.queueJob(orgId, performed);
+    await this.acts.queueJobs(orgId, performed);
     return null;
   }
 

@@ -1,6 +1,6 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
-export interface SealedToken {
+interface SealedToken {
   readonly id: string;
   readonly bytes: Buffer;
   readonly keyVersion: number;

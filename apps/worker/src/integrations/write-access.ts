@@ -1,27 +1,19 @@
-import { type Envelope, integrationSecretContext } from '@slipway/auth/envelope';
+import type { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { SlipwayError } from '@slipway/errors';
-import {
-  baseUrlOf,
-  type CodeHost,
-  type CodeHostAccess,
-  type Intent,
-  type Permission,
-  type Provider,
-  ProviderClient,
-  ProviderRefusal,
-} from '@slipway/integrations';
+import { type Intent, type Permission, type Provider, ProviderRefusal } from '@slipway/integrations';
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
 import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
-import { findToken, needAttention, type SealedToken } from './write-access.queries.js';
+import { ConnectionCalls } from './connection-calls.js';
+import { needAttention } from './write-access.queries.js';
 
 /** How long an answer is believed. Milliseconds: who loses the right starts nothing after that. */
 const FRESH_MS = 60_000;
 /** Answers that are held; the oldest goes first. */
 const MAX_HELD = 5_000;
-const BAD_TOKEN = 'The provider refuses the access token. Enter a new one.';
+export const BAD_TOKEN = 'The provider refuses the access token. Enter a new one.';
+export const NO_TOKEN = 'The connection has no access token.';
 
 export type AccessAnswer =
   | { readonly access: WriteAccess; readonly why: string | null }
@@ -34,15 +26,18 @@ export type AskWriteAccess = (orgId: string, connection: StoredConnection, inten
 /** Asks git hosts with the access token of the connection. Whatever is not a clear yes of the same account is none. */
 export class ProviderAccess {
   private readonly held = new Map<string, { readonly until: number; readonly answer: AccessAnswer }>();
+  private readonly calls: ConnectionCalls;
 
   constructor(
     private readonly pool: SqlPool,
-    private readonly envelope: Envelope,
+    envelope: Envelope,
     private readonly providers: ReadonlyMap<string, Provider>,
-    private readonly dispatch: ProviderDispatch,
+    dispatch: ProviderDispatch,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    this.calls = new ConnectionCalls(pool, envelope, dispatch, clock);
+  }
 
   /** @throws SlipwayError `secret.unreadable`; what the database throws. */
   readonly ask: AskWriteAccess = async (orgId, connection, { repository, actor }, signal) => {
@@ -53,33 +48,21 @@ export class ProviderAccess {
     const now = this.clock.now().getTime();
     const held = this.held.get(key);
     if (held !== undefined && held.until > now) return held.answer;
-    const sealed = await findToken(this.pool, orgId, connection.id);
-    if (sealed === null) return unknown('The connection has no access token.');
-    const token = await this.open(orgId, connection.id, sealed);
+    const opened = await this.calls.open(orgId, connection, access);
+    if (opened === null) return unknown(NO_TOKEN);
     let permission: Permission;
     try {
-      permission = await this.callsOf(connection, access, token, signal).permissionOf(repository.fullName, actor.login);
+      permission = await access.calls(opened.client(signal)).permissionOf(repository.fullName, actor.login);
     } catch (error) {
       signal.throwIfAborted();
-      return this.refused(orgId, connection, sealed, error);
+      return this.refused(orgId, connection, opened.tokenId, error);
     }
     const answer: AccessAnswer = { access: accessOf(permission, actor.id), why: null };
     this.hold(key, { until: now + FRESH_MS, answer });
     return answer;
   };
 
-  private callsOf(connection: StoredConnection, access: CodeHostAccess, token: string, signal: AbortSignal): CodeHost {
-    return access.calls(
-      new ProviderClient({
-        baseUrl: access.apiUrl(baseUrlOf(connection)),
-        authorization: access.authorization(token),
-        dispatch: (url, request) => this.dispatch.send(url, request, signal),
-        now: () => this.clock.now(),
-      }),
-    );
-  }
-
-  private async refused(orgId: string, connection: StoredConnection, token: SealedToken, error: unknown): Promise<AccessAnswer> {
+  private async refused(orgId: string, connection: StoredConnection, tokenId: string, error: unknown): Promise<AccessAnswer> {
     const place = { connection_id: connection.id, provider: connection.provider };
     if (isRefusedAddress(error))
       return unknown(`${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
@@ -92,7 +75,7 @@ export class ProviderAccess {
       case 'unavailable':
         return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
       case 'credential':
-        if (await needAttention(this.pool, orgId, connection.id, token.id, BAD_TOKEN)) this.logger.warn(place, 'the access token of a connection is refused');
+        if (await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN)) this.logger.warn(place, 'the access token of a connection is refused');
         return unknown(BAD_TOKEN);
       case 'forbidden':
         return unknown('The access token may not see who may write there: it needs the rights of an administrator of the repository.');
@@ -100,14 +83,6 @@ export class ProviderAccess {
         return unknown('The provider knows no such repository or account, or the access token does not reach it.');
       default:
         return unknown(`The provider's answer is none that we know (${error.kind}).`);
-    }
-  }
-
-  private async open(orgId: string, connectionId: string, { id, ...sealed }: SealedToken): Promise<string> {
-    try {
-      return await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: 'token' }));
-    } catch (error) {
-      throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
     }
   }
 

@@ -8,7 +8,7 @@ export interface Found {
 }
 
 /** A wish that nobody queued, or whose job was lost, is queued again after this. Seconds. */
-const OUTBOX_AGE_SECONDS = 5;
+export const OUTBOX_AGE_SECONDS = 5;
 /** A start that says nothing for this long may have no job. Seconds; its job, when there is one, is not disturbed. */
 const START_AGE_SECONDS = 10;
 const BATCH = 500;

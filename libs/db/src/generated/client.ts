@@ -276,3 +276,8 @@ export type LinkRequest = Prisma.LinkRequestModel
  * Who a user is at a provider, in every organization.
  */
 export type ExternalIdentity = Prisma.ExternalIdentityModel
+/**
+ * Model ThreadAnswer
+ * What is said in a thread at a provider.
+ */
+export type ThreadAnswer = Prisma.ThreadAnswerModel

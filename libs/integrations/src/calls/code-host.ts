@@ -58,14 +58,14 @@ export interface CommitStatus {
 
 export type ReactionTarget = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
 
-/** What is called of a git host. Each call is one request, and throws `ProviderRefusal`; none is repeated here. */
+/** What is called of a git host. Each call is one request unless it says otherwise, and throws `ProviderRefusal`; none is repeated here. */
 export interface CodeHost {
   /** Eyes. No-op when they are there. */
   react(place: Place, target: ReactionTarget): Promise<void>;
   comment(place: Place, body: string): Promise<Written>;
   updateComment(repository: FullName, commentId: string, body: string): Promise<Written>;
-  /** The newest of the last hundred comments that holds `marker`: for a `comment` whose outcome is unknown. */
-  findComment(place: Place, marker: string): Promise<Written | null>;
+  /** The oldest comment since then that holds `marker`: for a `comment` whose outcome is unknown. More than one request where there are many. */
+  findComment(place: Place, marker: string, since: Date): Promise<Written | null>;
   permissionOf(repository: FullName, login: string): Promise<Permission>;
   /** Those that the credential reaches, a page at a time from 1. */
   repositories(page: number): Promise<PageOf<RepositoryListing>>;

@@ -13,6 +13,9 @@ const nothing = z.unknown();
 const MAX_BODY = 65_536;
 const MAX_DESCRIPTION = 140;
 const PAGE = 50;
+const COMMENT_PAGE = 100;
+/** Nobody writes more comments while the outcome of one of ours is unknown. */
+const MAX_COMMENT_PAGES = 10;
 
 export type Shared = Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches'>;
 
@@ -32,11 +35,16 @@ export function forgeCalls(client: ProviderClient): Shared {
         (await client.call({ method: 'PATCH', path: `${repo(repository)}/issues/comments/${part(commentId)}`, body: { body: cut(body) }, answer: written }))
           .body,
       ),
-    findComment: async ({ repository, number }, marker) => {
-      const path = `${repo(repository)}/issues/${number}/comments?per_page=100&limit=100`;
-      const { body } = await client.call({ method: 'GET', path, answer: z.array(comment) });
-      const found = body.findLast((each) => each.body.includes(marker));
-      return found === undefined ? null : writtenOf(found);
+    findComment: async ({ repository, number }, marker, since) => {
+      // Gitea gives all of them on the first page.
+      for (let page = 1; page <= MAX_COMMENT_PAGES; page += 1) {
+        const path = `${repo(repository)}/issues/${number}/comments?since=${part(since.toISOString())}&per_page=${COMMENT_PAGE}&page=${page}`;
+        const { body } = await client.call({ method: 'GET', path, answer: z.array(comment) });
+        const found = body.find((each) => each.body.includes(marker));
+        if (found !== undefined) return writtenOf(found);
+        if (body.length !== COMMENT_PAGE) break;
+      }
+      return null;
     },
     permissionOf: async (repository, login) => {
       const path = `${repo(repository)}/collaborators/${part(login)}/permission`;

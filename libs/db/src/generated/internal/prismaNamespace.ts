@@ -443,7 +443,8 @@ export const ModelName = {
   IntegrationThread: 'IntegrationThread',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
-  ExternalIdentity: 'ExternalIdentity'
+  ExternalIdentity: 'ExternalIdentity',
+  ThreadAnswer: 'ThreadAnswer'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -459,7 +460,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "linkedAccount" | "linkRequest" | "externalIdentity"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3941,6 +3942,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ThreadAnswer: {
+      payload: Prisma.$ThreadAnswerPayload<ExtArgs>
+      fields: Prisma.ThreadAnswerFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ThreadAnswerFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ThreadAnswerFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        findFirst: {
+          args: Prisma.ThreadAnswerFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ThreadAnswerFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        findMany: {
+          args: Prisma.ThreadAnswerFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>[]
+        }
+        create: {
+          args: Prisma.ThreadAnswerCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        createMany: {
+          args: Prisma.ThreadAnswerCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ThreadAnswerCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>[]
+        }
+        delete: {
+          args: Prisma.ThreadAnswerDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        update: {
+          args: Prisma.ThreadAnswerUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        deleteMany: {
+          args: Prisma.ThreadAnswerDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ThreadAnswerUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ThreadAnswerUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>[]
+        }
+        upsert: {
+          args: Prisma.ThreadAnswerUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ThreadAnswerPayload>
+        }
+        aggregate: {
+          args: Prisma.ThreadAnswerAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateThreadAnswer>
+        }
+        groupBy: {
+          args: Prisma.ThreadAnswerGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ThreadAnswerGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ThreadAnswerCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ThreadAnswerCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -4177,7 +4252,8 @@ export const InboxMessageScalarFieldEnum = {
   text: 'text',
   createdBy: 'createdBy',
   createdByLabel: 'createdByLabel',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  fromThread: 'fromThread'
 } as const
 
 export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]
@@ -4615,7 +4691,9 @@ export const IntegrationConnectionScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   verifiedAt: 'verifiedAt',
-  lastDeliveryAt: 'lastDeliveryAt'
+  lastDeliveryAt: 'lastDeliveryAt',
+  limitedUntil: 'limitedUntil',
+  pacedUntil: 'pacedUntil'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -4728,6 +4806,36 @@ export const ExternalIdentityScalarFieldEnum = {
 } as const
 
 export type ExternalIdentityScalarFieldEnum = (typeof ExternalIdentityScalarFieldEnum)[keyof typeof ExternalIdentityScalarFieldEnum]
+
+
+export const ThreadAnswerScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  threadKey: 'threadKey',
+  kind: 'kind',
+  subject: 'subject',
+  conversationId: 'conversationId',
+  place: 'place',
+  detail: 'detail',
+  marker: 'marker',
+  state: 'state',
+  externalId: 'externalId',
+  url: 'url',
+  shown: 'shown',
+  editedAt: 'editedAt',
+  triedAt: 'triedAt',
+  busyUntil: 'busyUntil',
+  turn: 'turn',
+  attempts: 'attempts',
+  failingSince: 'failingSince',
+  retryAt: 'retryAt',
+  problem: 'problem',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ThreadAnswerScalarFieldEnum = (typeof ThreadAnswerScalarFieldEnum)[keyof typeof ThreadAnswerScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -5100,6 +5208,7 @@ export type GlobalOmitConfig = {
   linkedAccount?: Prisma.LinkedAccountOmit
   linkRequest?: Prisma.LinkRequestOmit
   externalIdentity?: Prisma.ExternalIdentityOmit
+  threadAnswer?: Prisma.ThreadAnswerOmit
 }
 
 /* Types for Logging */

@@ -97,7 +97,8 @@ export const ModelName = {
   IntegrationThread: 'IntegrationThread',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
-  ExternalIdentity: 'ExternalIdentity'
+  ExternalIdentity: 'ExternalIdentity',
+  ThreadAnswer: 'ThreadAnswer'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -313,7 +314,8 @@ export const InboxMessageScalarFieldEnum = {
   text: 'text',
   createdBy: 'createdBy',
   createdByLabel: 'createdByLabel',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  fromThread: 'fromThread'
 } as const
 
 export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]
@@ -751,7 +753,9 @@ export const IntegrationConnectionScalarFieldEnum = {
   createdAt: 'createdAt',
   updatedAt: 'updatedAt',
   verifiedAt: 'verifiedAt',
-  lastDeliveryAt: 'lastDeliveryAt'
+  lastDeliveryAt: 'lastDeliveryAt',
+  limitedUntil: 'limitedUntil',
+  pacedUntil: 'pacedUntil'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -864,6 +868,36 @@ export const ExternalIdentityScalarFieldEnum = {
 } as const
 
 export type ExternalIdentityScalarFieldEnum = (typeof ExternalIdentityScalarFieldEnum)[keyof typeof ExternalIdentityScalarFieldEnum]
+
+
+export const ThreadAnswerScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  threadKey: 'threadKey',
+  kind: 'kind',
+  subject: 'subject',
+  conversationId: 'conversationId',
+  place: 'place',
+  detail: 'detail',
+  marker: 'marker',
+  state: 'state',
+  externalId: 'externalId',
+  url: 'url',
+  shown: 'shown',
+  editedAt: 'editedAt',
+  triedAt: 'triedAt',
+  busyUntil: 'busyUntil',
+  turn: 'turn',
+  attempts: 'attempts',
+  failingSince: 'failingSince',
+  retryAt: 'retryAt',
+  problem: 'problem',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ThreadAnswerScalarFieldEnum = (typeof ThreadAnswerScalarFieldEnum)[keyof typeof ThreadAnswerScalarFieldEnum]
 
 
 export const SortOrder = {

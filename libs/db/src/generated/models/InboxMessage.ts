@@ -44,6 +44,7 @@ export type InboxMessageMinAggregateOutputType = {
   createdBy: string | null
   createdByLabel: string | null
   createdAt: Date | null
+  fromThread: boolean | null
 }
 
 export type InboxMessageMaxAggregateOutputType = {
@@ -56,6 +57,7 @@ export type InboxMessageMaxAggregateOutputType = {
   createdBy: string | null
   createdByLabel: string | null
   createdAt: Date | null
+  fromThread: boolean | null
 }
 
 export type InboxMessageCountAggregateOutputType = {
@@ -68,6 +70,7 @@ export type InboxMessageCountAggregateOutputType = {
   createdBy: number
   createdByLabel: number
   createdAt: number
+  fromThread: number
   _all: number
 }
 
@@ -90,6 +93,7 @@ export type InboxMessageMinAggregateInputType = {
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
+  fromThread?: true
 }
 
 export type InboxMessageMaxAggregateInputType = {
@@ -102,6 +106,7 @@ export type InboxMessageMaxAggregateInputType = {
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
+  fromThread?: true
 }
 
 export type InboxMessageCountAggregateInputType = {
@@ -114,6 +119,7 @@ export type InboxMessageCountAggregateInputType = {
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
+  fromThread?: true
   _all?: true
 }
 
@@ -213,6 +219,7 @@ export type InboxMessageGroupByOutputType = {
   createdBy: string
   createdByLabel: string
   createdAt: Date
+  fromThread: boolean
   _count: InboxMessageCountAggregateOutputType | null
   _avg: InboxMessageAvgAggregateOutputType | null
   _sum: InboxMessageSumAggregateOutputType | null
@@ -248,6 +255,7 @@ export type InboxMessageWhereInput = {
   createdBy?: Prisma.StringFilter<"InboxMessage"> | string
   createdByLabel?: Prisma.StringFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeFilter<"InboxMessage"> | Date | string
+  fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
 }
 
 export type InboxMessageOrderByWithRelationInput = {
@@ -260,6 +268,7 @@ export type InboxMessageOrderByWithRelationInput = {
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  fromThread?: Prisma.SortOrder
 }
 
 export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
@@ -276,6 +285,7 @@ export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
   createdBy?: Prisma.StringFilter<"InboxMessage"> | string
   createdByLabel?: Prisma.StringFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeFilter<"InboxMessage"> | Date | string
+  fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
 }, "orgId_id">
 
 export type InboxMessageOrderByWithAggregationInput = {
@@ -288,6 +298,7 @@ export type InboxMessageOrderByWithAggregationInput = {
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  fromThread?: Prisma.SortOrder
   _count?: Prisma.InboxMessageCountOrderByAggregateInput
   _avg?: Prisma.InboxMessageAvgOrderByAggregateInput
   _max?: Prisma.InboxMessageMaxOrderByAggregateInput
@@ -308,6 +319,7 @@ export type InboxMessageScalarWhereWithAggregatesInput = {
   createdBy?: Prisma.StringWithAggregatesFilter<"InboxMessage"> | string
   createdByLabel?: Prisma.StringWithAggregatesFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"InboxMessage"> | Date | string
+  fromThread?: Prisma.BoolWithAggregatesFilter<"InboxMessage"> | boolean
 }
 
 export type InboxMessageCreateInput = {
@@ -320,6 +332,7 @@ export type InboxMessageCreateInput = {
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
+  fromThread?: boolean
 }
 
 export type InboxMessageUncheckedCreateInput = {
@@ -332,6 +345,7 @@ export type InboxMessageUncheckedCreateInput = {
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
+  fromThread?: boolean
 }
 
 export type InboxMessageUpdateInput = {
@@ -344,6 +358,7 @@ export type InboxMessageUpdateInput = {
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type InboxMessageUncheckedUpdateInput = {
@@ -356,6 +371,7 @@ export type InboxMessageUncheckedUpdateInput = {
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type InboxMessageCreateManyInput = {
@@ -368,6 +384,7 @@ export type InboxMessageCreateManyInput = {
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
+  fromThread?: boolean
 }
 
 export type InboxMessageUpdateManyMutationInput = {
@@ -380,6 +397,7 @@ export type InboxMessageUpdateManyMutationInput = {
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type InboxMessageUncheckedUpdateManyInput = {
@@ -392,6 +410,7 @@ export type InboxMessageUncheckedUpdateManyInput = {
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type InboxMessageOrgIdIdCompoundUniqueInput = {
@@ -409,6 +428,7 @@ export type InboxMessageCountOrderByAggregateInput = {
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  fromThread?: Prisma.SortOrder
 }
 
 export type InboxMessageAvgOrderByAggregateInput = {
@@ -425,6 +445,7 @@ export type InboxMessageMaxOrderByAggregateInput = {
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  fromThread?: Prisma.SortOrder
 }
 
 export type InboxMessageMinOrderByAggregateInput = {
@@ -437,6 +458,7 @@ export type InboxMessageMinOrderByAggregateInput = {
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
+  fromThread?: Prisma.SortOrder
 }
 
 export type InboxMessageSumOrderByAggregateInput = {
@@ -455,6 +477,7 @@ export type InboxMessageSelect<ExtArgs extends runtime.Types.Extensions.Internal
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
+  fromThread?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -467,6 +490,7 @@ export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
+  fromThread?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -479,6 +503,7 @@ export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
+  fromThread?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectScalar = {
@@ -491,9 +516,10 @@ export type InboxMessageSelectScalar = {
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
+  fromThread?: boolean
 }
 
-export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt", ExtArgs["result"]["inboxMessage"]>
+export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt" | "fromThread", ExtArgs["result"]["inboxMessage"]>
 
 export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxMessage"
@@ -511,6 +537,10 @@ export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.Intern
     createdBy: string
     createdByLabel: string
     createdAt: Date
+    /**
+     * Came from a thread at a provider.
+     */
+    fromThread: boolean
   }, ExtArgs["result"]["inboxMessage"]>
   composites: {}
 }
@@ -943,6 +973,7 @@ export interface InboxMessageFieldRefs {
   readonly createdBy: Prisma.FieldRef<"InboxMessage", 'String'>
   readonly createdByLabel: Prisma.FieldRef<"InboxMessage", 'String'>
   readonly createdAt: Prisma.FieldRef<"InboxMessage", 'DateTime'>
+  readonly fromThread: Prisma.FieldRef<"InboxMessage", 'Boolean'>
 }
     
 

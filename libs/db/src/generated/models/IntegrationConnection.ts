@@ -42,6 +42,8 @@ export type IntegrationConnectionMinAggregateOutputType = {
   updatedAt: Date | null
   verifiedAt: Date | null
   lastDeliveryAt: Date | null
+  limitedUntil: Date | null
+  pacedUntil: Date | null
 }
 
 export type IntegrationConnectionMaxAggregateOutputType = {
@@ -62,6 +64,8 @@ export type IntegrationConnectionMaxAggregateOutputType = {
   updatedAt: Date | null
   verifiedAt: Date | null
   lastDeliveryAt: Date | null
+  limitedUntil: Date | null
+  pacedUntil: Date | null
 }
 
 export type IntegrationConnectionCountAggregateOutputType = {
@@ -84,6 +88,8 @@ export type IntegrationConnectionCountAggregateOutputType = {
   updatedAt: number
   verifiedAt: number
   lastDeliveryAt: number
+  limitedUntil: number
+  pacedUntil: number
   _all: number
 }
 
@@ -106,6 +112,8 @@ export type IntegrationConnectionMinAggregateInputType = {
   updatedAt?: true
   verifiedAt?: true
   lastDeliveryAt?: true
+  limitedUntil?: true
+  pacedUntil?: true
 }
 
 export type IntegrationConnectionMaxAggregateInputType = {
@@ -126,6 +134,8 @@ export type IntegrationConnectionMaxAggregateInputType = {
   updatedAt?: true
   verifiedAt?: true
   lastDeliveryAt?: true
+  limitedUntil?: true
+  pacedUntil?: true
 }
 
 export type IntegrationConnectionCountAggregateInputType = {
@@ -148,6 +158,8 @@ export type IntegrationConnectionCountAggregateInputType = {
   updatedAt?: true
   verifiedAt?: true
   lastDeliveryAt?: true
+  limitedUntil?: true
+  pacedUntil?: true
   _all?: true
 }
 
@@ -243,6 +255,8 @@ export type IntegrationConnectionGroupByOutputType = {
   updatedAt: Date
   verifiedAt: Date | null
   lastDeliveryAt: Date | null
+  limitedUntil: Date | null
+  pacedUntil: Date | null
   _count: IntegrationConnectionCountAggregateOutputType | null
   _min: IntegrationConnectionMinAggregateOutputType | null
   _max: IntegrationConnectionMaxAggregateOutputType | null
@@ -286,6 +300,8 @@ export type IntegrationConnectionWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"IntegrationConnection"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   lastDeliveryAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  limitedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  pacedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
 }
 
 export type IntegrationConnectionOrderByWithRelationInput = {
@@ -308,6 +324,8 @@ export type IntegrationConnectionOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastDeliveryAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  pacedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
@@ -333,6 +351,8 @@ export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"IntegrationConnection"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   lastDeliveryAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  limitedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  pacedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
 }, "id">
 
 export type IntegrationConnectionOrderByWithAggregationInput = {
@@ -355,6 +375,8 @@ export type IntegrationConnectionOrderByWithAggregationInput = {
   updatedAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   lastDeliveryAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  limitedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  pacedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationConnectionCountOrderByAggregateInput
   _max?: Prisma.IntegrationConnectionMaxOrderByAggregateInput
   _min?: Prisma.IntegrationConnectionMinOrderByAggregateInput
@@ -383,6 +405,8 @@ export type IntegrationConnectionScalarWhereWithAggregatesInput = {
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"IntegrationConnection"> | Date | string
   verifiedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
   lastDeliveryAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
+  limitedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
+  pacedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
 }
 
 export type IntegrationConnectionCreateInput = {
@@ -405,6 +429,8 @@ export type IntegrationConnectionCreateInput = {
   updatedAt?: Date | string
   verifiedAt?: Date | string | null
   lastDeliveryAt?: Date | string | null
+  limitedUntil?: Date | string | null
+  pacedUntil?: Date | string | null
 }
 
 export type IntegrationConnectionUncheckedCreateInput = {
@@ -427,6 +453,8 @@ export type IntegrationConnectionUncheckedCreateInput = {
   updatedAt?: Date | string
   verifiedAt?: Date | string | null
   lastDeliveryAt?: Date | string | null
+  limitedUntil?: Date | string | null
+  pacedUntil?: Date | string | null
 }
 
 export type IntegrationConnectionUpdateInput = {
@@ -449,6 +477,8 @@ export type IntegrationConnectionUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateInput = {
@@ -471,6 +501,8 @@ export type IntegrationConnectionUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionCreateManyInput = {
@@ -493,6 +525,8 @@ export type IntegrationConnectionCreateManyInput = {
   updatedAt?: Date | string
   verifiedAt?: Date | string | null
   lastDeliveryAt?: Date | string | null
+  limitedUntil?: Date | string | null
+  pacedUntil?: Date | string | null
 }
 
 export type IntegrationConnectionUpdateManyMutationInput = {
@@ -515,6 +549,8 @@ export type IntegrationConnectionUpdateManyMutationInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateManyInput = {
@@ -537,6 +573,8 @@ export type IntegrationConnectionUncheckedUpdateManyInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   verifiedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionCountOrderByAggregateInput = {
@@ -559,6 +597,8 @@ export type IntegrationConnectionCountOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   lastDeliveryAt?: Prisma.SortOrder
+  limitedUntil?: Prisma.SortOrder
+  pacedUntil?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMaxOrderByAggregateInput = {
@@ -579,6 +619,8 @@ export type IntegrationConnectionMaxOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   lastDeliveryAt?: Prisma.SortOrder
+  limitedUntil?: Prisma.SortOrder
+  pacedUntil?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMinOrderByAggregateInput = {
@@ -599,6 +641,8 @@ export type IntegrationConnectionMinOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
   verifiedAt?: Prisma.SortOrder
   lastDeliveryAt?: Prisma.SortOrder
+  limitedUntil?: Prisma.SortOrder
+  pacedUntil?: Prisma.SortOrder
 }
 
 
@@ -623,6 +667,8 @@ export type IntegrationConnectionSelect<ExtArgs extends runtime.Types.Extensions
   updatedAt?: boolean
   verifiedAt?: boolean
   lastDeliveryAt?: boolean
+  limitedUntil?: boolean
+  pacedUntil?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -645,6 +691,8 @@ export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runti
   updatedAt?: boolean
   verifiedAt?: boolean
   lastDeliveryAt?: boolean
+  limitedUntil?: boolean
+  pacedUntil?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -667,6 +715,8 @@ export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runti
   updatedAt?: boolean
   verifiedAt?: boolean
   lastDeliveryAt?: boolean
+  limitedUntil?: boolean
+  pacedUntil?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectScalar = {
@@ -689,9 +739,11 @@ export type IntegrationConnectionSelectScalar = {
   updatedAt?: boolean
   verifiedAt?: boolean
   lastDeliveryAt?: boolean
+  limitedUntil?: boolean
+  pacedUntil?: boolean
 }
 
-export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt", ExtArgs["result"]["integrationConnection"]>
+export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt" | "limitedUntil" | "pacedUntil", ExtArgs["result"]["integrationConnection"]>
 
 export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationConnection"
@@ -716,6 +768,8 @@ export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensio
     updatedAt: Date
     verifiedAt: Date | null
     lastDeliveryAt: Date | null
+    limitedUntil: Date | null
+    pacedUntil: Date | null
   }, ExtArgs["result"]["integrationConnection"]>
   composites: {}
 }
@@ -1158,6 +1212,8 @@ export interface IntegrationConnectionFieldRefs {
   readonly updatedAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
   readonly verifiedAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
   readonly lastDeliveryAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
+  readonly limitedUntil: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
+  readonly pacedUntil: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
 }
     
 

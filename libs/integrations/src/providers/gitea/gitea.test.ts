@@ -91,6 +91,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   });
 
   it('takes reactions, one comment that is edited, and lets it be found again', async () => {
+    const since = new Date(Date.now() - 60_000);
     const issue = await shop.createIssue('Rounding');
     const place = { repository: 'ada/shop', number: issue.number };
     await calls.react(place, { kind: 'subject' });
@@ -98,8 +99,8 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     const comment = await calls.comment(place, 'Working on it. <!-- slipway:c1 -->');
     await calls.react(place, { kind: 'comment', id: comment.id });
     await calls.updateComment('ada/shop', comment.id, 'Done. <!-- slipway:c1 -->');
-    expect(await calls.findComment(place, '<!-- slipway:c1 -->')).toEqual(comment);
-    expect(await calls.findComment(place, '<!-- slipway:c2 -->')).toBe(null);
+    expect(await calls.findComment(place, '<!-- slipway:c1 -->', since)).toEqual(comment);
+    expect(await calls.findComment(place, '<!-- slipway:c2 -->', since)).toBe(null);
     await expect(calls.comment({ ...place, repository: 'ada/nothing' }, 'x')).rejects.toMatchObject({ kind: 'missing' });
   });
 

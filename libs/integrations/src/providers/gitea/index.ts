@@ -1,9 +1,12 @@
+import { forgeAnswers } from '../../answers/forge-answers.js';
 import { headerOf } from '../../delivery.js';
-import type { Provider } from '../../provider.js';
+import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { giteaCalls } from './calls.js';
 import { GITEA_EVENTS } from './events.js';
 import { giteaLinking } from './linking.js';
+
+const access: CodeHostAccess = { authorization: (token) => `token ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api/v1`, calls: giteaCalls };
 
 /** Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone. */
 export const gitea: Provider = {
@@ -25,6 +28,8 @@ export const gitea: Provider = {
     const reader = readerOf(GITEA_EVENTS, headerOf(delivery, 'x-gitea-event') ?? '');
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
-  codeHost: { authorization: (token) => `token ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api/v1`, calls: giteaCalls },
   linking: giteaLinking,
+  codeHost: access,
+  // It has no limit of its own.
+  answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), pace: { burst: 100, everyMs: 200 } },
 };

@@ -84,15 +84,17 @@ describe('calls to GitHub', () => {
     await expect(access()).rejects.toMatchObject({ kind: 'missing' });
   });
 
-  it('find their own comment again by its marker, the newest of several', async () => {
+  it('find their own comment again by its marker, before any copy, on whichever page it is', async () => {
+    const since = new Date('2026-11-24T03:00:00Z');
     const comments = [
       { ...written, id: 1, body: 'x <!-- slipway:c1 -->' },
       { ...written, id: 2, body: 'y <!-- slipway:c1 -->' },
       { ...written, id: 3, body: 'z' },
     ];
-    const { calls } = host([200, comments], [200, []]);
-    expect((await calls.findComment(place, '<!-- slipway:c1 -->'))?.id).toBe('2');
-    expect(await calls.findComment(place, '<!-- slipway:c1 -->')).toBe(null);
+    const others = Array.from({ length: 100 }, (_, index) => ({ ...written, id: 1_000 + index, body: 'x' }));
+    const { calls } = host([200, others], [200, comments], [200, []]);
+    expect((await calls.findComment(place, '<!-- slipway:c1 -->', since))?.id).toBe('1');
+    expect(await calls.findComment(place, '<!-- slipway:c1 -->', since)).toBe(null);
   });
 
   it('list repositories and branches a page at a time', async () => {

@@ -1,9 +1,16 @@
+import { forgeAnswers } from '../../answers/forge-answers.js';
 import { headerOf } from '../../delivery.js';
-import type { Provider } from '../../provider.js';
+import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { githubCalls } from './calls.js';
 import { GITHUB_EVENTS } from './events.js';
 import { githubApi, githubLinking } from './linking.js';
+
+const access: CodeHostAccess = {
+  authorization: (token) => `Bearer ${token}`,
+  apiUrl: githubApi,
+  calls: githubCalls,
+};
 
 export const github: Provider = {
   id: 'github',
@@ -25,6 +32,8 @@ export const github: Provider = {
     const reader = readerOf(GITHUB_EVENTS, headerOf(delivery, 'x-github-event') ?? '');
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
-  codeHost: { authorization: (token) => `Bearer ${token}`, apiUrl: githubApi, calls: githubCalls },
   linking: githubLinking,
+  codeHost: access,
+  // It lets 80 contents a minute and 500 an hour be written.
+  answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), pace: { burst: 60, everyMs: 8_000 } },
 };

@@ -1,0 +1,211 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { PoolClient } from '@slipway/db/sql';
+import type { Asked, Thread } from '@slipway/integrations';
+import type { StoredConnection } from '@slipway/integrations/deliveries';
+import { OUTBOX_AGE_SECONDS } from '../../sweeps/sweeps.queries.js';
+
+/** A random marker of a comment of ours. */
+const newMarker = (): string => randomBytes(16).toString('hex');
+
+/** A request is shown to be seen, once a deed. */
+export async function wantSeen(
+  client: PoolClient,
+  orgId: string,
+  seen: { readonly connectionId: string; readonly thread: Thread; readonly deed: string; readonly conversationId: string; readonly asked: Asked },
+): Promise<void> {
+  await client.query({
+    name: 'want-seen',
+    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, conversation_id, place, detail, marker)
+           VALUES ($1, $2, $3, $4, 'seen', $5, $6, $7::jsonb, $8::jsonb, $9) ON CONFLICT DO NOTHING`,
+    values: [
+      randomUUID(),
+      orgId,
+      seen.connectionId,
+      seen.thread.key,
+      seen.deed,
+      seen.conversationId,
+      JSON.stringify(seen.thread.place),
+      JSON.stringify(seen.asked),
+      newMarker(),
+    ],
+  });
+}
+
+/** A new request: what was given up is tried once more. A comment that was gone is looked for before another is made. */
+export async function tryAgain(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
+  await client.query({
+    name: 'try-answers-again',
+    text: `UPDATE app.thread_answer SET state = 'waiting', attempts = 0, failing_since = NULL, retry_at = NULL, problem = NULL, shown = NULL,
+             tried_at = CASE WHEN external_id IS NULL THEN created_at ELSE tried_at END
+           WHERE org_id = $1 AND conversation_id = $2 AND state = 'given-up'`,
+    values: [orgId, conversationId],
+  });
+}
+
+export async function wantAnswer(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
+  await client.query({ name: 'want-answer', text: 'SELECT app.want_answer($1, $2)', values: [orgId, conversationId] });
+}
+
+/** Each thread of a conversation has one progress comment, wherever its provider is answered. @returns what there is to bring up to date, in its order. */
+export async function answersOf(client: PoolClient, orgId: string, conversationId: string, providers: readonly string[]): Promise<string[]> {
+  await client.query({
+    name: 'want-progress',
+    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, conversation_id, place, marker)
+           SELECT gen_random_uuid()::text, $1, t.connection_id, t.thread_key, 'progress', c.id, t.place, $4
+           FROM app.integration_thread t JOIN app.integration_connection n ON n.id = t.connection_id JOIN app.conversation c ON c.id = t.conversation_id
+           WHERE t.org_id = $1 AND t.conversation_id = $2 AND n.provider = ANY ($3)
+           ON CONFLICT (connection_id, thread_key, kind, subject) DO NOTHING`,
+    values: [orgId, conversationId, providers, newMarker()],
+  });
+  const { rows } = await client.query<{ id: string }>({
+    name: 'answers-of-conversation',
+    text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND conversation_id = $2 AND state <> 'given-up' ORDER BY kind = 'seen' DESC, created_at, id`,
+    values: [orgId, conversationId],
+  });
+  return rows.map(({ id }) => id);
+}
+
+export interface AnswerRow {
+  readonly id: string;
+  readonly kind: 'seen' | 'progress' | 'notice';
+  readonly conversationId: string | null;
+  readonly place: Thread['place'];
+  readonly detail: unknown;
+  readonly marker: string;
+  readonly state: 'waiting' | 'shown' | 'given-up';
+  readonly externalId: string | null;
+  readonly shown: string | null;
+  readonly editedAt: Date | null;
+  readonly triedAt: Date | null;
+  readonly turn: number;
+  readonly attempts: number;
+  readonly failingSince: Date | null;
+  readonly retryAt: Date | null;
+  /** Until another job's turn is over. Milliseconds; `null`: nobody's turn. */
+  readonly busyMs: number | null;
+  readonly createdAt: Date;
+  readonly connection: StoredConnection;
+  readonly limitedUntil: Date | null;
+  readonly pacedUntil: Date | null;
+}
+
+/** The answer with its connection, both locked until the transaction ends: calls of one connection are counted one after the other. */
+export async function lockAnswer(client: PoolClient, orgId: string, id: string): Promise<AnswerRow | null> {
+  const { rows } = await client.query<AnswerRow>({
+    name: 'lock-thread-answer',
+    text: `SELECT a.id, a.kind, a.conversation_id AS "conversationId", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
+             a.tried_at AS "triedAt", a.turn, a.attempts, a.failing_since AS "failingSince", a.retry_at AS "retryAt", a.created_at AS "createdAt",
+             CASE WHEN a.busy_until > clock_timestamp() THEN (extract(epoch FROM a.busy_until - clock_timestamp()) * 1000)::float8 END AS "busyMs",
+             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings) AS connection,
+             c.limited_until AS "limitedUntil", c.paced_until AS "pacedUntil"
+           FROM app.thread_answer a JOIN app.integration_connection c ON c.id = a.connection_id WHERE a.org_id = $1 AND a.id = $2 FOR NO KEY UPDATE`,
+    values: [orgId, id],
+  });
+  return rows[0] ?? null;
+}
+
+/** Takes the turn to call the provider, and a place in the pace of its connection. @returns the number of the turn. */
+export async function takeTurn(
+  client: PoolClient,
+  orgId: string,
+  row: AnswerRow,
+  { now, leaseMs, pacedUntil }: { readonly now: Date; readonly leaseMs: number; readonly pacedUntil: Date },
+): Promise<number> {
+  await client.query({
+    name: 'pace-connection',
+    text: 'UPDATE app.integration_connection SET paced_until = $3 WHERE org_id = $1 AND id = $2',
+    values: [orgId, row.connection.id, pacedUntil],
+  });
+  await client.query({
+    name: 'take-answer-turn',
+    text: `UPDATE app.thread_answer SET turn = turn + 1, busy_until = clock_timestamp() + $3 * interval '1 millisecond', state = 'waiting', updated_at = now(),
+             tried_at = CASE WHEN external_id IS NULL AND kind <> 'seen' THEN coalesce(tried_at, $4) END
+           WHERE org_id = $1 AND id = $2`,
+    values: [orgId, row.id, leaseMs, now],
+  });
+  return row.turn + 1;
+}
+
+/** What came of a turn. No-op when the turn was over before: another job has it then. */
+export async function endTurn(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  turn: number,
+  result: {
+    readonly state: AnswerRow['state'];
+    readonly written?: { readonly id: string; readonly url: string | null };
+    readonly shown?: string | null;
+    readonly editedAt?: Date;
+    /** Nothing of this turn has had an effect, or it is known which: there is nothing to look for. */
+    readonly certain: boolean;
+    readonly failure?: { readonly problem: string; readonly at: Date; readonly retryAt: Date | null };
+  },
+): Promise<void> {
+  const { state, written, shown, editedAt, certain, failure } = result;
+  await client.query({
+    name: 'end-answer-turn',
+    text: `UPDATE app.thread_answer SET state = $4, busy_until = NULL, updated_at = now(), external_id = coalesce($5, external_id), url = coalesce($6, url),
+             shown = coalesce($7, shown), edited_at = coalesce($8, edited_at), tried_at = CASE WHEN $9 THEN NULL ELSE tried_at END,
+             attempts = CASE WHEN $10::text IS NULL THEN 0 ELSE attempts + 1 END, problem = left($10, 500),
+             failing_since = CASE WHEN $10::text IS NULL THEN NULL ELSE coalesce(failing_since, $11) END, retry_at = $12
+           WHERE org_id = $1 AND id = $2 AND turn = $3`,
+    values: [
+      orgId,
+      id,
+      turn,
+      state,
+      written?.id ?? null,
+      written?.url ?? null,
+      shown ?? null,
+      editedAt ?? null,
+      certain,
+      failure?.problem ?? null,
+      failure?.at ?? null,
+      failure?.retryAt ?? null,
+    ],
+  });
+}
+
+export async function noteResting(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  { state, problem, now }: { readonly state: AnswerRow['state']; readonly problem: string; readonly now: Date },
+): Promise<void> {
+  await client.query(
+    'UPDATE app.thread_answer SET state = $3, problem = $4, failing_since = coalesce(failing_since, $5), updated_at = now() WHERE org_id = $1 AND id = $2',
+    [orgId, id, state, problem, now],
+  );
+}
+
+/** The comment is gone at the provider. */
+export async function forgetComment(client: PoolClient, orgId: string, id: string, turn: number): Promise<void> {
+  await client.query('UPDATE app.thread_answer SET external_id = NULL, url = NULL, shown = NULL WHERE org_id = $1 AND id = $2 AND turn = $3', [
+    orgId,
+    id,
+    turn,
+  ]);
+}
+
+export async function dropAnswer(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await client.query({ name: 'drop-thread-answer', text: 'DELETE FROM app.thread_answer WHERE org_id = $1 AND id = $2', values: [orgId, id] });
+}
+
+/** The connection is not called before then. */
+export async function limitConnection(client: PoolClient, orgId: string, connectionId: string, until: Date): Promise<void> {
+  await client.query('UPDATE app.integration_connection SET limited_until = greatest(limited_until, $3) WHERE org_id = $1 AND id = $2', [
+    orgId,
+    connectionId,
+    until,
+  ]);
+}
+
+/** The outbox leaves the job alone for so long, unless something new is to be said. @param id of the row that the job has read. */
+export async function delayAnswer(client: PoolClient, orgId: string, id: string, ms: number): Promise<void> {
+  await client.query(`UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`, [
+    orgId,
+    id,
+    ms - OUTBOX_AGE_SECONDS * 1000,
+  ]);
+}

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import type { QueuePayload } from '@slipway/contracts';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import type { Answer, AnswerAccess, Asked, Provider, ThreadAnswers } from '@slipway/integrations';
+import type { Logger } from '@slipway/telemetry';
+import { dropWish, readWish } from '../../orgs/orgs.queries.js';
+import type { ConnectionCalls } from '../connection-calls.js';
+import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
+import { needAttention } from '../write-access.queries.js';
+import {
+  type AnswerRow,
+  answersOf,
+  delayAnswer,
+  dropAnswer,
+  endTurn,
+  forgetComment,
+  limitConnection,
+  lockAnswer,
+  noteResting,
+  takeTurn,
+} from './answers.queries.js';
+import { type CallFailure, failureOf } from './call-failure.js';
+import { progressOf } from './progress.js';
+import { readProgress } from './progress.queries.js';
+
+const QUEUE = 'integration-answer';
+
+export interface AnswerSettings {
+  /** Where Slipway's pages are; `null`: answers have no link. */
+  readonly publicUrl: string | null;
+  /** A job that calls a provider has it for so long; one that died leaves it free after this. Longer than `callMs`. Milliseconds. */
+  readonly leaseMs: number;
+  /** Longest for what one turn calls. Milliseconds. */
+  readonly callMs: number;
+  /** Least between two edits of which nobody waits for the second. Milliseconds. */
+  readonly calmMs: number;
+  /** A call that was not answered may have its effect later: nothing is looked for before this. Milliseconds. */
+  readonly unknownMs: number;
+}
+export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000, unknownMs: 30_000 } as const;
+
+/** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 300_000;
+/** So long after the first failure an answer is given up: nobody looks for it any more. Milliseconds. */
+const GIVE_UP_MS = 24 * 60 * 60 * 1000;
+/** Turns of one job for one answer: what it shows may have changed while it was called. */
+const MAX_TURNS = 4;
+
+/** What the next turn of an answer is. */
+type Plan =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'wait'; readonly ms: number }
+  | { readonly kind: 'call'; readonly row: AnswerRow; readonly turn: number; readonly answer: Answer | null; readonly hash: string; readonly calm: boolean };
+
+/**
+ * Brings what the threads of a conversation show up to date: first that its requests were seen, then the one progress comment of each thread.
+ *
+ * A job may be repeated, overlap with another or die between any two steps. One job at a time has the turn of an answer, by a lease in its row. That a comment is
+ * to be created is committed before the call; while its outcome is unknown, the comment is looked for by its marker before another is made.
+ */
+export class IntegrationAnswer {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly calls: ConnectionCalls,
+    private readonly clock: Clock,
+    private readonly settings: AnswerSettings,
+    private readonly logger: Logger,
+  ) {}
+
+  /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown. */
+  async run({ orgId, conversationId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<number | null> {
+    const wanted = await readWish(this.pool, orgId, QUEUE, conversationId);
+    const answered = [...this.providers.values()].filter(({ answers }) => answers !== undefined).map(({ id }) => id);
+    const ids = await inOrg(this.pool, orgId, (client) => answersOf(client, orgId, conversationId, answered));
+    const waits: number[] = [];
+    for (const id of ids) {
+      const wait = await this.bring(orgId, id, signal);
+      if (wait !== null) waits.push(wait);
+    }
+    const next = waits.length === 0 ? null : Math.ceil(Math.min(...waits));
+    if (wanted !== null) {
+      if (next === null) await dropWish(this.pool, orgId, wanted.id);
+      else await inOrg(this.pool, orgId, (client) => delayAnswer(client, orgId, wanted.id, next));
+    }
+    return next;
+  }
+
+  private async bring(orgId: string, id: string, signal: AbortSignal): Promise<number | null> {
+    for (let turns = 0; turns < MAX_TURNS; turns += 1) {
+      signal.throwIfAborted();
+      const plan = await inOrg(this.pool, orgId, (client) => this.plan(client, orgId, id));
+      if (plan.kind === 'done') return null;
+      if (plan.kind === 'wait') return plan.ms;
+      const failed = await this.take(orgId, plan, signal);
+      if (failed !== null) return failed.waitMs;
+      if (plan.row.kind === 'seen') return null;
+    }
+    return this.settings.calmMs;
+  }
+
+  /** Decides under the locks of the answer and of its connection, and takes the turn when there is something to call. */
+  private async plan(client: PoolClient, orgId: string, id: string): Promise<Plan> {
+    const row = await lockAnswer(client, orgId, id);
+    if (row === null || row.state === 'given-up' || row.connection.state === 'disabled') return { kind: 'done' };
+    const access = this.providers.get(row.connection.provider)?.answers;
+    if (access === undefined) return { kind: 'done' };
+    const progress = row.kind === 'progress' ? await this.progress(client, orgId, row) : null;
+    if (row.kind === 'progress' && progress === null) return { kind: 'done' };
+    if (progress !== null && row.state === 'shown' && row.shown === progress.hash) return { kind: 'done' };
+    if (row.busyMs !== null) return { kind: 'wait', ms: row.busyMs + 1 };
+    const now = this.clock.now();
+    if (row.connection.state === 'needs-attention') return this.rest(client, orgId, row, now);
+    const calmUntil = progress?.calm === true && row.externalId !== null && row.editedAt !== null ? row.editedAt.getTime() + this.settings.calmMs : 0;
+    const from = Math.max(row.retryAt?.getTime() ?? 0, row.limitedUntil?.getTime() ?? 0, calmUntil, placeInPace(row, access));
+    if (from > now.getTime()) return { kind: 'wait', ms: from - now.getTime() };
+    const pacedUntil = new Date(Math.max(row.pacedUntil?.getTime() ?? 0, now.getTime()) + access.pace.everyMs);
+    const turn = await takeTurn(client, orgId, row, { now, leaseMs: this.settings.leaseMs, pacedUntil });
+    return { kind: 'call', row, turn, answer: progress?.answer ?? null, hash: progress?.hash ?? '', calm: progress?.calm ?? false };
+  }
+
+  /** Nothing is called with a token that the provider refuses. */
+  private async rest(client: PoolClient, orgId: string, row: AnswerRow, now: Date): Promise<Plan> {
+    const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
+    await noteResting(client, orgId, row.id, { state: late ? 'given-up' : 'waiting', problem: BAD_TOKEN, now });
+    return late ? { kind: 'done' } : { kind: 'wait', ms: LONGEST_WAIT_MS };
+  }
+
+  private async progress(client: PoolClient, orgId: string, row: AnswerRow): Promise<{ answer: Answer; hash: string; calm: boolean } | null> {
+    const facts = row.conversationId === null ? null : await readProgress(client, orgId, row.conversationId);
+    if (facts === null) return null;
+    const { publicUrl } = this.settings;
+    const url = publicUrl === null ? null : new URL(`/${facts.orgSlug}/conversations/${row.conversationId}`, publicUrl).href;
+    const { answer, calm } = progressOf(facts, url);
+    return { calm, answer: { ...answer, marker: row.marker }, hash: createHash('sha256').update(JSON.stringify(answer)).digest('hex') };
+  }
+
+  /** One turn. @returns what kept it from its end; `null`: it has come to it. */
+  private async take(orgId: string, plan: Extract<Plan, { kind: 'call' }>, signal: AbortSignal): Promise<{ waitMs: number | null } | null> {
+    const { row, turn } = plan;
+    const access = this.providers.get(row.connection.provider)?.answers as AnswerAccess;
+    const within = AbortSignal.any([signal, AbortSignal.timeout(this.settings.callMs)]);
+    const opened = await this.calls.open(orgId, row.connection, access);
+    if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
+    try {
+      await this.call(orgId, plan, () => access.calls(opened.client(within)));
+      return null;
+    } catch (error) {
+      signal.throwIfAborted();
+      const failure = failureOf(error, row.connection.host);
+      if (failure === null) throw error;
+      if (failure.kind === 'credential' && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
+        this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
+      if (failure.kind === 'gone' && row.externalId !== null) await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
+      return this.failed(orgId, plan, failure);
+    }
+  }
+
+  private async call(orgId: string, { row, turn, answer, hash }: Extract<Plan, { kind: 'call' }>, open: () => ThreadAnswers): Promise<void> {
+    const calls = open();
+    const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
+      inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
+    if (answer === null) {
+      await calls.acknowledge(row.place, row.detail as Asked);
+      return inOrg(this.pool, orgId, (client) => dropAnswer(client, orgId, row.id));
+    }
+    const now = this.clock.now();
+    if (row.externalId !== null) {
+      const written = await calls.update(row.place, row.externalId, answer);
+      return end({ state: 'shown', written: { id: row.externalId, url: written.url }, shown: hash, editedAt: now });
+    }
+    // Our clock and theirs may be apart.
+    const found = row.triedAt === null ? null : await calls.find(row.place, row.marker, new Date(row.triedAt.getTime() - CLOCKS_MS));
+    if (found !== null) return end({ state: 'waiting', written: found });
+    return end({ state: 'shown', written: await calls.post(row.place, answer), shown: hash, editedAt: now });
+  }
+
+  private async failed(orgId: string, { row, turn }: Extract<Plan, { kind: 'call' }>, failure: CallFailure): Promise<{ waitMs: number | null }> {
+    const now = this.clock.now();
+    const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
+    const final = failure.kind === 'final' || failure.kind === 'gone' || late;
+    const backOff = Math.min(FIRST_WAIT_MS * 2 ** Math.min(row.attempts, 16), LONGEST_WAIT_MS);
+    const creates = row.kind !== 'seen' && row.externalId === null;
+    const waitMs = Math.max(
+      failure.kind === 'later' && failure.at !== null ? failure.at.getTime() - now.getTime() : backOff,
+      creates && !failure.certain ? this.settings.unknownMs : 0,
+    );
+    await inOrg(this.pool, orgId, async (client) => {
+      if (final && row.kind === 'seen') return dropAnswer(client, orgId, row.id);
+      await endTurn(client, orgId, row.id, turn, {
+        state: final ? 'given-up' : 'waiting',
+        certain: failure.certain && row.triedAt === null,
+        failure: { problem: failure.problem, at: now, retryAt: final ? null : new Date(now.getTime() + waitMs) },
+      });
+      // After the answer: who takes a turn locks them in this order.
+      if (failure.kind === 'later' && failure.limited) await limitConnection(client, orgId, row.connection.id, new Date(now.getTime() + waitMs));
+    });
+    this.logger.warn({ answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final }, 'a thread was not answered');
+    return { waitMs: final ? null : waitMs };
+  }
+}
+
+/** Least difference of clocks that nobody notices. Milliseconds. */
+const CLOCKS_MS = 10 * 60_000;
+
+/** When the pace of a connection lets the next call be made. Milliseconds since 1970. */
+function placeInPace({ pacedUntil }: AnswerRow, { pace }: AnswerAccess): number {
+  return pacedUntil === null ? 0 : pacedUntil.getTime() - pace.burst * pace.everyMs;
+}

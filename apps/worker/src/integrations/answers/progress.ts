@@ -1,0 +1,51 @@
+import { type ConversationStatus, ERRORS, type ExecutionStatus } from '@slipway/contracts';
+import type { ConversationStatusState } from '@slipway/domain';
+import type { Answer } from '@slipway/integrations';
+
+/** What a thread may learn of its conversation. */
+export interface ProgressFacts {
+  readonly status: ConversationStatus;
+  readonly execution: ExecutionStatus;
+  readonly failure: ConversationStatusState['failure'];
+  /** What the agent said last, when it answered a message that came from a thread. What a member asked on our own pages is answered there alone. */
+  readonly said: string | null;
+}
+
+export interface Progress {
+  readonly answer: Omit<Answer, 'marker'>;
+  /** Nobody waits for it: it may be shown some seconds late. */
+  readonly calm: boolean;
+}
+
+/** What the progress comment says. Pure. @param url of the conversation; `null`: nobody has configured where Slipway is. */
+export function progressOf(facts: ProgressFacts, url: string | null): Progress {
+  const { headline, calm = false, said = null } = sentenceOf(facts);
+  return { calm, answer: { headline, said, links: url === null ? [] : [{ label: 'Open the conversation', url }] } };
+}
+
+function sentenceOf({ status, execution, failure, said }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
+  switch (status) {
+    case 'starting':
+      return { headline: 'Slipway has seen this and is starting.', calm: true };
+    case 'working':
+      return { headline: 'Slipway is working on this.', calm: true };
+    case 'waiting':
+      if (execution === 'waiting_for_confirmation')
+        return { headline: 'Slipway waits for approval of its next step. Approve or reject it in the conversation.' };
+      return failure == null ? { headline: 'Slipway waits for a message.', calm: true } : { headline: `Slipway has stopped. ${problemOf(failure)}` };
+    case 'finished':
+      return said === null || said.trim() === '' ? { headline: 'Slipway has finished.' } : { headline: 'Slipway has finished. It says:', said };
+    case 'failed':
+      return { headline: `Slipway could not finish. ${problemOf(failure)}` };
+    case 'paused':
+    case 'stopped':
+      return { headline: failure == null ? 'Slipway was stopped. A message here goes on.' : `Slipway has stopped. ${problemOf(failure)}` };
+  }
+}
+
+/** By its code alone: the detail of a failure may name what only members may read. */
+function problemOf(failure: ProgressFacts['failure']): string {
+  if (failure == null) return 'The conversation says why.';
+  const { title, nextStep } = ERRORS[failure.code];
+  return `${title}. ${nextStep}`;
+}

@@ -1,0 +1,35 @@
+import type { PoolClient } from '@slipway/db/sql';
+import type { Asked, Intent } from '@slipway/integrations';
+import type { StoredDelivery } from '@slipway/integrations/deliveries';
+import { tryAgain, wantAnswer, wantSeen } from './answers.queries.js';
+
+/** A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the act. */
+export async function wantAnswers(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, conversationId: string): Promise<void> {
+  const { thread, semanticKey: deed } = intent;
+  const asked = askedBy(intent);
+  if (asked !== null) await wantSeen(client, orgId, { connectionId: connection.id, thread, deed, conversationId, asked });
+  await tryAgain(client, orgId, conversationId);
+  await wantAnswer(client, orgId, conversationId);
+}
+
+/** What to react to; `null`: nothing that stands there, such as a button. */
+export function askedBy({ trigger, review, instruction, subject }: Intent): Asked | null {
+  switch (trigger) {
+    case 'button':
+      return null;
+    case 'review-comment':
+      return review === null ? { kind: 'subject' } : { kind: 'review-comment', id: review.commentId };
+    case 'label':
+    case 'assignment':
+    case 'review':
+    case 'agent-session':
+      return { kind: 'subject' };
+    case 'mention':
+    case 'thread-reply':
+    case 'direct-message':
+    case 'stop':
+    case 'mute':
+      if (review !== null) return { kind: 'review-comment', id: review.commentId };
+      return instruction.id === subject?.id ? { kind: 'subject' } : { kind: 'comment', id: instruction.id };
+  }
+}

@@ -1,0 +1,38 @@
+import type { Written } from '../calls/code-host.js';
+import type { ProviderClient } from '../calls/provider-client.js';
+import type { Thread } from '../intent.js';
+
+/** What a comment of ours says. Each provider writes it in its own syntax. */
+export interface Answer {
+  /** Of our own making: plain sentences, without a name of anybody in them. */
+  readonly headline: string;
+  /** What the agent said, in Markdown. Hostile: it is shown so that it calls nobody and loads nothing. */
+  readonly said: string | null;
+  readonly links: readonly { readonly label: string; readonly url: string }[];
+  /** Letters and digits; stands in the comment where no reader sees it. */
+  readonly marker: string;
+}
+
+/** What asked: the issue, pull request or message itself, or one comment of it. */
+export type Asked = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
+
+/** What is said in a thread. Each call throws `ProviderRefusal`; none is repeated here. */
+export interface ThreadAnswers {
+  /** Shows that a request was seen. No-op when it shows that already. */
+  acknowledge(place: Thread['place'], asked: Asked): Promise<void>;
+  post(place: Thread['place'], answer: Answer): Promise<Written>;
+  update(place: Thread['place'], id: string, answer: Answer): Promise<Written>;
+  /** The oldest comment since then that holds the marker: who copies a marker comes after us. For a `post` whose outcome is unknown. */
+  find(place: Thread['place'], marker: string, since: Date): Promise<Written | null>;
+}
+
+/** How a provider is called for answers. */
+export interface AnswerAccess {
+  /** The value of `authorization` for an access token. */
+  readonly authorization: (token: string) => string;
+  /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
+  readonly apiUrl: (baseUrl: string) => string;
+  readonly calls: (client: ProviderClient) => ThreadAnswers;
+  /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */
+  readonly pace: { readonly burst: number; readonly everyMs: number };
+}

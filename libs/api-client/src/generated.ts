@@ -289,6 +289,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Unlink an account, or give up one that waits for confirmation. Fails with `request.cross-site` besides the common codes. */
     deleteLinkedAccount: (request: { link: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/linked-accounts/{link}', { link: request.link }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** The comments in which threads at providers show how far the conversation is. */
+    listThreadAnswers: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/answers', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listThreadAnswers'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,

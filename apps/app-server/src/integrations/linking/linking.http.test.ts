@@ -125,6 +125,26 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
     expect((await app.http(mia, 'PUT', path(`/${connectionId}/oauth-client`), APP)).status).toBe(403);
   });
 
+  it('keeps neither token nor code, state, nonce or verifier in any table', async () => {
+    const begun = await begin(mia);
+    const back = provider.consent(begun.authorizeUrl, { id: 7, login: 'octo' });
+    const id = confirmOf(await comeBack(mia, back, begun.cookie));
+    const { rows: tables } = await app.owner.query<{ name: string }>(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'app'`);
+    const stored: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await app.owner.query<{ row: string }>(`SELECT t::text AS row FROM app."${name}" t`);
+      stored.push(...rows.map(({ row }) => row));
+    }
+    expect(stored.some((row) => row.includes(id))).toBe(true);
+    const secrets = [provider.issued.at(-1), back.code, back.state, begun.cookie.split('=')[1], provider.verifiers.at(-1)] as string[];
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(30);
+      const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret, 'base64url').toString('hex')];
+      expect(stored.filter((row) => forms.some((form) => row.includes(form)))).toEqual([]);
+    }
+    await app.http(mia, 'DELETE', `${MINE}/${id}`);
+  });
+
   it('cannot begin without a client, at a provider that is not built yet, or in an organization of others', async () => {
     const bare = await connect('gitea');
     const none = await app.http(mia, 'POST', MINE, { org: olga.orgId, connectionId: bare });

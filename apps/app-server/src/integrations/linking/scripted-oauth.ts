@@ -13,6 +13,8 @@ export class ScriptedOAuth {
   readonly broken = new Map<string, Answer>();
   /** Method and path of every request, without its query. */
   readonly requests: string[] = [];
+  readonly issued: string[] = [];
+  readonly verifiers: string[] = [];
   readonly revoked: string[] = [];
   private readonly codes = new Map<string, { readonly challenge: string; readonly redirectUri: string; readonly account: object }>();
   private readonly tokens = new Map<string, object>();
@@ -66,6 +68,7 @@ export class ScriptedOAuth {
 
   private redeem(form: URLSearchParams): [number, unknown] {
     const code = form.get('code') ?? '';
+    this.verifiers.push(form.get('code_verifier') ?? '');
     const known = this.codes.get(code);
     this.codes.delete(code);
     const challenge = createHash('sha256')
@@ -81,6 +84,7 @@ export class ScriptedOAuth {
     if (known === undefined || !right) return [200, { error: 'bad_verification_code' }];
     const token = `token-${randomUUID()}`;
     this.tokens.set(token, known.account);
+    this.issued.push(token);
     return [200, { access_token: token, token_type: 'bearer' }];
   }
 

@@ -265,7 +265,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     expect(next).not.toBe(secret);
     await look('integration secret replaced');
     await dialog().getByRole('button', { name: 'Done' }).click();
-    await page.getByText(/is taken until/).waitFor();
+    await page.getByText('Old secret', { exact: true }).waitFor();
     for (const each of [secret, next]) expect(await deliverLabel(address, each, 'Signed by either')).toBe(200);
   });
 

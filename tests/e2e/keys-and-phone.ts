@@ -33,6 +33,7 @@ export async function useTheKeys({ page, url, picture }: Watching): Promise<void
     ['/settings/profile', 'Profile'],
     ['/settings/sessions', 'Sessions'],
     ['/settings/connections', 'Connections'],
+    ['/settings/linked-accounts', 'Linked accounts'],
   ]) {
     await page.goto(`${url}${path}`);
     expect(await page.title()).toBe(`${name} · Slipway`);

@@ -13,6 +13,7 @@ import { useSession } from '../session/me.ts';
 import { ConnectionActions } from './connection-actions.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
 import { Deliveries } from './deliveries.tsx';
+import { OAuthClientSection } from './oauth-client-section.tsx';
 import { guideOf, setupOf } from './setup-steps.ts';
 import { Steps } from './steps.tsx';
 import { useProviders } from './use-providers.ts';
@@ -56,6 +57,7 @@ export function ConnectionPage({ id }: { id: string }) {
           <div className="flex flex-col gap-8">
             <StateNotice connection={data} />
             <Facts connection={data} provider={provider} />
+            {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
             <Deliveries connection={data} />
           </div>
         )}
@@ -118,7 +120,7 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
         </Fact>
         {connection.oldSecretUntil === null ? null : (
           <Fact name="Old secret">
-            is taken until <Ahead at={connection.oldSecretUntil} />
+            ends <Ahead at={connection.oldSecretUntil} />
           </Fact>
         )}
       </dl>

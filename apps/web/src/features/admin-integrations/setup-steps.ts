@@ -17,6 +17,8 @@ interface SetupGuide {
   readonly secretHint?: string;
   /** What the access token must be allowed. */
   readonly tokenHint?: string;
+  /** Where an OAuth application is registered, by which users link their accounts. */
+  readonly oauthHint?: string;
   /** Those that can be set up by hand, the usual first. */
   readonly kinds: readonly SetupKind[];
 }
@@ -26,6 +28,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'ours',
     secretName: 'Webhook secret',
     tokenHint: 'Reads repositories and their members. With it GitHub is asked who may write.',
+    oauthHint: 'In the settings of the organization, open Developer settings, OAuth Apps, and register an application.',
     kinds: [
       {
         kind: 'repository-webhook',
@@ -53,6 +56,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'ours',
     secretName: 'Signing token',
     tokenHint: 'Reads the project and its members. With it GitLab is asked who may write.',
+    oauthHint: 'In the settings of the group, open Applications and add one that is confidential.',
     kinds: [
       {
         kind: 'access-token',
@@ -80,6 +84,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'ours',
     secretName: 'Secret',
     tokenHint: 'With read:repository, of somebody who administers the repositories: Gitea tells the rights of others to nobody else.',
+    oauthHint: 'In your settings or those of the organization, open Applications and create a confidential OAuth2 application.',
     kinds: [
       {
         kind: 'token',

@@ -13,6 +13,7 @@ const SETTINGS_TABS = [
   { path: 'profile', label: 'Profile' },
   { path: 'sessions', label: 'Sessions' },
   { path: 'connections', label: 'Connections' },
+  { path: 'linked-accounts', label: 'Linked accounts' },
 ] as const;
 
 /** One's own settings hold in every organization; the rail beside them is that of the one which was looked at last. */

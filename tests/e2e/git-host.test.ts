@@ -1,0 +1,166 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { ConnectionWithSecret } from '@slipway/contracts';
+import { type SignedInClient, signIn } from '@slipway/testing';
+import { type Gitea, type GiteaPerson, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { expect } from 'expect';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { freePortRange } from '../../deploy/local/free-ports.ts';
+import { type Stack, startStack } from '../../deploy/local/stack.ts';
+import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
+
+const executable = findChromium();
+const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await lackForGitea();
+if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const WIDE = { width: 1440, height: 900 };
+const PHONE = { width: 390, height: 844 };
+/** A machine that is busy with other tests. Milliseconds. */
+const SLOW = 60_000;
+
+describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_000, skip: lack ?? false }, () => {
+  let folder: string;
+  let gitea: Gitea;
+  let ada: GiteaPerson;
+  let stack: Stack;
+  let browser: Browser;
+  let owner: SignedInClient;
+  let org: { id: string; slug: string };
+  let page: Page;
+  let connectionId: string;
+  let broken = false;
+  const complaints: string[] = [];
+
+  before(async () => {
+    if (lack !== null) return;
+    folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-host-'));
+    gitea = await startGitea({ say: console.log });
+    ada = await gitea.admin.createUser('ada');
+    const { host } = new URL(gitea.url);
+    stack = await startStack({
+      port: await freePortRange(),
+      dataDirectory: path.join(folder, 'data'),
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], INTEGRATION_PRIVATE_HOSTS: host },
+      log: () => {},
+      signal: AbortSignal.timeout(2 * SLOW),
+      // Whether the agent works is not asked here.
+      without: ['runtime-api', 'sandbox-gateway'],
+    });
+    owner = await signIn(stack.url);
+    org = (await (await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme Robotics', slug: 'acme-robotics' } })).json()) as typeof org;
+    const made = await owner.fetch(`/api/v1/orgs/${org.id}/integrations/connections`, {
+      method: 'POST',
+      json: {
+        provider: 'gitea',
+        name: 'Gitea',
+        host,
+        token: await gitea.admin.createToken('slipway', ['read:repository', 'read:user', 'read:organization']),
+        settings: { baseUrl: gitea.url },
+      },
+    });
+    connectionId = ((await made.json()) as ConnectionWithSecret).connection.id;
+    browser = await launchChromium(executable ?? '');
+    const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
+    await context.addCookies(
+      owner.cookie.split('; ').map((pair) => ({ name: pair.slice(0, pair.indexOf('=')), value: pair.slice(pair.indexOf('=') + 1), url: stack.url })),
+    );
+    page = await openPage(context, complaints);
+    page.setDefaultTimeout(SLOW);
+  });
+  after(async () => {
+    await browser?.close();
+    await stack?.stop();
+    await gitea?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const step = (name: string, work: () => Promise<void>): void => {
+    it(name, async (test) => {
+      if (broken) return test.skip('an earlier step failed');
+      try {
+        await work();
+      } catch (error) {
+        broken = true;
+        await mkdir('test-results', { recursive: true });
+        await page?.screenshot({ path: `test-results/git-host-${name.replaceAll(/\W+/g, '-')}.png` });
+        throw error;
+      }
+    });
+  };
+  /** Seen in every theme and size, as a person and as axe. */
+  const look = async (where: string): Promise<void> => {
+    const directory = process.env['PICTURES'];
+    if (directory !== undefined) {
+      await mkdir(directory, { recursive: true });
+      for (const [size, viewport] of Object.entries({ 1440: WIDE, 390: PHONE }))
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          await page.screenshot({ path: path.join(directory, `${where.replaceAll(' ', '-')}-${size}-${colorScheme}.png`) });
+        }
+    }
+    await expectClean(page, where, 'everyTheme');
+  };
+  const dialog = (): Locator => page.getByRole('dialog');
+  /** Presses Link, says yes at Gitea as this person, and comes back. */
+  const goToGitea = async (as: GiteaPerson): Promise<void> => {
+    await page.route(`${gitea.url}/**`, (route) => route.abort());
+    const [asked] = await Promise.all([
+      page.waitForRequest((request) => request.url().startsWith(`${gitea.url}/login/oauth/authorize`)),
+      page.getByRole('button', { name: /^Link an account at/ }).click(),
+    ]);
+    await page.goto((await giveConsent(as, asked.url())).href);
+    await page.unroute(`${gitea.url}/**`);
+  };
+
+  step('an admin enters the OAuth client of the connection, by the callback address that the page shows', async () => {
+    await page.goto(`${stack.url}/settings/linked-accounts`);
+    await page.getByText('None of your organizations has a connection', { exact: false }).waitFor();
+    await look('linked accounts none');
+    await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connectionId}`);
+    await page.getByRole('button', { name: 'Enter an OAuth client' }).press('Enter');
+    const callback = await dialog().getByRole('group', { name: 'Callback address' }).locator('code').innerText();
+    const application = await gitea.admin.createOAuth2Application('Slipway', [callback]);
+    await dialog().getByLabel('Client id').fill(application.client_id);
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByText('This must not be empty.').waitFor();
+    await look('oauth client form');
+    await dialog().getByLabel('Client secret').fill(application.client_secret);
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByText(application.client_id).waitFor();
+    expect(await page.content()).not.toContain(application.client_secret);
+  });
+
+  step('links an account: goes to Gitea, comes back, sees both names and confirms; refusals say what to do', async () => {
+    await page.goto(`${stack.url}/settings/linked-accounts?problem=linked-account.declined`);
+    await page.getByText('The provider did not let you link the account').waitFor();
+    await look('linked accounts problem');
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await page.waitForURL(`${stack.url}/settings/linked-accounts`);
+    await goToGitea(ada);
+    await dialog().getByText('In Slipway').waitFor();
+    expect(await dialog().innerText()).toMatch(/At Gitea\s+ada[\s\S]*In Slipway\s+Demo Person/);
+    await look('linked accounts confirm');
+    await dialog().getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('No account is linked').waitFor();
+    expect(new URL(page.url()).search).toBe('');
+    await goToGitea(ada);
+    await dialog().getByRole('button', { name: 'Link', exact: true }).press('Enter');
+    await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
+    expect(await page.getByRole('button', { name: /^Link an account at/ }).count()).toBe(0);
+    await look('linked accounts');
+    await page.goto(`${stack.url}/settings/linked-accounts?confirm=0198c0de-7a1b-7000-8000-3f6c5d2e9b10`);
+    await page.getByText('This link is over, or was begun in another browser.').waitFor();
+  });
+
+  step('unlinks it, and can link again', async () => {
+    await page.getByRole('button', { name: /^Unlink ada/ }).click();
+    await dialog().getByRole('button', { name: 'Unlink' }).click();
+    await page.getByText('No account is linked').waitFor();
+    await goToGitea(ada);
+    await dialog().getByRole('button', { name: 'Link', exact: true }).click();
+    await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
+    expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([]);
+  });
+});

@@ -11,6 +11,7 @@ import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeviceModule } from './device/device.module.js';
 import { DomainsModule } from './domains/domains.module.js';
 import { EventsModule } from './events/events.module.js';
+import { GitRelayModule } from './git-relay/git-relay.module.js';
 import { HttpModule } from './http/http.module.js';
 import { IngestModule } from './ingest/ingest.module.js';
 import { IntegrationsModule } from './integrations/integrations.module.js';
@@ -58,6 +59,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   OrgsModule,
   MembersModule,
   IntegrationsModule.register(providers),
+  GitRelayModule,
   CallbacksModule,
   InvitationsModule,
   DomainsModule.register(),

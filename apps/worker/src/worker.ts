@@ -1,5 +1,6 @@
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
+import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool } from '@slipway/db/sql';
@@ -34,6 +35,7 @@ import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
 import { BrakeSwitch } from './start/brake-switch.js';
 import { ConversationModels } from './start/conversation-models.js';
+import { GitRelays } from './start/git-relays.js';
 import { GrantedSecrets } from './start/granted-secrets.js';
 import { ModelSwitch } from './start/model-switch.js';
 import { Room } from './start/room.js';
@@ -90,7 +92,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     ingestUrl: config.SANDBOX_INGEST_URL,
   };
   const envelope = new Envelope(pool, box, clock);
-  const secrets = new GrantedSecrets(pool, envelope);
+  const relays = new GitRelays(pool, new GitTokens(config.INGEST_SECRET), config.SANDBOX_INGEST_URL);
+  const secrets = new GrantedSecrets(pool, envelope, relays);
   const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL, spendings);
   const steps = new StartSteps(runtime, gateway, models, delivery, keys, new IngestTokens(config.INGEST_SECRET), startSettings, secrets, pool);
   const snapshots = new Snapshots(pool, logger);

@@ -100,6 +100,8 @@ export const SandboxSecrets = z.object({
   hosts: z.record(z.string(), z.string().min(1)).optional(),
   /** What git proves itself with, host by host. */
   git: z.array(z.object({ name: z.string(), host: z.string().min(1), username: z.string().min(1), password: z.string().min(1) })),
+  /** Repositories that git reads through Slipway, which adds the credential outside: `repository` as people write it, `through` what git is to ask instead, with `token`. */
+  relays: z.array(z.object({ repository: z.url(), through: z.url(), token: z.string().min(1) })).optional(),
 });
 export type SandboxSecrets = z.infer<typeof SandboxSecrets>;
 

@@ -3,8 +3,9 @@ import type { SandboxSecrets } from '@slipway/contracts';
 /**
  * The environment by which git, whoever calls it, proves itself at the hosts that were granted: settings that stand in no file, and a helper that reads the password
  * from a variable, so that it is in no URL, no `.git/config` and no argument of a process. Over https alone, but for this machine itself.
+ * Repositories of `relays` keep their address in what people see; git asks for them elsewhere, and brings the token there alone.
  */
-export function gitCredentialEnv(git: SandboxSecrets['git']): Record<string, string> {
+export function gitCredentialEnv(git: SandboxSecrets['git'], relays: NonNullable<SandboxSecrets['relays']> = []): Record<string, string> {
   const env: Record<string, string> = {};
   let settings = 0;
   const set = (key: string, value: string): void => {
@@ -22,6 +23,11 @@ export function gitCredentialEnv(git: SandboxSecrets['git']): Record<string, str
       const key = `credential.${scheme}://${host}.helper`;
       set(key, `!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SLIPWAY_GIT_USERNAME_${index}" "$SLIPWAY_GIT_PASSWORD_${index}"; }; f`);
     }
+  }
+  for (const { repository, through, token } of relays) {
+    set(`url.${through}.insteadOf`, repository);
+    // git compares whole segments of a path, and people write both.
+    for (const address of [through, `${through}.git`]) set(`http.${address}.extraHeader`, `authorization: Bearer ${token}`);
   }
   return settings === 0 ? {} : { ...env, GIT_CONFIG_COUNT: String(settings) };
 }

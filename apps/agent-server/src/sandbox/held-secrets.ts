@@ -15,16 +15,17 @@ export class HeldSecrets {
   ) {}
 
   /** What the app gives, in place of what it gave before. */
-  replace({ variables, hosts = {}, git }: SandboxSecrets): void {
+  replace({ variables, hosts = {}, git, relays = [] }: SandboxSecrets): void {
     this.mask.addNamed(variables);
     for (const { name, username, password } of git) {
       this.mask.addNamed({ [name]: password });
       // As HTTP sends them together.
       this.mask.addNamed({ [name]: `${username}:${password}` });
     }
+    for (const { token } of relays) this.mask.addNamed({ 'git access': token });
     this.ofApp = variables;
     this.hosts = hosts;
-    this.actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git) }, this.typed);
+    this.actionServer.setSecrets({ ...variables, ...gitCredentialEnv(git, relays) }, this.typed);
   }
 
   /** What a client brings, beside what there is. */

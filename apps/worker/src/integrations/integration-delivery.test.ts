@@ -169,6 +169,22 @@ describe('a delivery', () => {
     expect(await outcome(mention('r6'))).toBe('done conversation-started');
   });
 
+  it('lets its conversation read its repository once the connection has a credential, and no other one', async () => {
+    const granted = async (thread: string): Promise<unknown[]> => {
+      const id = await arrive(mention(thread, { thread, repository: 'acme/shop' }));
+      await run(id);
+      const { conversation_id: conversation } = await row(id);
+      return (await owner.query('SELECT connection_id, full_name FROM app.repository_grant WHERE conversation_id = $1', [conversation])).rows;
+    };
+    expect(await granted('g1')).toEqual([]);
+    await owner.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ('s', $1, $2, 'token', 'x', 1)`, [
+      ORG,
+      CONNECTION,
+    ]);
+    expect(await granted('g2')).toEqual([{ connection_id: CONNECTION, full_name: 'acme/shop' }]);
+    await owner.query(`DELETE FROM app.integration_secret WHERE id = 's'`);
+  });
+
   it('of a linked user starts a conversation as them; replies, a stop and a mute go to the same', async () => {
     const first = await arrive(mention('d1', { thread: 'T', repository: 'acme/shop' }));
     await run(first);

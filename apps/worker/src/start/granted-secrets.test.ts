@@ -10,6 +10,7 @@ import { inOrg } from '@slipway/db/sql';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
 import { expect } from 'expect';
 import { ORG, openScene, type Scene } from '../testing/scene.js';
+import { grantRepository } from './git-relays.queries.js';
 
 describe('secrets of a conversation', () => {
   let scene: Scene;
@@ -159,6 +160,42 @@ describe('secrets of a conversation', () => {
     const { id } = await scene.create();
     await scene.start(id);
     expect((await scene.row(id)).steps.find(({ status }) => status === 'ERROR')).toMatchObject({ code: 'secret.too-large' });
+    await forget();
+  });
+
+  it('hold an address of ours for a repository that was granted, and no credential of its host, unless there is a secret for that host', async () => {
+    const { id } = await scene.create();
+    const connection = randomUUID();
+    await inOrg(scene.pool, ORG, async (client) => {
+      await client.query(
+        `INSERT INTO app.integration_connection (id, org_id, provider, kind, name, host, signature, own, settings, created_by, created_by_label)
+         VALUES ($1, $2, 'gitea', 'token', 'n', 'git.example', 'sha256', '{"ids":[],"mention":"slipway"}', '{}', 'u', 'u')`,
+        [connection, ORG],
+      );
+      // Nothing is granted by a connection that has no credential.
+      await grantRepository(client, ORG, id, connection, 'acme/early');
+      await client.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', 'x', 1)`, [
+        randomUUID(),
+        ORG,
+        connection,
+      ]);
+      await grantRepository(client, ORG, id, connection, 'acme/sho p');
+      await grantRepository(client, ORG, id, connection, 'acme/sho p');
+    });
+    await scene.start(id);
+    const path = `/ingest/v1/conversations/${id}/git/${connection}/acme/sho%20p`;
+    expect(given(id)).toEqual({
+      variables: {},
+      hosts: {},
+      git: [],
+      relays: [{ repository: 'https://git.example/acme/sho p', through: `http://app-server.test${path}`, token: expect.stringMatching(/^ey/) }],
+    });
+    await keep('OWN', 'org', '', 'own token', { kind: 'git', host: 'git.example' });
+    await inOrg(scene.pool, ORG, (client) => client.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]));
+    await scene.wish('conversation-start', id);
+    await scene.start(id);
+    expect(given(id)).toMatchObject({ git: [{ name: 'OWN' }] });
+    expect(given(id)?.relays).toBeUndefined();
     await forget();
   });
 });

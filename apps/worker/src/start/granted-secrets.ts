@@ -4,6 +4,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
+import type { GitRelays } from './git-relays.js';
 import { noteUse, type SealedSecret, secretsFor } from './granted-secrets.queries.js';
 
 /** Of two secrets for the same thing the later in this list is given. */
@@ -24,6 +25,7 @@ export class GrantedSecrets {
   constructor(
     private readonly pool: SqlPool,
     private readonly envelope: Envelope,
+    private readonly relays: GitRelays,
   ) {}
 
   /**
@@ -42,9 +44,13 @@ export class GrantedSecrets {
       }),
     );
     const granted = narrowest(found);
+    const relays = await this.relays.of(
+      row,
+      granted.flatMap(({ kind, host }) => (kind === 'git' && host !== null ? [host] : [])),
+    );
     // The first sandbox of a conversation has none to take away.
-    if (granted.length === 0 && row.epoch === 1) return [];
-    const secrets = await this.opened(row.orgId, granted);
+    if (granted.length === 0 && relays.length === 0 && row.epoch === 1) return [];
+    const secrets = { ...(await this.opened(row.orgId, granted)), ...(relays.length === 0 ? {} : { relays }) };
     // Before they go out: no use without its entry.
     if (granted.length > 0) await inOrg(this.pool, row.orgId, (client) => noteUse(client, row.orgId, row.id, row.epoch, granted));
     await agent.setSecrets(secrets, signal).catch((error: unknown) => {

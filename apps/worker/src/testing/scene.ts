@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
+import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import { SecretBox } from '@slipway/auth/secret-box';
 import type { ExecutionStatus } from '@slipway/contracts';
@@ -22,6 +23,7 @@ import { Rest } from '../rest/rest.js';
 import { Snapshots } from '../rest/snapshot.js';
 import { BrakeSwitch } from '../start/brake-switch.js';
 import { ConversationModels } from '../start/conversation-models.js';
+import { GitRelays } from '../start/git-relays.js';
 import { GrantedSecrets } from '../start/granted-secrets.js';
 import { ModelSwitch } from '../start/model-switch.js';
 import { Room } from '../start/room.js';
@@ -97,7 +99,7 @@ export async function openScene(
       maxIterations: 10,
       ingestUrl: 'http://127.0.0.1:1',
     },
-    new GrantedSecrets(pool, envelope),
+    new GrantedSecrets(pool, envelope, new GitRelays(pool, new GitTokens(SECRET), 'http://app-server.test')),
     pool,
   );
   const holder = new ConversationHolder(pool, locks, log, ids, logger);

@@ -238,6 +238,11 @@ export type IntegrationDedupe = Prisma.IntegrationDedupeModel
  */
 export type IntegrationThread = Prisma.IntegrationThreadModel
 /**
+ * Model RepositoryGrant
+ * A repository that a conversation may read through a connection.
+ */
+export type RepositoryGrant = Prisma.RepositoryGrantModel
+/**
  * Model LinkedAccount
  * Who a user of an organization is at a provider, proved through one of its connections.
  */

@@ -441,6 +441,7 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity',
@@ -460,7 +461,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3720,6 +3721,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RepositoryGrant: {
+      payload: Prisma.$RepositoryGrantPayload<ExtArgs>
+      fields: Prisma.RepositoryGrantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RepositoryGrantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RepositoryGrantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        findFirst: {
+          args: Prisma.RepositoryGrantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RepositoryGrantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        findMany: {
+          args: Prisma.RepositoryGrantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>[]
+        }
+        create: {
+          args: Prisma.RepositoryGrantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        createMany: {
+          args: Prisma.RepositoryGrantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RepositoryGrantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>[]
+        }
+        delete: {
+          args: Prisma.RepositoryGrantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        update: {
+          args: Prisma.RepositoryGrantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        deleteMany: {
+          args: Prisma.RepositoryGrantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RepositoryGrantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RepositoryGrantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>[]
+        }
+        upsert: {
+          args: Prisma.RepositoryGrantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RepositoryGrantPayload>
+        }
+        aggregate: {
+          args: Prisma.RepositoryGrantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRepositoryGrant>
+        }
+        groupBy: {
+          args: Prisma.RepositoryGrantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepositoryGrantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RepositoryGrantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RepositoryGrantCountAggregateOutputType> | number
+        }
+      }
+    }
     LinkedAccount: {
       payload: Prisma.$LinkedAccountPayload<ExtArgs>
       fields: Prisma.LinkedAccountFieldRefs
@@ -4763,6 +4838,17 @@ export const IntegrationThreadScalarFieldEnum = {
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
 
 
+export const RepositoryGrantScalarFieldEnum = {
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  connectionId: 'connectionId',
+  fullName: 'fullName',
+  createdAt: 'createdAt'
+} as const
+
+export type RepositoryGrantScalarFieldEnum = (typeof RepositoryGrantScalarFieldEnum)[keyof typeof RepositoryGrantScalarFieldEnum]
+
+
 export const LinkedAccountScalarFieldEnum = {
   id: 'id',
   orgId: 'orgId',
@@ -5205,6 +5291,7 @@ export type GlobalOmitConfig = {
   integrationDelivery?: Prisma.IntegrationDeliveryOmit
   integrationDedupe?: Prisma.IntegrationDedupeOmit
   integrationThread?: Prisma.IntegrationThreadOmit
+  repositoryGrant?: Prisma.RepositoryGrantOmit
   linkedAccount?: Prisma.LinkedAccountOmit
   linkRequest?: Prisma.LinkRequestOmit
   externalIdentity?: Prisma.ExternalIdentityOmit

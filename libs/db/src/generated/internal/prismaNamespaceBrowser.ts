@@ -95,6 +95,7 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity',
@@ -823,6 +824,17 @@ export const IntegrationThreadScalarFieldEnum = {
 } as const
 
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
+
+
+export const RepositoryGrantScalarFieldEnum = {
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  connectionId: 'connectionId',
+  fullName: 'fullName',
+  createdAt: 'createdAt'
+} as const
+
+export type RepositoryGrantScalarFieldEnum = (typeof RepositoryGrantScalarFieldEnum)[keyof typeof RepositoryGrantScalarFieldEnum]
 
 
 export const LinkedAccountScalarFieldEnum = {

@@ -1,0 +1,1 @@
+export { type GitClaims, GitTokens } from './git-token.js';

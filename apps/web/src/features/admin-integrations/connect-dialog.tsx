@@ -10,6 +10,7 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { ConnectionFields } from './connection-fields.tsx';
 import { creationOf, type NewConnectionValues, valuesOf } from './connection-values.ts';
+import { LimitsNotice } from './limits-notice.tsx';
 import { MadeConnection } from './made-connection.tsx';
 import { guideOf } from './setup-steps.ts';
 
@@ -45,6 +46,7 @@ export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQu
                       />
                     )}
                   </Field>
+                  <LimitsNotice provider={provider} />
                   <ConnectForm
                     key={provider.id}
                     provider={provider}

@@ -13,6 +13,7 @@ import { useSession } from '../session/me.ts';
 import { ConnectionActions } from './connection-actions.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
 import { Deliveries } from './deliveries.tsx';
+import { LimitsNotice } from './limits-notice.tsx';
 import { OAuthClientSection } from './oauth-client-section.tsx';
 import { guideOf, setupOf } from './setup-steps.ts';
 import { Steps } from './steps.tsx';
@@ -56,6 +57,7 @@ export function ConnectionPage({ id }: { id: string }) {
         {(data) => (
           <div className="flex flex-col gap-8">
             <StateNotice connection={data} />
+            {provider === undefined ? null : <LimitsNotice provider={provider} />}
             <Facts connection={data} provider={provider} />
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
             <Deliveries connection={data} />

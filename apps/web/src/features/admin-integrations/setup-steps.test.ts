@@ -1,6 +1,6 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import { guideOf, setupOf } from './setup-steps.ts';
+import { guideOf, limitsOf, setupOf } from './setup-steps.ts';
 
 const provider = (id: string, ...kinds: Array<[kind: string, signature: string]>) => ({
   id,
@@ -22,5 +22,14 @@ describe('the guide of a provider', () => {
   it('has steps for a connection whose kind is set up like the first', () => {
     const guide = guideOf(provider('gitea', ['oauth', 'sha256'], ['token', 'sha256']));
     expect(setupOf(guide, 'oauth')?.kind).toBe('token');
+  });
+});
+
+describe('the limits of a provider', () => {
+  it('names what it is not called for yet', () => {
+    const all = { name: 'Forge', does: ['code'], takesToken: true, linking: true };
+    expect(limitsOf(all)).toEqual([]);
+    expect(limitsOf({ ...all, takesToken: false })).toEqual(['Forge is not asked yet who may write, so what names a repository is listed and refused.']);
+    expect(limitsOf({ ...all, does: ['chat'], takesToken: false, linking: false })).toHaveLength(1);
   });
 });

@@ -27,7 +27,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
   github: {
     secret: 'ours',
     secretName: 'Webhook secret',
-    tokenHint: 'Reads repositories and their members. With it GitHub is asked who may write.',
+    tokenHint: 'Reads repositories and their members, and writes issues and pull requests: it asks who may write, and answers in the thread.',
     oauthHint: 'In the settings of the organization, open Developer settings, OAuth Apps, and register an application.',
     kinds: [
       {
@@ -55,7 +55,6 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
   gitlab: {
     secret: 'ours',
     secretName: 'Signing token',
-    tokenHint: 'Reads the project and its members. With it GitLab is asked who may write.',
     oauthHint: 'In the settings of the group, open Applications and add one that is confidential.',
     kinds: [
       {
@@ -83,7 +82,8 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
   gitea: {
     secret: 'ours',
     secretName: 'Secret',
-    tokenHint: 'With read:repository, of somebody who administers the repositories: Gitea tells the rights of others to nobody else.',
+    tokenHint:
+      'With read:repository and write:issue, of somebody who administers the repositories: it asks who may write, which Gitea tells to nobody else, and answers in the thread.',
     oauthHint: 'In your settings or those of the organization, open Applications and create a confidential OAuth2 application.',
     kinds: [
       {
@@ -178,4 +178,18 @@ export function guideOf(provider: { readonly id: string; readonly connections: R
 /** The steps of a connection that there is; the first kind's where its own has none. */
 export function setupOf(guide: SetupGuide, kind: string): SetupKind | undefined {
   return guide.kinds.find((each) => each.kind === kind) ?? guide.kinds[0];
+}
+
+/** What does not work with this provider yet, in whole sentences; empty where all does. */
+export function limitsOf(provider: {
+  readonly name: string;
+  readonly does: readonly string[];
+  readonly takesToken: boolean;
+  readonly linking: boolean;
+}): readonly string[] {
+  const { name, does, takesToken, linking } = provider;
+  return [
+    ...(linking ? [] : [`Accounts at ${name} cannot be linked yet, so what people ask for there is listed and refused.`]),
+    ...(does.includes('code') && !takesToken ? [`${name} is not asked yet who may write, so what names a repository is listed and refused.`] : []),
+  ];
 }

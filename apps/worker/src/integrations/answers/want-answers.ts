@@ -30,6 +30,7 @@ export function askedBy({ trigger, review, instruction, subject }: Intent): Aske
     case 'stop':
     case 'mute':
       if (review !== null) return { kind: 'review-comment', id: review.commentId };
-      return instruction.id === subject?.id ? { kind: 'subject' } : { kind: 'comment', id: instruction.id };
+      // Issues and comments are counted apart: they may have the same id.
+      return instruction.id === subject?.id && instruction.url === subject.url ? { kind: 'subject' } : { kind: 'comment', id: instruction.id };
   }
 }

@@ -24,6 +24,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'org-brake': 4,
   'integration-delivery': 16,
   'integration-answer': 8,
+  'integration-notice': 4,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -80,6 +81,9 @@ export function handleJobs(
   queue.handle('integration-delivery', (payload, signal) => jobs.deliveries.run(payload, signal), { concurrency: CONCURRENCY['integration-delivery'] });
   queue.handle('integration-answer', async (payload, signal) => void (await jobs.answers.run(payload, signal)), {
     concurrency: CONCURRENCY['integration-answer'],
+  });
+  queue.handle('integration-notice', async (payload, signal) => void (await jobs.answers.runNotice(payload, signal)), {
+    concurrency: CONCURRENCY['integration-notice'],
   });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

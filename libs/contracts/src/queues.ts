@@ -24,6 +24,8 @@ export const QUEUES = {
   'integration-delivery': z.object({ orgId: z.string(), deliveryId: z.string() }),
   /** Bring what a conversation's threads show up to date. Safe to repeat at any point. */
   'integration-answer': conversation,
+  /** Tell the actor of a refused delivery why, once in a thread. Safe to repeat at any point. */
+  'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

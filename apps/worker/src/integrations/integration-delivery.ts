@@ -8,6 +8,7 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
 import type { Acts, Performed } from './acts.js';
+import { wantRefusalSaid } from './answers/want-answers.js';
 import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
 import type { AskWriteAccess } from './write-access.js';
 
@@ -81,6 +82,8 @@ export class IntegrationDelivery {
       if (!(await lockUndecided(client, orgId, id))) return null;
       const made = await this.outcome(client, stored, decision, perform);
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
+      if (made.decided.state === 'refused' && reading.kind === 'intent' && this.providers.get(connection.provider)?.answers !== undefined)
+        await wantRefusalSaid(client, stored, reading.intent, made.decided.code);
       return made;
     });
     if (performed === null) return null;

@@ -3,6 +3,7 @@ import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { OUTBOX_AGE_SECONDS } from '../../sweeps/sweeps.queries.js';
+import type { Notice } from './notice.js';
 
 /** A random marker of a comment of ours. */
 const newMarker = (): string => randomBytes(16).toString('hex');
@@ -28,6 +29,27 @@ export async function wantSeen(
       JSON.stringify(seen.asked),
       newMarker(),
     ],
+  });
+}
+
+/** A refusal is said once in a thread to an actor. */
+export async function wantNotice(
+  client: PoolClient,
+  orgId: string,
+  { connectionId, thread, notice }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice },
+): Promise<void> {
+  const id = randomUUID();
+  const { rowCount } = await client.query({
+    name: 'want-notice',
+    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, place, detail, marker)
+           VALUES ($1, $2, $3, $4, 'notice', $5, $6::jsonb, $7::jsonb, $8) ON CONFLICT DO NOTHING`,
+    values: [id, orgId, connectionId, thread.key, `${notice.code}/${notice.actor.id}`, JSON.stringify(thread.place), JSON.stringify(notice), newMarker()],
+  });
+  if (rowCount !== 1) return;
+  await client.query({
+    name: 'want-notice-job',
+    text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-notice', $3, $4::jsonb, clock_timestamp() - interval '1 hour')`,
+    values: [randomUUID(), orgId, id, JSON.stringify({ orgId, answerId: id })],
   });
 }
 

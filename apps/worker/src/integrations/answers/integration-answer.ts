@@ -2,7 +2,17 @@ import { createHash } from 'node:crypto';
 import type { QueuePayload } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import type { Answer, AnswerAccess, Asked, Provider, ThreadAnswers } from '@slipway/integrations';
+import {
+  type Answer,
+  type AnswerAccess,
+  type Asked,
+  type CodeHost,
+  type Permission,
+  type Provider,
+  type ProviderClient,
+  ProviderRefusal,
+  type ThreadAnswers,
+} from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
@@ -21,10 +31,9 @@ import {
   takeTurn,
 } from './answers.queries.js';
 import { type CallFailure, failureOf } from './call-failure.js';
+import { Notice, sentenceOf } from './notice.js';
 import { progressOf } from './progress.js';
 import { readProgress } from './progress.queries.js';
-
-const QUEUE = 'integration-answer';
 
 export interface AnswerSettings {
   /** Where Slipway's pages are; `null`: answers have no link. */
@@ -71,10 +80,20 @@ export class IntegrationAnswer {
   ) {}
 
   /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown. */
-  async run({ orgId, conversationId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<number | null> {
-    const wanted = await readWish(this.pool, orgId, QUEUE, conversationId);
+  async run({ orgId, conversationId }: QueuePayload<'integration-answer'>, signal: AbortSignal): Promise<number | null> {
+    const wanted = await readWish(this.pool, orgId, 'integration-answer', conversationId);
     const answered = [...this.providers.values()].filter(({ answers }) => answers !== undefined).map(({ id }) => id);
     const ids = await inOrg(this.pool, orgId, (client) => answersOf(client, orgId, conversationId, answered));
+    return this.bringAll(orgId, ids, wanted, signal);
+  }
+
+  /** The same for a refusal that is to be said. */
+  async runNotice({ orgId, answerId }: QueuePayload<'integration-notice'>, signal: AbortSignal): Promise<number | null> {
+    const wanted = await readWish(this.pool, orgId, 'integration-notice', answerId);
+    return this.bringAll(orgId, [answerId], wanted, signal);
+  }
+
+  private async bringAll(orgId: string, ids: readonly string[], wanted: { readonly id: string } | null, signal: AbortSignal): Promise<number | null> {
     const waits: number[] = [];
     for (const id of ids) {
       const wait = await this.bring(orgId, id, signal);
@@ -107,8 +126,8 @@ export class IntegrationAnswer {
     if (row === null || row.state === 'given-up' || row.connection.state === 'disabled') return { kind: 'done' };
     const access = this.providers.get(row.connection.provider)?.answers;
     if (access === undefined) return { kind: 'done' };
-    const progress = row.kind === 'progress' ? await this.progress(client, orgId, row) : null;
-    if (row.kind === 'progress' && progress === null) return { kind: 'done' };
+    const progress = row.kind === 'seen' ? null : row.kind === 'notice' ? NOTICE : await this.progress(client, orgId, row);
+    if (row.kind !== 'seen' && progress === null) return { kind: 'done' };
     if (progress !== null && row.state === 'shown' && row.shown === progress.hash) return { kind: 'done' };
     if (row.busyMs !== null) return { kind: 'wait', ms: row.busyMs + 1 };
     const now = this.clock.now();
@@ -145,7 +164,9 @@ export class IntegrationAnswer {
     const opened = await this.calls.open(orgId, row.connection, access);
     if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
     try {
-      await this.call(orgId, plan, () => access.calls(opened.client(within)));
+      const client = opened.client(within);
+      if (row.kind === 'notice') await this.notify(orgId, plan, access.calls(client), client);
+      else await this.call(orgId, plan, access.calls(client));
       return null;
     } catch (error) {
       signal.throwIfAborted();
@@ -158,8 +179,21 @@ export class IntegrationAnswer {
     }
   }
 
-  private async call(orgId: string, { row, turn, answer, hash }: Extract<Plan, { kind: 'call' }>, open: () => ThreadAnswers): Promise<void> {
-    const calls = open();
+  /** Whom the provider lets write is told more than whoever may comment: it is asked first where nobody here knows the actor. */
+  private async notify(orgId: string, plan: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers, client: ProviderClient): Promise<void> {
+    const { row, turn } = plan;
+    const notice = Notice.parse(row.detail);
+    const host = this.providers.get(row.connection.provider)?.codeHost;
+    const asks = notice.code === 'actor-not-linked' && notice.repository !== null && host !== undefined;
+    const permission = asks ? await permissionOf(host.calls(client), notice) : null;
+    const mayWrite = permission !== null && permission.userId === notice.actor.id && (permission.access === 'admin' || permission.access === 'write');
+    const said = sentenceOf(notice, mayWrite, this.settings.publicUrl);
+    if (said !== null) return this.call(orgId, { ...plan, answer: { ...said, marker: row.marker } }, calls);
+    // Kept, so that the provider is not asked about the same actor again.
+    await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, turn, { state: 'given-up', certain: true }));
+  }
+
+  private async call(orgId: string, { row, turn, answer, hash }: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers): Promise<void> {
     const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
       inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
     if (answer === null) {
@@ -199,6 +233,19 @@ export class IntegrationAnswer {
     });
     this.logger.warn({ answer_id: row.id, connection_id: row.connection.id, problem: failure.problem, final }, 'a thread was not answered');
     return { waitMs: final ? null : waitMs };
+  }
+}
+
+/** What a notice shows is known after the provider was asked, and does not change. */
+const NOTICE = { answer: null, hash: 'notice', calm: false } as const;
+
+/** `null`: the provider does not know the actor there. */
+async function permissionOf(host: CodeHost, { repository, actor }: Notice): Promise<Permission | null> {
+  try {
+    return await host.permissionOf(repository?.fullName ?? '', actor.login);
+  } catch (error) {
+    if (error instanceof ProviderRefusal && (error.kind === 'missing' || error.kind === 'forbidden')) return null;
+    throw error;
   }
 }
 

@@ -1,7 +1,9 @@
+import type { DeliveryReason } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Intent } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';
-import { tryAgain, wantAnswer, wantSeen } from './answers.queries.js';
+import { tryAgain, wantAnswer, wantNotice, wantSeen } from './answers.queries.js';
+import { noticeOf } from './notice.js';
 
 /** A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the act. */
 export async function wantAnswers(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, conversationId: string): Promise<void> {
@@ -10,6 +12,12 @@ export async function wantAnswers(client: PoolClient, { orgId, connection }: Sto
   if (asked !== null) await wantSeen(client, orgId, { connectionId: connection.id, thread, deed, conversationId, asked });
   await tryAgain(client, orgId, conversationId);
   await wantAnswer(client, orgId, conversationId);
+}
+
+/** A delivery was refused: its actor learns why, once in a thread. In the transaction of the decision. */
+export async function wantRefusalSaid(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, code: DeliveryReason): Promise<void> {
+  const notice = noticeOf(code, intent);
+  if (notice !== null) await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice });
 }
 
 /** What to react to; `null`: nothing that stands there, such as a button. */

@@ -16,6 +16,8 @@ export class ScriptedForge {
   readonly comments: ForgeComment[] = [];
   readonly reactions: string[] = [];
   readonly calls: string[] = [];
+  /** By login: what each may do, and their id. */
+  readonly permissions = new Map<string, { readonly id: number; readonly permission: string }>();
   /** Of the requests to come, in order; after the last all go well. */
   fates: Fate[] = [];
   private readonly server: Server;
@@ -71,6 +73,9 @@ export class ScriptedForge {
       this.reactions.push(key);
       return [201, {}];
     }
+    const asked = /\/collaborators\/([^/]+)\/permission$/.exec(path);
+    const known = this.permissions.get(asked?.[1] ?? '');
+    if (asked !== null) return known === undefined ? [404, {}] : [200, { permission: known.permission, user: { id: known.id } }];
     const list = /\/issues\/(\d+)\/comments$/.exec(path);
     const shown = (each: ForgeComment): unknown => ({ id: each.id, html_url: `https://forge.test/c/${each.id}`, body: each.body });
     if (list !== null && method === 'POST') {
@@ -88,9 +93,9 @@ export class ScriptedForge {
       ];
     }
     const one = /\/issues\/comments\/(\d+)$/.exec(path);
-    const known = this.comments.find((each) => String(each.id) === one?.[1]);
-    if (known === undefined) return [404, { message: 'not found' }];
-    known.body = body;
-    return [200, shown(known)];
+    const comment = this.comments.find((each) => String(each.id) === one?.[1]);
+    if (comment === undefined) return [404, { message: 'not found' }];
+    comment.body = body;
+    return [200, shown(comment)];
   }
 }

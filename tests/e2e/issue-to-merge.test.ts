@@ -11,7 +11,7 @@ import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { DEMO_PROJECT, fillProject, LABEL } from '../../tools/gitea/demo-project.ts';
 import { finish, terminal } from '../stack/script-book.ts';
-import { findChromium, launchChromium, openPage } from './browser.ts';
+import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
 
 const executable = findChromium();
 const lack = executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : await lackForGitea();
@@ -150,7 +150,15 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
       settings: { baseUrl: gitea.url, labels: [LABEL] },
     });
     connection = made.connection.id;
-    await shop.createWebhook({ url: made.connection.address ?? '', secret: made.webhookSecret ?? '' });
+    await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection}`);
+    await page.getByLabel('Repository', { exact: true }).fill('ada/none');
+    await page.getByRole('button', { name: 'Make the webhook' }).click();
+    await page.getByText('refuses what Slipway asks', { exact: false }).waitFor();
+    await page.getByLabel('Repository', { exact: true }).fill('ada/shop');
+    await page.getByRole('button', { name: 'Make the webhook' }).press('Enter');
+    await page.getByRole('button', { name: 'Repair the webhook of ada/shop' }).waitFor();
+    await picture('webhooks');
+    await expectClean(page, 'webhooks');
     const { callbackUrl } = await json<OAuthClient>('GET', integrations(`/${connection}/oauth-client`));
     const application = await gitea.admin.createOAuth2Application('Slipway', [callbackUrl]);
     await json('PUT', integrations(`/${connection}/oauth-client`), { clientId: application.client_id, clientSecret: application.client_secret });

@@ -58,7 +58,7 @@ To connect it, open Integrations in an organization of Slipway and add Gitea:
   Account   ${bot.login}, whose id is ${bot.id}; it may write to ${repository} and make webhooks there
   Token     ${bot.token}
 
-Where Slipway shows an address and a secret for a webhook, enter both at ${url}/${repository}/settings/hooks/gitea/new, for all events.
+On the connection's page, under Webhooks, enter ${repository} and press Make the webhook. Link your account (settings, Linked accounts).
 Then put the label "${LABEL}" on issue 1, on its page or with
 
   curl -u '${person.login}:${person.password}' -H 'content-type: application/json' -d '{"labels":["${LABEL}"]}' ${url}/api/v1/repos/${repository}/issues/1/labels

@@ -268,6 +268,15 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** What the delivery would come to now, without acting. Fails with `request.cross-site` besides the common codes. */
     dryRunIntegrationDelivery: (request: { org: string; connection: string; delivery: string } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/deliveries/{delivery}/dry-run', { org: request.org, connection: request.connection, delivery: request.delivery }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'dryRunIntegrationDelivery'>>,
+    /** Webhooks that Slipway has made with the access token of a connection, by repository. */
+    listIntegrationHooks: (request: { org: string; connection: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks', { org: request.org, connection: request.connection }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listIntegrationHooks'>>,
+    /** Make the webhook of a repository at the git host, or repair the one that is there. Fails with `request.cross-site`, `integration.provider-away`, `integration.provider-refused`, `settings.url-refused`, `request.not-json`, `request.too-large`, `integration.no-token`, `integration.no-secret`, `integration.hooks-unsupported`, `integration.too-many-hooks` besides the common codes. */
+    installIntegrationHook: (request: { org: string; connection: string; body: OperationBody<'installIntegrationHook'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks', { org: request.org, connection: request.connection }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'installIntegrationHook'>>,
+    /** Remove the webhook at the git host. Fails with `request.cross-site`, `integration.provider-away`, `integration.provider-refused`, `settings.url-refused`, `integration.no-token`, `integration.hooks-unsupported` besides the common codes. */
+    removeIntegrationHook: (request: { org: string; connection: string; hook: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks/{hook}', { org: request.org, connection: request.connection, hook: request.hook }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** The OAuth client of a connection without its secret, and the callback address to enter at the provider. Fails with `integration.oauth-unsupported` besides the common codes. */
     getOAuthClient: (request: { org: string; connection: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/connections/{connection}/oauth-client', { org: request.org, connection: request.connection }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOAuthClient'>>,

@@ -227,6 +227,7 @@ export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
 export { GIT_OPERATIONS, GIT_REPOSITORY_KINDS, GitCommit, GitCommitsPage, GitRepositories, GitRepository, MarkTurnRequest } from './git.js';
 export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { HEARTBEAT_MS, IngestAck, IngestApprovals, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export { InstallIntegrationHook, IntegrationHook, IntegrationHookList, MAX_HOOKS } from './integration-hooks.js';
 export {
   CONNECTION_STATES,
   ConnectionSettings,

@@ -14,6 +14,24 @@ export const INTEGRATION_ERRORS = {
     retry: 'never',
     nextStep: 'An operator replaces the secret of the platform’s app (INTEGRATION_APP_SECRETS).',
   },
+  'integration.no-token': {
+    status: 409,
+    title: 'The connection has no access token',
+    retry: 'never',
+    nextStep: 'An admin enters an access token on the page of the connection.',
+  },
+  'integration.hooks-unsupported': {
+    status: 409,
+    title: 'Slipway makes no webhooks at this provider',
+    retry: 'never',
+    nextStep: 'Enter address and secret at the provider, as the page of the connection says.',
+  },
+  'integration.too-many-hooks': {
+    status: 409,
+    title: 'The connection has as many webhooks as Slipway makes',
+    retry: 'never',
+    nextStep: 'Remove one, or make one webhook for the whole organization at the provider.',
+  },
   'integration.oauth-unsupported': {
     status: 409,
     title: 'Accounts of this provider cannot be linked yet',

@@ -63,6 +63,8 @@ export const IntegrationProvider = z.object({
   host: z.string().nullable(),
   /** A connection takes an access token, and the address of the host's pages: it is called as a git host. */
   takesToken: z.boolean(),
+  /** Slipway can make webhooks of repositories there by itself. */
+  makesHooks: z.boolean(),
   /** The best first. */
   connections: z.array(z.object({ kind: z.string(), name: z.string(), signature: z.string() })),
   /** Users can link their accounts there, once a connection has an OAuth client. */

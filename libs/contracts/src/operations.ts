@@ -22,6 +22,7 @@ import { conversationControlOperations } from './operations/conversation-control
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
+import { integrationHookOperations } from './operations/integration-hooks.js';
 import { integrationOperations } from './operations/integrations.js';
 import { invitationOperations } from './operations/invitations.js';
 import { linkedAccountOperations } from './operations/linked-accounts.js';
@@ -329,6 +330,7 @@ export const operations = {
   ...openHandsOperations,
   ...openHandsSandboxOperations,
   ...integrationOperations,
+  ...integrationHookOperations,
   ...linkedAccountOperations,
   ...callbackOperations,
   ...invitationOperations,

@@ -14,6 +14,7 @@ export type {
 } from './calls/code-host.js';
 export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOptions } from './calls/provider-client.js';
 export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
+export type { HookSettings, RepositoryHooks } from './calls/repository-hooks.js';
 export { type Delivery, headerOf, type ReadDelivery } from './delivery.js';
 export type {
   Actor,

@@ -1,6 +1,7 @@
 import type { AnswerAccess } from './answers/thread-answers.js';
 import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
+import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { ReadDelivery } from './delivery.js';
 import type { Reading } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
@@ -71,4 +72,6 @@ export interface CodeHostAccess {
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly calls: (client: ProviderClient) => CodeHost;
+  /** Webhooks of single repositories; missing where Slipway makes none yet. */
+  readonly hooks?: (client: ProviderClient) => RepositoryHooks;
 }

@@ -133,11 +133,16 @@ export interface StoredSecret {
   readonly createdAt: Date;
 }
 
-/** The newest of its kind. `null`: nobody has entered one. */
-export async function findSecret(client: PoolClient, orgId: string, connectionId: string, kind: 'token' | 'oauth-client'): Promise<StoredSecret | null> {
+/** The newest of its kind that has no end. `null`: nobody has entered one. */
+export async function findSecret(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  kind: 'token' | 'oauth-client' | 'webhook',
+): Promise<StoredSecret | null> {
   const { rows } = await client.query<StoredSecret>(
     `SELECT id, sealed AS bytes, key_version AS "keyVersion", created_at AS "createdAt" FROM app.integration_secret
-     WHERE org_id = $1 AND connection_id = $2 AND kind = $3 ORDER BY created_at DESC LIMIT 1`,
+     WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND valid_until IS NULL ORDER BY created_at DESC LIMIT 1`,
     [orgId, connectionId, kind],
   );
   return rows[0] ?? null;

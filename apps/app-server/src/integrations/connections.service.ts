@@ -62,6 +62,7 @@ export class ConnectionsService {
       does: [...does],
       host,
       takesToken: codeHost !== undefined,
+      makesHooks: codeHost?.hooks !== undefined,
       connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
       linking: linking !== undefined,
     }));

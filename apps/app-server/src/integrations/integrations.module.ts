@@ -13,6 +13,8 @@ import { Jobs } from '../jobs/jobs.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
 import { ConnectionsService } from './connections.service.js';
 import { DeliveriesService } from './deliveries.service.js';
+import { HooksController } from './hooks/hooks.controller.js';
+import { HooksService } from './hooks/hooks.service.js';
 import { DeliveryTargets } from './intake/delivery-target.js';
 import { installIntakeRoutes } from './intake/intake.routes.js';
 import { Intake } from './intake/intake.service.js';
@@ -48,10 +50,11 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, LinkingController],
+      controllers: [IntegrationsController, LinkingController, HooksController],
       providers: [
         ConnectionsService,
         DeliveriesService,
+        HooksService,
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,

@@ -253,6 +253,13 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'DeliveryDryRun.user': null,
   'DeliveryDryRun.conversationId': null,
 
+  // Webhooks that Slipway makes.
+  hook: '0198c0de-9b1c-7000-8000-3f6c5d2e9b10',
+  'IntegrationHook.id': '0198c0de-9b1c-7000-8000-3f6c5d2e9b10',
+  'IntegrationHook.repository': 'acme/shop',
+  'InstallIntegrationHook.repository': 'acme/shop',
+  installedBy: { id: 'usr_ada', label: 'Ada Lovelace' },
+
   // Linked accounts and repositories.
   'LinkedAccount.id': '7c1f2a90-5b3e-4d68-8f41-0a9b6c2d3e57',
   providerName: 'GitHub',

@@ -262,6 +262,11 @@ export type IntegrationDedupe = Prisma.IntegrationDedupeModel
  */
 export type IntegrationThread = Prisma.IntegrationThreadModel
 /**
+ * Model IntegrationHook
+ * A webhook that Slipway has made at a git host.
+ */
+export type IntegrationHook = Prisma.IntegrationHookModel
+/**
  * Model RepositoryGrant
  * A repository that a conversation may read through a connection.
  */

@@ -66,8 +66,14 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   const { status: taken } = await fetch(connected.connection.address, { method: 'POST', ...delivered });
   if (taken !== 200) throw new Error(`a delivery was answered ${taken}`);
   const { rows: deliveries } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE org_id = $1', [org.id]);
+  const { rows: hooks } = await app.owner.query<{ id: string }>(
+    `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label)
+     VALUES ($1, $2, $3, $4, '1', 's', 'u', 'u') RETURNING id`,
+    [randomUUID(), org.id, connected.connection.id, `${canary}/hook`],
+  );
   return {
     connection: connected.connection.id,
+    hook: hooks[0]?.id ?? '',
     delivery: deliveries[0]?.id ?? '',
     conversation: conversation.id,
     message: message.id,

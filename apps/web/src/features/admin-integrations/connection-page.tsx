@@ -13,6 +13,7 @@ import { useSession } from '../session/me.ts';
 import { ConnectionActions } from './connection-actions.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
 import { Deliveries } from './deliveries.tsx';
+import { HooksSection } from './hooks-section.tsx';
 import { LimitsNotice } from './limits-notice.tsx';
 import { OAuthClientSection } from './oauth-client-section.tsx';
 import { guideOf, setupOf } from './setup-steps.ts';
@@ -59,6 +60,7 @@ export function ConnectionPage({ id }: { id: string }) {
             <StateNotice connection={data} />
             {provider === undefined ? null : <LimitsNotice provider={provider} />}
             <Facts connection={data} provider={provider} />
+            {provider?.makesHooks === true && data.address !== null && data.tokenSetAt !== null ? <HooksSection connection={data} /> : null}
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
             <Deliveries connection={data} />
           </div>
@@ -85,7 +87,7 @@ function StateNotice({ connection: { state, stateReason } }: { connection: Integ
   if (state === 'unverified')
     return (
       <Notice tone="warn" title="Waiting for the first delivery">
-        Nothing that its secret signed was delivered yet. Follow the steps below at the provider.
+        Nothing that its secret signed was delivered yet. Follow the steps below.
       </Notice>
     );
   return null;

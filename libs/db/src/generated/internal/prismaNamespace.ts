@@ -441,6 +441,7 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  IntegrationHook: 'IntegrationHook',
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
@@ -461,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3721,6 +3722,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    IntegrationHook: {
+      payload: Prisma.$IntegrationHookPayload<ExtArgs>
+      fields: Prisma.IntegrationHookFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationHookFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationHookFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationHookFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationHookFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationHookFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationHookCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationHookCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationHookCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationHookDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        update: {
+          args: Prisma.IntegrationHookUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationHookDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationHookUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationHookUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationHookUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationHookPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationHookAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationHook>
+        }
+        groupBy: {
+          args: Prisma.IntegrationHookGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationHookGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationHookCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationHookCountAggregateOutputType> | number
+        }
+      }
+    }
     RepositoryGrant: {
       payload: Prisma.$RepositoryGrantPayload<ExtArgs>
       fields: Prisma.RepositoryGrantFieldRefs
@@ -4838,6 +4913,21 @@ export const IntegrationThreadScalarFieldEnum = {
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
 
 
+export const IntegrationHookScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  repository: 'repository',
+  hookId: 'hookId',
+  secretId: 'secretId',
+  installedBy: 'installedBy',
+  installedByLabel: 'installedByLabel',
+  installedAt: 'installedAt'
+} as const
+
+export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]
+
+
 export const RepositoryGrantScalarFieldEnum = {
   orgId: 'orgId',
   conversationId: 'conversationId',
@@ -5291,6 +5381,7 @@ export type GlobalOmitConfig = {
   integrationDelivery?: Prisma.IntegrationDeliveryOmit
   integrationDedupe?: Prisma.IntegrationDedupeOmit
   integrationThread?: Prisma.IntegrationThreadOmit
+  integrationHook?: Prisma.IntegrationHookOmit
   repositoryGrant?: Prisma.RepositoryGrantOmit
   linkedAccount?: Prisma.LinkedAccountOmit
   linkRequest?: Prisma.LinkRequestOmit

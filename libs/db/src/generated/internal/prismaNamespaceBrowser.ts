@@ -95,6 +95,7 @@ export const ModelName = {
   IntegrationDelivery: 'IntegrationDelivery',
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
+  IntegrationHook: 'IntegrationHook',
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
@@ -824,6 +825,21 @@ export const IntegrationThreadScalarFieldEnum = {
 } as const
 
 export type IntegrationThreadScalarFieldEnum = (typeof IntegrationThreadScalarFieldEnum)[keyof typeof IntegrationThreadScalarFieldEnum]
+
+
+export const IntegrationHookScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  repository: 'repository',
+  hookId: 'hookId',
+  secretId: 'secretId',
+  installedBy: 'installedBy',
+  installedByLabel: 'installedByLabel',
+  installedAt: 'installedAt'
+} as const
+
+export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]
 
 
 export const RepositoryGrantScalarFieldEnum = {

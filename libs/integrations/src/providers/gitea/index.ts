@@ -1,4 +1,5 @@
 import { forgeAnswers } from '../../answers/forge-answers.js';
+import { forgeHooks } from '../../calls/repository-hooks.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, ignored, own, plainName, readerOf } from '../../reading/reading.js';
@@ -6,7 +7,27 @@ import { giteaCalls } from './calls.js';
 import { GITEA_EVENTS } from './events.js';
 import { giteaLinking } from './linking.js';
 
-const access: CodeHostAccess = { authorization: (token) => `token ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api/v1`, calls: giteaCalls };
+const access: CodeHostAccess = {
+  authorization: (token) => `token ${token}`,
+  apiUrl: (baseUrl) => `${baseUrl}/api/v1`,
+  calls: giteaCalls,
+  hooks: (client) => forgeHooks(client, { type: { type: 'gitea' }, events: GITEA_HOOK_EVENTS, changesSecret: false }),
+};
+
+/** What `GITEA_EVENTS` reads. */
+const GITEA_HOOK_EVENTS = [
+  ...['issues', 'issue_assign', 'issue_label', 'issue_comment'],
+  ...[
+    'pull_request',
+    'pull_request_assign',
+    'pull_request_label',
+    'pull_request_comment',
+    'pull_request_review',
+    'pull_request_sync',
+    'status',
+    'workflow_run',
+  ],
+];
 
 /** Gitea and Forgejo. It sends GitHub's headers too: which provider a delivery is of is decided by its address alone. */
 export const gitea: Provider = {

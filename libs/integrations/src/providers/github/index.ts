@@ -1,4 +1,5 @@
 import { forgeAnswers } from '../../answers/forge-answers.js';
+import { forgeHooks } from '../../calls/repository-hooks.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
@@ -10,7 +11,14 @@ const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
   apiUrl: githubApi,
   calls: githubCalls,
+  hooks: (client) => forgeHooks(client, { type: { name: 'web' }, events: GITHUB_HOOK_EVENTS, changesSecret: true }),
 };
+
+/** What `GITHUB_EVENTS` reads. */
+const GITHUB_HOOK_EVENTS = [
+  ...['issues', 'issue_comment', 'pull_request', 'pull_request_review', 'pull_request_review_comment'],
+  ...['check_suite', 'workflow_run', 'status'],
+];
 
 export const github: Provider = {
   id: 'github',

@@ -1,0 +1,25 @@
+import { Controller, Param } from '@nestjs/common';
+import { type InstallIntegrationHook, type IntegrationHook, type IntegrationHookList, operations, type Principal } from '@slipway/contracts';
+import { Body, Caller } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { HooksService } from './hooks.service.js';
+
+@Controller()
+export class HooksController {
+  constructor(private readonly hooks: HooksService) {}
+
+  @Serves(operations.listIntegrationHooks)
+  list(@Caller() caller: Principal, @Param('connection') connection: string): Promise<IntegrationHookList> {
+    return this.hooks.list(caller, connection);
+  }
+
+  @Serves(operations.installIntegrationHook)
+  install(@Caller() caller: Principal, @Param('connection') connection: string, @Body() body: InstallIntegrationHook): Promise<IntegrationHook> {
+    return this.hooks.install(caller, connection, body);
+  }
+
+  @Serves(operations.removeIntegrationHook)
+  remove(@Caller() caller: Principal, @Param('connection') connection: string, @Param('hook') hook: string): Promise<void> {
+    return this.hooks.remove(caller, connection, hook);
+  }
+}

@@ -1,0 +1,51 @@
+import { InstallIntegrationHook, IntegrationHook, IntegrationHookList } from '../integration-hooks.js';
+import type { Operation } from '../operations.js';
+
+const HOOKS = '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks';
+const ASKS = ['request.cross-site', 'integration.provider-away', 'integration.provider-refused', 'settings.url-refused'] as const;
+
+/** Webhooks that Slipway makes at git hosts. */
+export const integrationHookOperations = {
+  listIntegrationHooks: {
+    id: 'integrations.hooks.list',
+    method: 'GET',
+    path: HOOKS,
+    summary: 'Webhooks that Slipway has made with the access token of a connection, by repository',
+    permission: 'integration:read',
+    status: 200,
+    response: IntegrationHookList,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  installIntegrationHook: {
+    id: 'integrations.hooks.install',
+    method: 'POST',
+    path: HOOKS,
+    summary: 'Make the webhook of a repository at the git host, or repair the one that is there',
+    permission: 'integration:write',
+    status: 200,
+    body: InstallIntegrationHook,
+    response: IntegrationHook,
+    // The hook is found by its address: asked twice, there is one.
+    idempotency: 'idempotent',
+    errors: [
+      ...ASKS,
+      'request.not-json',
+      'request.too-large',
+      'integration.no-token',
+      'integration.no-secret',
+      'integration.hooks-unsupported',
+      'integration.too-many-hooks',
+    ],
+  },
+  removeIntegrationHook: {
+    id: 'integrations.hooks.remove',
+    method: 'DELETE',
+    path: `${HOOKS}/{hook}`,
+    summary: 'Remove the webhook at the git host',
+    permission: 'integration:write',
+    status: 204,
+    idempotency: 'idempotent',
+    errors: [...ASKS, 'integration.no-token', 'integration.hooks-unsupported'],
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

@@ -11,6 +11,7 @@ import type { OrgRest } from './orgs/org-rest.js';
 import type { Rest } from './rest/rest.js';
 import type { SnapshotJob } from './rest/snapshot-job.js';
 import type { StartSaga } from './start/start.saga.js';
+import type { WebhookSending } from './webhooks/webhook-sending.js';
 
 /** Jobs at a time in one worker. They wait for others nearly all the time. */
 const CONCURRENCY: Record<QueueName, number> = {
@@ -25,6 +26,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-delivery': 16,
   'integration-answer': 8,
   'integration-notice': 4,
+  'webhook-message': 16,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -43,6 +45,7 @@ export function handleJobs(
     orgDeletion: OrgDeletion;
     deliveries: IntegrationDelivery;
     answers: IntegrationAnswer;
+    webhooks: WebhookSending;
     deletion: ConversationDeletion;
   },
 ): void {
@@ -85,5 +88,6 @@ export function handleJobs(
   queue.handle('integration-notice', async (payload, signal) => void (await jobs.answers.runNotice(payload, signal)), {
     concurrency: CONCURRENCY['integration-notice'],
   });
+  queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

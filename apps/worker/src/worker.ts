@@ -47,6 +47,7 @@ import { StorageSweep, storageGauges } from './storage/storage-sweep.js';
 import { Sweeps } from './sweeps/sweeps.js';
 import { workGauges } from './sweeps/work-gauges.js';
 import { UsageSweep } from './usage/usage-sweep.js';
+import { WebhookSending } from './webhooks/webhook-sending.js';
 
 /** Connections for queries. Jobs wait for peers most of their time and hold none then. */
 const POOL_SIZE = 16;
@@ -131,6 +132,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null },
       logger,
     ),
+    webhooks: new WebhookSending(pool, envelope, dispatch, clock, ids, logger),
     deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
   });
   await writeDefaultLimit(pool, config.STORAGE_LIMIT_MIB * MIB);

@@ -109,7 +109,27 @@ export {
   Money,
   PutBudgetOverride,
 } from './budgets.js';
-export { THREAD_ANSWER_STATES, ThreadAnswer, ThreadAnswerList, ThreadAnswerState } from './callbacks.js';
+export {
+  CreateOutgoingWebhook,
+  ListWebhookMessagesQuery,
+  MAX_WEBHOOKS,
+  OutgoingWebhook,
+  OutgoingWebhookList,
+  OutgoingWebhookWithSecret,
+  THREAD_ANSWER_STATES,
+  ThreadAnswer,
+  ThreadAnswerList,
+  ThreadAnswerState,
+  UpdateOutgoingWebhook,
+  WEBHOOK_EVENTS,
+  WEBHOOK_MESSAGE_STATES,
+  WEBHOOK_STATES,
+  WebhookEvent,
+  WebhookMessage,
+  WebhookMessagePage,
+  WebhookMessageState,
+  WebhookState,
+} from './callbacks.js';
 export {
   APP_KEY_SHA256_HEADER,
   CALLER_KEY_HEADER,

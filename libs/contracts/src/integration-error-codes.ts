@@ -206,4 +206,16 @@ export const INTEGRATION_ERRORS = {
     retry: 'later',
     nextStep: 'It is tried again by itself for an hour; after that, publish again.',
   },
+  'webhook.too-many': {
+    status: 409,
+    title: 'The organization has as many webhooks as it can have',
+    retry: 'never',
+    nextStep: 'Delete a webhook that is not needed any more.',
+  },
+  'webhook.not-active': {
+    status: 409,
+    title: 'The webhook is disabled',
+    retry: 'never',
+    nextStep: 'Enable it, then send again.',
+  },
 } as const satisfies Record<string, ErrorRow>;

@@ -26,6 +26,8 @@ export const QUEUES = {
   'integration-answer': conversation,
   /** Tell the actor of a refused delivery why, once in a thread. Safe to repeat at any point. */
   'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
+  /** Send a message to an organization's webhook. Safe to repeat at any point. */
+  'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

@@ -214,6 +214,12 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(
+          `INSERT INTO app.outgoing_webhook (id, org_id, name, url, events, created_by, created_by_label) VALUES ($1, $1, 'n', 'u', '{}', 'u', 'u')`,
+          [org],
+        );
+        await owner.query(`INSERT INTO app.outgoing_webhook_secret (id, org_id, webhook_id, sealed, key_version) VALUES ($1, $1, $1, '\\x00', 1)`, [org]);
+        await owner.query(`INSERT INTO app.webhook_message (id, org_id, webhook_id, event, body) VALUES ($1, $1, $1, 'e', '{}')`, [org]);
+        await owner.query(
           `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, place, marker) VALUES ($1, $1, $1, 't', 'progress', '{}', 'm')`,
           [org],
         );

@@ -37,4 +37,5 @@ export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
 export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody } from './provider.js';
 export { PROVIDERS, type ProviderId } from './providers/index.js';
 export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
+export { standardHeaders } from './signatures/standard-headers.js';
 export { signedTimeRefusal, verifySignature } from './signatures/verify.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { system } from '../conversations/conversation.queries.js';
+import { OUTBOX_AGE_SECONDS } from '../sweeps/sweeps.queries.js';
 
 /** Organizations of one look. */
 const BATCH = 500;
@@ -43,6 +44,17 @@ export function readWish(pool: SqlPool, orgId: string, queue: string, key: strin
 /** Takes a wish away that was read, unless it was made anew since. */
 export async function dropWish(pool: SqlPool, orgId: string, id: string): Promise<void> {
   await inOrg(pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [id]));
+}
+
+/** The sweep leaves the job of an outbox row that was read alone for so long, unless the row was made anew since. */
+export async function delayOutboxRow(pool: SqlPool, orgId: string, id: string, ms: number): Promise<void> {
+  await inOrg(pool, orgId, (client) =>
+    client.query(`UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`, [
+      orgId,
+      id,
+      ms - OUTBOX_AGE_SECONDS * 1_000,
+    ]),
+  );
 }
 
 /**

@@ -1,3 +1,11 @@
 export { Envelope, NEWEST_FRESH_MS, type Sealed } from './envelope.js';
 export { dropDataKeys, type Rotated, renewMasterColumn, renewValues, rewrapDataKeys, rotateDataKeys } from './rotation.js';
-export { DATA_KEY_COLUMNS, deliveryContext, integrationSecretContext, llmKeyContext, MASTER_KEY_COLUMNS, secretContext } from './sealed-columns.js';
+export {
+  DATA_KEY_COLUMNS,
+  deliveryContext,
+  integrationSecretContext,
+  llmKeyContext,
+  MASTER_KEY_COLUMNS,
+  outgoingWebhookContext,
+  secretContext,
+} from './sealed-columns.js';

@@ -17,6 +17,11 @@ export function integrationSecretContext(secret: { id: string; connectionId: str
   return JSON.stringify(['integration-secret', secret.connectionId, secret.kind, secret.id]);
 }
 
+/** Of a signing secret of an organization's own webhook. */
+export function outgoingWebhookContext(secret: { id: string; webhookId: string }): string {
+  return JSON.stringify(['outgoing-webhook', secret.webhookId, secret.id]);
+}
+
 /** Of a delivery as it came. */
 export function deliveryContext(delivery: { id: string; connectionId: string }): string {
   return JSON.stringify(['integration-delivery', delivery.connectionId, delivery.id]);
@@ -52,6 +57,12 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     column: 'sealed',
     reads: ['connection_id', 'kind'],
     context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
+  },
+  {
+    table: 'app.outgoing_webhook_secret',
+    column: 'sealed',
+    reads: ['webhook_id'],
+    context: ({ id, webhook_id }) => outgoingWebhookContext({ id: id as string, webhookId: webhook_id as string }),
   },
   {
     table: 'app.integration_delivery',

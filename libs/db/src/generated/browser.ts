@@ -267,3 +267,18 @@ export type ExternalIdentity = Prisma.ExternalIdentityModel
  * What is said in a thread at a provider.
  */
 export type ThreadAnswer = Prisma.ThreadAnswerModel
+/**
+ * Model OutgoingWebhook
+ * An address of the organization's own that is sent what becomes of conversations.
+ */
+export type OutgoingWebhook = Prisma.OutgoingWebhookModel
+/**
+ * Model OutgoingWebhookSecret
+ * 
+ */
+export type OutgoingWebhookSecret = Prisma.OutgoingWebhookSecretModel
+/**
+ * Model WebhookMessage
+ * 
+ */
+export type WebhookMessage = Prisma.WebhookMessageModel

@@ -71,7 +71,15 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
      VALUES ($1, $2, $3, $4, '1', 's', 'u', 'u') RETURNING id`,
     [randomUUID(), org.id, connected.connection.id, `${canary}/hook`],
   );
+  const hook = await make<{ webhook: { id: string } }>('/webhooks', {
+    name: `${canary} webhook`,
+    url: 'https://example.com/hook',
+    events: ['conversation.failed'],
+  });
+  const sent = await make<{ id: string }>(`/webhooks/${hook.webhook.id}/test`, undefined);
   return {
+    webhook: hook.webhook.id,
+    entry: sent.id,
     connection: connected.connection.id,
     hook: hooks[0]?.id ?? '',
     delivery: deliveries[0]?.id ?? '',

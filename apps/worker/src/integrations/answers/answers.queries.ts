@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
-import { OUTBOX_AGE_SECONDS } from '../../sweeps/sweeps.queries.js';
 import type { Notice } from './notice.js';
 
 /** A random marker of a comment of ours. */
@@ -220,14 +219,5 @@ export async function limitConnection(client: PoolClient, orgId: string, connect
     orgId,
     connectionId,
     until,
-  ]);
-}
-
-/** The outbox leaves the job alone for so long, unless something new is to be said. @param id of the row that the job has read. */
-export async function delayAnswer(client: PoolClient, orgId: string, id: string, ms: number): Promise<void> {
-  await client.query(`UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND id = $2`, [
-    orgId,
-    id,
-    ms - OUTBOX_AGE_SECONDS * 1000,
   ]);
 }

@@ -14,22 +14,11 @@ import {
   type ThreadAnswers,
 } from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
-import { dropWish, readWish } from '../../orgs/orgs.queries.js';
+import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
-import {
-  type AnswerRow,
-  answersOf,
-  delayAnswer,
-  dropAnswer,
-  endTurn,
-  forgetComment,
-  limitConnection,
-  lockAnswer,
-  noteResting,
-  takeTurn,
-} from './answers.queries.js';
+import { type AnswerRow, answersOf, dropAnswer, endTurn, forgetComment, limitConnection, lockAnswer, noteResting, takeTurn } from './answers.queries.js';
 import { type CallFailure, failureOf } from './call-failure.js';
 import { Notice, sentenceOf } from './notice.js';
 import { progressOf } from './progress.js';
@@ -102,7 +91,7 @@ export class IntegrationAnswer {
     const next = waits.length === 0 ? null : Math.ceil(Math.min(...waits));
     if (wanted !== null) {
       if (next === null) await dropWish(this.pool, orgId, wanted.id);
-      else await inOrg(this.pool, orgId, (client) => delayAnswer(client, orgId, wanted.id, next));
+      else await delayOutboxRow(this.pool, orgId, wanted.id, next);
     }
     return next;
   }

@@ -446,7 +446,10 @@ export const ModelName = {
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity',
-  ThreadAnswer: 'ThreadAnswer'
+  ThreadAnswer: 'ThreadAnswer',
+  OutgoingWebhook: 'OutgoingWebhook',
+  OutgoingWebhookSecret: 'OutgoingWebhookSecret',
+  WebhookMessage: 'WebhookMessage'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -462,7 +465,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4166,6 +4169,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    OutgoingWebhook: {
+      payload: Prisma.$OutgoingWebhookPayload<ExtArgs>
+      fields: Prisma.OutgoingWebhookFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OutgoingWebhookFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OutgoingWebhookFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        findFirst: {
+          args: Prisma.OutgoingWebhookFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OutgoingWebhookFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        findMany: {
+          args: Prisma.OutgoingWebhookFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>[]
+        }
+        create: {
+          args: Prisma.OutgoingWebhookCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        createMany: {
+          args: Prisma.OutgoingWebhookCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OutgoingWebhookCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>[]
+        }
+        delete: {
+          args: Prisma.OutgoingWebhookDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        update: {
+          args: Prisma.OutgoingWebhookUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        deleteMany: {
+          args: Prisma.OutgoingWebhookDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OutgoingWebhookUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OutgoingWebhookUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>[]
+        }
+        upsert: {
+          args: Prisma.OutgoingWebhookUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookPayload>
+        }
+        aggregate: {
+          args: Prisma.OutgoingWebhookAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOutgoingWebhook>
+        }
+        groupBy: {
+          args: Prisma.OutgoingWebhookGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingWebhookGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OutgoingWebhookCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingWebhookCountAggregateOutputType> | number
+        }
+      }
+    }
+    OutgoingWebhookSecret: {
+      payload: Prisma.$OutgoingWebhookSecretPayload<ExtArgs>
+      fields: Prisma.OutgoingWebhookSecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OutgoingWebhookSecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OutgoingWebhookSecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        findFirst: {
+          args: Prisma.OutgoingWebhookSecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OutgoingWebhookSecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        findMany: {
+          args: Prisma.OutgoingWebhookSecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>[]
+        }
+        create: {
+          args: Prisma.OutgoingWebhookSecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        createMany: {
+          args: Prisma.OutgoingWebhookSecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OutgoingWebhookSecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>[]
+        }
+        delete: {
+          args: Prisma.OutgoingWebhookSecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        update: {
+          args: Prisma.OutgoingWebhookSecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.OutgoingWebhookSecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OutgoingWebhookSecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OutgoingWebhookSecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.OutgoingWebhookSecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OutgoingWebhookSecretPayload>
+        }
+        aggregate: {
+          args: Prisma.OutgoingWebhookSecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOutgoingWebhookSecret>
+        }
+        groupBy: {
+          args: Prisma.OutgoingWebhookSecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingWebhookSecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OutgoingWebhookSecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OutgoingWebhookSecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookMessage: {
+      payload: Prisma.$WebhookMessagePayload<ExtArgs>
+      fields: Prisma.WebhookMessageFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookMessageFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookMessageFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookMessageFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookMessageFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        findMany: {
+          args: Prisma.WebhookMessageFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>[]
+        }
+        create: {
+          args: Prisma.WebhookMessageCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        createMany: {
+          args: Prisma.WebhookMessageCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookMessageCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookMessageDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        update: {
+          args: Prisma.WebhookMessageUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookMessageDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookMessageUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookMessageUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookMessageUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookMessagePayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookMessageAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookMessage>
+        }
+        groupBy: {
+          args: Prisma.WebhookMessageGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookMessageGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookMessageCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookMessageCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -5014,6 +5239,57 @@ export const ThreadAnswerScalarFieldEnum = {
 export type ThreadAnswerScalarFieldEnum = (typeof ThreadAnswerScalarFieldEnum)[keyof typeof ThreadAnswerScalarFieldEnum]
 
 
+export const OutgoingWebhookScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  url: 'url',
+  events: 'events',
+  state: 'state',
+  stateReason: 'stateReason',
+  failingSince: 'failingSince',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type OutgoingWebhookScalarFieldEnum = (typeof OutgoingWebhookScalarFieldEnum)[keyof typeof OutgoingWebhookScalarFieldEnum]
+
+
+export const OutgoingWebhookSecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  webhookId: 'webhookId',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  createdAt: 'createdAt',
+  validUntil: 'validUntil'
+} as const
+
+export type OutgoingWebhookSecretScalarFieldEnum = (typeof OutgoingWebhookSecretScalarFieldEnum)[keyof typeof OutgoingWebhookSecretScalarFieldEnum]
+
+
+export const WebhookMessageScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  webhookId: 'webhookId',
+  event: 'event',
+  conversationId: 'conversationId',
+  body: 'body',
+  state: 'state',
+  attempts: 'attempts',
+  nextAt: 'nextAt',
+  lastAt: 'lastAt',
+  lastStatus: 'lastStatus',
+  lastAnswer: 'lastAnswer',
+  problem: 'problem',
+  createdAt: 'createdAt'
+} as const
+
+export type WebhookMessageScalarFieldEnum = (typeof WebhookMessageScalarFieldEnum)[keyof typeof WebhookMessageScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -5387,6 +5663,9 @@ export type GlobalOmitConfig = {
   linkRequest?: Prisma.LinkRequestOmit
   externalIdentity?: Prisma.ExternalIdentityOmit
   threadAnswer?: Prisma.ThreadAnswerOmit
+  outgoingWebhook?: Prisma.OutgoingWebhookOmit
+  outgoingWebhookSecret?: Prisma.OutgoingWebhookSecretOmit
+  webhookMessage?: Prisma.WebhookMessageOmit
 }
 
 /* Types for Logging */

@@ -100,7 +100,10 @@ export const ModelName = {
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
   ExternalIdentity: 'ExternalIdentity',
-  ThreadAnswer: 'ThreadAnswer'
+  ThreadAnswer: 'ThreadAnswer',
+  OutgoingWebhook: 'OutgoingWebhook',
+  OutgoingWebhookSecret: 'OutgoingWebhookSecret',
+  WebhookMessage: 'WebhookMessage'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -926,6 +929,57 @@ export const ThreadAnswerScalarFieldEnum = {
 } as const
 
 export type ThreadAnswerScalarFieldEnum = (typeof ThreadAnswerScalarFieldEnum)[keyof typeof ThreadAnswerScalarFieldEnum]
+
+
+export const OutgoingWebhookScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  name: 'name',
+  url: 'url',
+  events: 'events',
+  state: 'state',
+  stateReason: 'stateReason',
+  failingSince: 'failingSince',
+  createdBy: 'createdBy',
+  createdByLabel: 'createdByLabel',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type OutgoingWebhookScalarFieldEnum = (typeof OutgoingWebhookScalarFieldEnum)[keyof typeof OutgoingWebhookScalarFieldEnum]
+
+
+export const OutgoingWebhookSecretScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  webhookId: 'webhookId',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  createdAt: 'createdAt',
+  validUntil: 'validUntil'
+} as const
+
+export type OutgoingWebhookSecretScalarFieldEnum = (typeof OutgoingWebhookSecretScalarFieldEnum)[keyof typeof OutgoingWebhookSecretScalarFieldEnum]
+
+
+export const WebhookMessageScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  webhookId: 'webhookId',
+  event: 'event',
+  conversationId: 'conversationId',
+  body: 'body',
+  state: 'state',
+  attempts: 'attempts',
+  nextAt: 'nextAt',
+  lastAt: 'lastAt',
+  lastStatus: 'lastStatus',
+  lastAnswer: 'lastAnswer',
+  problem: 'problem',
+  createdAt: 'createdAt'
+} as const
+
+export type WebhookMessageScalarFieldEnum = (typeof WebhookMessageScalarFieldEnum)[keyof typeof WebhookMessageScalarFieldEnum]
 
 
 export const SortOrder = {

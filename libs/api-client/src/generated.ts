@@ -301,6 +301,33 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** The comments in which threads at providers show how far the conversation is. */
     listThreadAnswers: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/answers', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listThreadAnswers'>>,
+    /** Addresses that are sent what becomes of conversations, by name. */
+    listOutgoingWebhooks: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listOutgoingWebhooks'>>,
+    /** Add a webhook; the answer has the signing secret, once. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `webhook.too-many`, `settings.url-refused` besides the common codes. */
+    createOutgoingWebhook: (request: { org: string; body: OperationBody<'createOutgoingWebhook'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'createOutgoingWebhook'>>,
+    /** One webhook. */
+    getOutgoingWebhook: (request: { org: string; webhook: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}', { org: request.org, webhook: request.webhook }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getOutgoingWebhook'>>,
+    /** Change name, address or events of a webhook, disable or enable it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `settings.url-refused` besides the common codes. */
+    updateOutgoingWebhook: (request: { org: string; webhook: string; body: OperationBody<'updateOutgoingWebhook'> } & CallOptions) =>
+      call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}', { org: request.org, webhook: request.webhook }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateOutgoingWebhook'>>,
+    /** Delete a webhook with its secrets and log. Fails with `request.cross-site` besides the common codes. */
+    deleteOutgoingWebhook: (request: { org: string; webhook: string } & CallOptions) =>
+      call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}', { org: request.org, webhook: request.webhook }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Replace the signing secret; messages are signed with the one before, too, for another 24 hours. Fails with `request.cross-site` besides the common codes. */
+    rotateOutgoingWebhookSecret: (request: { org: string; webhook: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}/rotate-secret', { org: request.org, webhook: request.webhook }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'rotateOutgoingWebhookSecret'>>,
+    /** Send a message of the event webhook.test; the log shows what came of it. Fails with `request.cross-site`, `webhook.not-active` besides the common codes. */
+    testOutgoingWebhook: (request: { org: string; webhook: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}/test', { org: request.org, webhook: request.webhook }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'testOutgoingWebhook'>>,
+    /** What was sent in the last 14 days and what was answered, the newest first. */
+    listWebhookMessages: (request: { org: string; webhook: string; query?: OperationQuery<'listWebhookMessages'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}/log', { org: request.org, webhook: request.webhook }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listWebhookMessages'>>,
+    /** Send a message once more, with the same id and body. Fails with `request.cross-site`, `webhook.not-active` besides the common codes. */
+    resendWebhookMessage: (request: { org: string; webhook: string; entry: string } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/webhooks/{webhook}/log/{entry}/resend', { org: request.org, webhook: request.webhook, entry: request.entry }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'resendWebhookMessage'>>,
     /** Invitations, newest first. */
     listInvitations: (request: { org: string; query?: OperationQuery<'listInvitations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/invitations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listInvitations'>>,

@@ -65,6 +65,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   createOutgoingWebhook: () => ({ name: 'x', url: 'https://example.com/x', events: ['conversation.failed'] }),
   updateOutgoingWebhook: () => ({ name: 'x' }),
   setOAuthClient: () => ({ clientId: 'x', clientSecret: 'x' }),
+  installIntegrationHook: () => ({ repository: 'acme/shop' }),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
+import { BundleRequest, ConfigureRequest, ExecuteActionRequest, MarkTurnRequest, OpenVscodeRequest, RunCommandRequest } from '@slipway/contracts';
 import { parseOrThrow } from '@slipway/errors';
 import { z } from 'zod';
 import { executeAction, lacksOf } from './actions.js';
@@ -19,6 +19,7 @@ import { downloadFile } from './files/download.js';
 import { largeDirectory } from './files/large-directory.js';
 import { uploadFile } from './files/upload.js';
 import { asWorkspacePath } from './files/workspace-path.js';
+import { streamBundle } from './git/bundle.js';
 import { listChanges } from './git/changes.js';
 import { changesOfCommit, listCommits } from './git/commits.js';
 import { diffOfFile } from './git/file-diff.js';
@@ -193,6 +194,7 @@ export function createRoutes({
         const { path: place, file, maxBytes, to } = queryOf(GitQuery, query);
         return streamPatch(reading, { path: place, file, maxBytes, ...to }, response, signal);
       },
+      'POST /git/bundle': async ({ request, response, signal }) => streamBundle(repositories, await jsonBody(request, BundleRequest), response, signal),
       'GET /git/commits': ({ query, signal }) => {
         const { path: place, page_id: pageId, limit, base } = queryOf(CommitsQuery, query);
         return listCommits(repositories, { path: place, pageId, limit, base }, signal);

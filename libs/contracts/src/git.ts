@@ -52,6 +52,28 @@ export type GitRepository = z.infer<typeof GitRepository>;
 export const GitRepositories = z.object({ repositories: z.array(GitRepository), cut: z.boolean() });
 export type GitRepositories = z.infer<typeof GitRepositories>;
 
+/** The only ref of a bundle that a sandbox gives away. */
+export const BUNDLE_REF = 'refs/heads/slipway';
+export const BUNDLE_CONTENT_TYPE = 'application/x-git-bundle';
+
+const person = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^<>\n\0]+$/, 'has no angle brackets and is one line');
+/** What a repository of the workspace has since `base`, as a git bundle of `BUNDLE_REF`. */
+export const BundleRequest = z.object({
+  path: z.string().min(1).max(4096),
+  /** Full hash of a commit. */
+  base: z.string().regex(/^[0-9a-f]{40,64}$/),
+  /** Of the commit that is made of what is not committed. */
+  author: z.object({ name: person, email: person }),
+  message: z.string().min(1).max(10_000),
+  /** Refused before its first byte when it is certainly larger. */
+  max_bytes: z.int().positive(),
+});
+export type BundleRequest = z.infer<typeof BundleRequest>;
+
 /** `POST /git/mark` of action-server: remembers what the repositories hold, as the beginning of a turn. */
 export const MarkTurnRequest = z.object({
   /** Whose turn it is: an id of a conversation. */

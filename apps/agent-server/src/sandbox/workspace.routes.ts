@@ -46,6 +46,8 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
     compared('/git/changes'),
     compared('/git/diff'),
     compared('/git/patch'),
+    // Bytes of git objects: nothing in them can be masked.
+    forward('POST', '/git/bundle'),
     masked('/git/commits'),
     masked('/git/repositories'),
     {

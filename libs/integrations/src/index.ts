@@ -2,7 +2,9 @@ export type { Answer, AnswerAccess, Asked, ThreadAnswers } from './answers/threa
 export { baseUrlOf, isAtHost } from './base-url.js';
 export type {
   CodeHost,
+  CommitCheck,
   CommitStatus,
+  HostTree,
   NewPullRequest,
   PageOf,
   Permission,
@@ -10,8 +12,10 @@ export type {
   PullRequestState,
   ReactionTarget,
   RepositoryListing,
+  Review,
   Written,
 } from './calls/code-host.js';
+export { GitRemote, type GitRemoteOptions, type Push } from './calls/git-remote.js';
 export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOptions } from './calls/provider-client.js';
 export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
 export type { HookSettings, RepositoryHooks } from './calls/repository-hooks.js';

@@ -101,8 +101,9 @@ export type Outcome =
       readonly kind: 'checks';
       readonly repository: RepositoryRef;
       readonly headSha: string;
-      readonly branch: string;
-      readonly conclusion: 'success' | 'failure';
+      /** `null`: the provider names the commit alone. */
+      readonly branch: string | null;
+      readonly conclusion: 'success' | 'failure' | 'pending';
     };
 
 /** What happened to the connection itself. */

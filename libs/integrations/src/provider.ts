@@ -69,6 +69,10 @@ export interface Provider {
 export interface CodeHostAccess {
   /** The value of `authorization` for an access token. */
   readonly authorization: (token: string) => string;
+  /** The user name that goes with an access token as password, where git itself is spoken. */
+  readonly gitUser: string;
+  /** The address of somebody's commits that gives away no mailbox. @param host of the connection. */
+  readonly noreply: (account: { readonly id: string; readonly login: string }, host: string) => string;
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly calls: (client: ProviderClient) => CodeHost;

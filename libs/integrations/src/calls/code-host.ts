@@ -38,6 +38,30 @@ export interface PullRequestState extends PullRequestRef {
   readonly title: string;
   readonly body: string;
   readonly state: 'open' | 'closed' | 'merged';
+  /** Whether it has no conflicts with its base; `null`: the provider does not say, or not yet. */
+  readonly mergeable: boolean | null;
+}
+
+/** One status or check of a commit. */
+export interface CommitCheck {
+  readonly id: string;
+  readonly name: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'neutral';
+  readonly description: string;
+  readonly url: string | null;
+}
+
+/** What somebody said of a pull request, in the order in which it was said. */
+export interface Review {
+  readonly userId: string;
+  readonly verdict: 'approved' | 'changes-requested' | 'commented';
+}
+
+/** Names of one folder to hashes. */
+export interface HostTree {
+  /** False: there are more. */
+  readonly whole: boolean;
+  readonly entries: ReadonlyMap<string, string>;
 }
 
 export interface NewPullRequest {
@@ -80,4 +104,13 @@ export interface CodeHost {
   setStatus(repository: FullName, sha: string, status: CommitStatus): Promise<void>;
   /** Only while the head is `sha`. @throws ProviderRefusal `conflict` when it may not be merged, or has moved on. */
   merge(place: Place, sha: string): Promise<void>;
+  repository(fullName: FullName): Promise<RepositoryListing>;
+  /** One folder. @param sha of a tree or commit. */
+  tree(repository: FullName, sha: string): Promise<HostTree>;
+  /** The newest of each name, a hundred at most. */
+  checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
+  /** The oldest hundred at most, without those that were dismissed. */
+  reviews(repository: FullName, number: number): Promise<readonly Review[]>;
+  /** Says that what a review comment asked for is done. No-op when it is resolved. */
+  resolveReview(place: Place, commentId: string): Promise<void>;
 }

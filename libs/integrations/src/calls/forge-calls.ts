@@ -3,6 +3,7 @@ import { fields, id, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
+import type { PublishCalls } from './publish-calls.js';
 
 const written = fields({ id, html_url: url });
 const comment = fields({ id, html_url: url, body: text });
@@ -17,7 +18,7 @@ const COMMENT_PAGE = 100;
 /** Nobody writes more comments while the outcome of one of ours is unknown. */
 const MAX_COMMENT_PAGES = 10;
 
-export type Shared = Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches'>;
+export type Shared = Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | keyof PublishCalls>;
 
 /** What GitHub and Gitea are called for alike, below their own base paths. */
 export function forgeCalls(client: ProviderClient): Shared {
@@ -75,7 +76,7 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequ
   const home = { id: from.base.repo?.id ?? '', full_name: '', private: true, default_branch: null };
   const { pullRequest, thread } = pullRequestSubject(from, home);
   if (pullRequest === null) throw new Error('a pull request has branches');
-  return { ...pullRequest, url: thread.url, title: thread.title, body: from.body, state: from.merged ? 'merged' : thread.state };
+  return { ...pullRequest, url: thread.url, title: thread.title, body: from.body, state: from.merged ? 'merged' : thread.state, mergeable: from.mergeable };
 }
 
 export const cut = (body: string): string => body.slice(0, MAX_BODY);

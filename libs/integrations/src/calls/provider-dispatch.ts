@@ -1,6 +1,7 @@
 import { isInsideLiteral, publicLookup } from '@slipway/domain/public-lookup';
 import { SlipwayError } from '@slipway/errors';
 import { Agent, fetch } from 'undici';
+import type { GitOutgoing } from './git-remote.js';
 import type { Outgoing } from './provider-client.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -16,7 +17,7 @@ export class ProviderDispatch {
   constructor(private readonly privateHosts: readonly string[]) {}
 
   /** @throws SlipwayError `settings.url-refused`; within the cause of what `fetch` throws when a name turns out to lead inside. */
-  async send(url: string, request: Outgoing, signal: AbortSignal): Promise<Response> {
+  async send(url: string, request: Outgoing | GitOutgoing, signal: AbortSignal): Promise<Response> {
     const { protocol, host, hostname } = new URL(url);
     const named = this.privateHosts.includes(host);
     if (!named && (protocol !== 'https:' || isInsideLiteral(hostname))) throw refused();

@@ -76,6 +76,7 @@ describe('examples of GitHub', () => {
       'pull_request_review_comment.created': ['no-trigger'],
       'pull_request_review_comment.deleted': ['deleted'],
       'pull_request_review_comment.edited': ['edited'],
+      status: ['outcome'],
       'workflow_run.completed': ['no-trigger', 'outcome'],
     });
   });

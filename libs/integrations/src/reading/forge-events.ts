@@ -1,9 +1,11 @@
-import type { Actor, Intent, Passage, Reading, ReviewPlace, TriggerKind } from '../intent.js';
+import type { Actor, Intent, Passage, Reading, RepositoryRef, ReviewPlace, TriggerKind } from '../intent.js';
 import { addressOf } from '../mention/mention.js';
 import type { ReadingContext } from '../provider.js';
 import { actorOf, type ForgeComment, type ForgeUser, type Subject } from './forge.js';
-import { ignored, intent, namesLabel, refusedActor, triggerOf } from './reading.js';
+import { ignored, intent, namesLabel, outcome, refusedActor, triggerOf } from './reading.js';
 
+/** Of every branch that we make. */
+const OUR_BRANCHES = 'slipway/';
 /** A review and its line comments are sent one by one; those that come within this are one message. Milliseconds. */
 export const REVIEW_GATHER_MS = 10_000;
 
@@ -90,6 +92,18 @@ function wordless({ subject, actor, context }: Deed, trigger: TriggerKind, key: 
 function base(subject: Subject, actor: Actor, key: string): Pick<Intent, 'semanticKey' | 'actor' | 'thread' | 'repository' | 'pullRequest' | 'subject'> {
   const { thread, repository, pullRequest, passage } = subject;
   return { semanticKey: `${thread.key}/${key}`, actor, thread, repository, pullRequest, subject: passage };
+}
+
+/** A review that asks for nothing still changes what a pull request of ours shows. */
+export function orChanged({ thread, repository, pullRequest }: Subject, reading: Reading): Reading {
+  if (reading.kind !== 'ignored' || reading.reason !== 'no-trigger' || pullRequest === null || !pullRequest.headBranch.startsWith(OUR_BRANCHES)) return reading;
+  return outcome({ kind: 'pull-request', repository, number: Number(thread.place['number']), state: 'changed' });
+}
+
+/** Statuses that a commit may have, from those of GitHub and Gitea. */
+export function statusChanged(of: RepositoryRef, sha: string, state: string): Reading {
+  const conclusion = state === 'success' || state === 'pending' ? state : 'failure';
+  return outcome({ kind: 'checks', repository: of, headSha: sha, branch: null, conclusion });
 }
 
 function names(text: string, { own }: ReadingContext): boolean {

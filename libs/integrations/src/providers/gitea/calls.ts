@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { CodeHost } from '../../calls/code-host.js';
+import type { CodeHost, PullRequestState } from '../../calls/code-host.js';
 import { cut, forgeCalls, forgePullRequest, forgeRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
+import { publishCalls } from '../../calls/publish-calls.js';
 import { fields, name } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
 
@@ -12,8 +13,11 @@ const DRAFT = 'WIP: ';
 
 /** @param client below `/api/v1`. */
 export function giteaCalls(client: ProviderClient): CodeHost {
+  const shared = forgeCalls(client);
   return {
-    ...forgeCalls(client),
+    ...shared,
+    ...publishCalls(client),
+    pullRequest: async (place) => conflictsOf(await shared.pullRequest(place)),
     repositories: async (page) => {
       const { body } = await client.call({ method: 'GET', path: `/user/repos?limit=${PAGE}&page=${page}`, answer: z.array(forgeRepository) });
       return pageOf(body.map(repositoryOf), page, PAGE);
@@ -42,9 +46,25 @@ export function giteaCalls(client: ProviderClient): CodeHost {
         throw error;
       }
     },
+    resolveReview: async ({ repository }, commentId) => {
+      await client.call({ method: 'POST', path: `${repo(repository)}/pulls/comments/${part(commentId)}/resolve`, answer: z.unknown() });
+    },
     merge: async ({ repository, number }, sha) => {
       const body = { Do: 'merge', head_commit_id: sha };
-      await client.call({ method: 'POST', path: `${repo(repository)}/pulls/${number}/merge`, body, answer: z.unknown() });
+      try {
+        await client.call({ method: 'POST', path: `${repo(repository)}/pulls/${number}/merge`, body, answer: z.unknown() });
+      } catch (error) {
+        // It still looks for conflicts.
+        if (error instanceof ProviderRefusal && error.kind === 'conflict' && /try again later/i.test(error.message))
+          throw new ProviderRefusal(error.message, { ...error, kind: 'unavailable' }, { cause: error });
+        throw error;
+      }
     },
   };
+}
+
+/** Gitea says of a draft, and of one that it still looks at, that it cannot be merged. */
+function conflictsOf(pull: PullRequestState): PullRequestState {
+  const draft = pull.draft || pull.title.startsWith(DRAFT);
+  return { ...pull, draft, mergeable: draft && pull.mergeable === false ? null : pull.mergeable };
 }

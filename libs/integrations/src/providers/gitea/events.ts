@@ -14,7 +14,7 @@ import {
   type Subject,
   user,
 } from '../../reading/forge.js';
-import { assigned, commented, labelled, opened, worded } from '../../reading/forge-events.js';
+import { assigned, commented, labelled, opened, orChanged, statusChanged, worded } from '../../reading/forge-events.js';
 import { type EventReader, ignored, namesLabel, outcome, reads } from '../../reading/reading.js';
 
 const about = { action: name, repository, sender: user };
@@ -115,7 +115,7 @@ const review = (approval: boolean): EventReader =>
     const actor = actorOf(body.sender);
     const passage = { id: key, author: actor, text: body.review.content, createdAt: subject.updatedAt, url: subject.thread.url };
     const unasked = !approval && context.ours(subject.thread.key);
-    return worded({ subject, actor, context }, passage, { trigger: 'review', key, unasked, gatherKey: `review/${body.sender.id}` });
+    return orChanged(subject, worded({ subject, actor, context }, passage, { trigger: 'review', key, unasked, gatherKey: `review/${body.sender.id}` }));
   });
 
 const run = fields({ head_sha: name, head_branch: maybe(text), conclusion: maybe(text) });
@@ -139,4 +139,5 @@ export const GITEA_EVENTS: Readonly<Record<string, EventReader>> = {
   pull_request_rejected: review(false),
   pull_request_comment: review(false),
   workflow_run: workflowRun,
+  status: reads(fields({ repository, sha: name, state: name }), (body) => statusChanged(repositoryOf(body.repository), body.sha, body.state)),
 };

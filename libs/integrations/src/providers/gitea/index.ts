@@ -9,6 +9,8 @@ import { giteaLinking } from './linking.js';
 
 const access: CodeHostAccess = {
   authorization: (token) => `token ${token}`,
+  gitUser: 'slipway',
+  noreply: ({ login }, host) => `${login}@noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   apiUrl: (baseUrl) => `${baseUrl}/api/v1`,
   calls: giteaCalls,
   hooks: (client) => forgeHooks(client, { type: { type: 'gitea' }, events: GITEA_HOOK_EVENTS, changesSecret: false }),

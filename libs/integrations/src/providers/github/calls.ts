@@ -1,17 +1,42 @@
 import { z } from 'zod';
-import type { CodeHost } from '../../calls/code-host.js';
+import type { CodeHost, CommitCheck } from '../../calls/code-host.js';
 import { cut, forgeCalls, forgePullRequest, forgeRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
-import { fields, name } from '../../reading/fields.js';
+import { publishCalls } from '../../calls/publish-calls.js';
+import { fields, id, list, maybe, name, text, title, url } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
 
 const PAGE = 100;
 
+/** Beside the REST API: `api.github.com/graphql`, and `/api/graphql` where that is at `/api/v3`. */
+const GRAPHQL = '/../graphql';
+const THREADS = `query($owner: String!, $name: String!, $number: Int!) { repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+  reviewThreads(last: 100) { nodes { id isResolved comments(first: 50) { nodes { databaseId } } } } } } }`;
+const RESOLVE = 'mutation($id: ID!) { resolveReviewThread(input: { threadId: $id }) { thread { isResolved } } }';
+const thread = fields({ id: name, isResolved: z.boolean(), comments: fields({ nodes: z.array(fields({ databaseId: id })) }) });
+const threads = fields({ data: fields({ repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }) }) });
+
+const checkRun = fields({ id, name: title, status: name, conclusion: maybe(name), html_url: url, output: maybe(fields({ title: text })) });
+const FAILED = new Set(['failure', 'timed_out', 'action_required', 'startup_failure']);
+
+function checkOf(run: z.output<typeof checkRun>): CommitCheck {
+  const { conclusion } = run;
+  const ended = conclusion === 'success' ? 'success' : FAILED.has(conclusion ?? '') ? 'failure' : 'neutral';
+  return { id: `run-${run.id}`, name: run.name, state: run.status === 'completed' ? ended : 'pending', description: run.output?.title ?? '', url: run.html_url };
+}
+
 /** @param client of `api.github.com`, or of `/api/v3` of GitHub Enterprise, with an installation's token. */
 export function githubCalls(client: ProviderClient): CodeHost {
+  const publish = publishCalls(client);
   return {
     ...forgeCalls(client),
+    ...publish,
+    checks: async (repository, sha) => {
+      const path = `${repo(repository)}/commits/${part(sha)}/check-runs?per_page=${PAGE}`;
+      const { body } = await client.call({ method: 'GET', path, answer: fields({ check_runs: z.array(checkRun) }) });
+      return [...body.check_runs.map(checkOf), ...(await publish.checks(repository, sha))].slice(0, PAGE);
+    },
     repositories: async (page) => {
       const path = `/installation/repositories?per_page=${PAGE}&page=${page}`;
       const { body } = await client.call({ method: 'GET', path, answer: fields({ repositories: z.array(forgeRepository) }) });
@@ -43,6 +68,16 @@ export function githubCalls(client: ProviderClient): CodeHost {
       const { body } = await client.call({ method: 'GET', path, answer: z.array(forgePullRequest) });
       const [found] = body;
       return found === undefined ? null : pullRequestOf(found);
+    },
+    resolveReview: async ({ repository, number }, commentId) => {
+      const [owner = '', repositoryName = ''] = repository.split('/');
+      const variables = { owner, name: repositoryName, number };
+      const found = (await client.call({ method: 'POST', path: GRAPHQL, body: { query: THREADS, variables }, answer: threads })).body;
+      const thread = found.data.repository.pullRequest.reviewThreads.nodes.find(({ comments }) =>
+        comments.nodes.some(({ databaseId }) => databaseId === commentId),
+      );
+      if (thread === undefined || thread.isResolved) return;
+      await client.call({ method: 'POST', path: GRAPHQL, body: { query: RESOLVE, variables: { id: thread.id } }, answer: fields({ data: z.unknown() }) });
     },
     merge: async ({ repository, number }, sha) => {
       await client.call({ method: 'PUT', path: `${repo(repository)}/pulls/${number}/merge`, body: { sha }, answer: z.unknown() });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Reading } from '../../intent.js';
 import { fields, id, maybe, moment, name, text, url } from '../../reading/fields.js';
 import { actorOf, comment, issue, issueSubject, label, pullRequest, pullRequestSubject, repository, repositoryOf, user } from '../../reading/forge.js';
-import { assigned, commented, labelled, opened, worded } from '../../reading/forge-events.js';
+import { assigned, commented, labelled, opened, orChanged, statusChanged, worded } from '../../reading/forge-events.js';
 import { type EventReader, ignored, lifecycle, outcome, reads } from '../../reading/reading.js';
 
 const about = { action: name, repository, sender: user };
@@ -75,12 +75,13 @@ const reviews = reads(fields({ ...about, pull_request: pullRequest, review }), (
   if (subject.thread.state === 'closed') return ignored('closed');
   const { review } = body;
   const passage = { id: review.id, author: actorOf(review.user ?? body.sender), text: review.body, createdAt: review.submitted_at, url: review.html_url };
-  return worded({ subject, actor: actorOf(body.sender), context }, passage, {
+  const reading = worded({ subject, actor: actorOf(body.sender), context }, passage, {
     trigger: 'review',
     key: `review/${review.id}`,
     unasked: review.state.toLowerCase() === 'changes_requested' && context.ours(subject.thread.key),
     gatherKey: `review/${review.id}`,
   });
+  return orChanged(subject, reading);
 });
 
 const reviewComment = fields({
@@ -144,6 +145,7 @@ export const GITHUB_EVENTS: Readonly<Record<string, EventReader>> = {
   pull_request_review_comment: reviewComments,
   check_suite: reads(fields({ action: name, repository, check_suite: checked }), (body) => checks(body.action, body.repository, body.check_suite)),
   workflow_run: reads(fields({ action: name, repository, workflow_run: checked }), (body) => checks(body.action, body.repository, body.workflow_run)),
+  status: reads(fields({ repository, sha: name, state: name }), (body) => statusChanged(repositoryOf(body.repository), body.sha, body.state)),
   ping: () => lifecycle({ kind: 'verified' }),
   installation: reads(installation, ({ action, installation }) =>
     lifecycle({ kind: Object.hasOwn(FATE, action) ? (FATE[action] as 'removed') : 'access-changed', account: installation.id }),

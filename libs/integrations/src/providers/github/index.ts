@@ -9,6 +9,8 @@ import { githubApi, githubLinking } from './linking.js';
 
 const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
+  gitUser: 'x-access-token',
+  noreply: ({ id, login }, host) => `${id}+${login}@users.noreply.${host}`,
   apiUrl: githubApi,
   calls: githubCalls,
   hooks: (client) => forgeHooks(client, { type: { name: 'web' }, events: GITHUB_HOOK_EVENTS, changesSecret: true }),

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { fields, flag, id, list, maybe, name, text, title, url } from '../reading/fields.js';
+import { repositoryOf, user } from '../reading/forge.js';
+import type { CommitCheck, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
+import { forgeRepository, part, repo } from './forge-calls.js';
+import type { ProviderClient } from './provider-client.js';
+
+/** What follows a pull request after it was opened, alike on GitHub and Gitea below their own base paths. */
+export interface PublishCalls {
+  repository(fullName: FullName): Promise<RepositoryListing>;
+  tree(repository: FullName, sha: string): Promise<HostTree>;
+  checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
+  reviews(repository: FullName, number: number): Promise<readonly Review[]>;
+}
+
+/** GitHub calls the state of a status `state`, Gitea `status`. */
+const status = fields({ id, context: title, description: text, target_url: url, state: maybe(name), status: maybe(name) });
+const combined = fields({ statuses: list(status) });
+const review = fields({ user: maybe(user), state: name, dismissed: flag });
+const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
+
+const STATES: Readonly<Record<string, CommitCheck['state']>> = { success: 'success', failure: 'failure', error: 'failure', pending: 'pending', warning: 'neutral' };
+
+export function publishCalls(client: ProviderClient): PublishCalls {
+  return {
+    repository: async (fullName) => repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
+    tree: async (repository, sha) => {
+      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/git/trees/${part(sha)}?per_page=1000`, answer: tree });
+      return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])) };
+    },
+    checks: async (repository, sha) => {
+      const path = `${repo(repository)}/commits/${part(sha)}/status?per_page=100&limit=50`;
+      const { body } = await client.call({ method: 'GET', path, answer: combined });
+      return body.statuses.map((each) => ({
+        id: `status-${each.id}`,
+        name: each.context,
+        state: STATES[(each.state ?? each.status ?? '').toLowerCase()] ?? 'pending',
+        description: each.description,
+        url: each.target_url,
+      }));
+    },
+    reviews: async (repository, number) => {
+      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}/reviews?per_page=100&limit=50`, answer: z.array(review) });
+      return body.flatMap((each) => {
+        const verdict = verdictOf(each.state);
+        return verdict === null || each.dismissed || each.user === null ? [] : [{ userId: each.user.id, verdict }];
+      });
+    },
+  };
+}
+
+function verdictOf(state: string): Review['verdict'] | null {
+  switch (state.toUpperCase()) {
+    case 'APPROVED':
+      return 'approved';
+    case 'CHANGES_REQUESTED':
+    case 'REQUEST_CHANGES':
+      return 'changes-requested';
+    case 'COMMENTED':
+    case 'COMMENT':
+      return 'commented';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,34 @@
+import { ERRORS, type ErrorCode, type PullRequest } from '@slipway/contracts';
+import type { PullRequestRow } from './pull-requests.queries.js';
+
+/** As people and programs see it; also what the log of the conversation says. */
+export function toPullRequest(row: PullRequestRow): PullRequest {
+  const { problem } = row;
+  const known = problem === null ? null : (ERRORS[problem.code as ErrorCode] ?? ERRORS['internal.unexpected']);
+  return {
+    id: row.id,
+    conversationId: row.conversationId,
+    connectionId: row.connectionId,
+    provider: row.provider,
+    host: row.host,
+    repository: row.repository,
+    number: row.number,
+    url: row.url,
+    title: row.title,
+    branch: row.branch,
+    base: row.base,
+    headSha: row.headSha,
+    state: row.state,
+    draft: row.draft,
+    checks: row.checks,
+    review: row.review,
+    conflicts: row.conflicts,
+    publish: row.publish,
+    merge: row.merge,
+    problem: problem === null || known === null ? null : { code: problem.code, title: known.title, detail: problem.detail, nextStep: known.nextStep, at: problem.at },
+    publishedAt: row.publishedAt?.toISOString() ?? null,
+    refreshedAt: row.refreshedAt?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,15 @@
+import { baseUrlOf } from '../base-url.js';
+
+/** `owner/name` of the repository at `url`, as far as it is one of this connection's host; `null` for any other. */
+export function repositoryAt(url: string, connection: { readonly host: string; readonly settings: { readonly baseUrl?: string | null } }): string | null {
+  const base = URL.parse(baseUrlOf(connection));
+  const parsed = URL.parse(url);
+  if (base === null || parsed === null || parsed.origin !== base.origin) return null;
+  const prefix = base.pathname.replace(/\/+$/, '');
+  if (!parsed.pathname.startsWith(`${prefix}/`)) return null;
+  const path = parsed.pathname
+    .slice(prefix.length + 1)
+    .replace(/\/+$/, '')
+    .replace(/\.git$/i, '');
+  return /^[\w.-]{1,200}\/[\w.-]{1,200}$/.test(path) && !path.split('/').some((each) => /^\.+$/.test(each)) ? path : null;
+}

@@ -16,7 +16,7 @@ const AT_ONCE = 2;
 /** What takes minutes to build once, and the suites that want it. */
 const CLUSTER_SUITES = ['tests/cluster', 'tests/install'];
 const HELM_SUITES = ['tests/helm', 'tests/install'];
-const GITEA_SUITES = ['tests/gitea', 'tests/integrations'];
+const GITEA_SUITES = ['tests/gitea', 'tests/integrations', 'tests/publish'];
 
 const root = path.resolve(import.meta.dirname, '..');
 const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));

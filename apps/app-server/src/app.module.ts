@@ -29,6 +29,7 @@ import { OrgSettingsModule } from './org-settings/org-settings.module.js';
 import { OrgsModule } from './orgs/orgs.module.js';
 import { type Platform, PlatformModule } from './platform/platform.module.js';
 import { PromptLogModule } from './prompt-log/prompt-log.module.js';
+import { PullRequestsModule } from './pull-requests/pull-requests.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
 import { ReferenceModule } from './reference/reference.module.js';
 import { SandboxAccessModule } from './sandbox-access/sandbox-access.module.js';
@@ -61,6 +62,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   IntegrationsModule.register(providers),
   GitRelayModule,
   CallbacksModule,
+  PullRequestsModule,
   InvitationsModule,
   DomainsModule.register(),
   SecurityModule,

@@ -8,6 +8,7 @@ import type { IntegrationDelivery } from './integrations/integration-delivery.js
 import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
+import type { PullRequestJob } from './pull-requests/pull-request-job.js';
 import type { Rest } from './rest/rest.js';
 import type { SnapshotJob } from './rest/snapshot-job.js';
 import type { StartSaga } from './start/start.saga.js';
@@ -27,6 +28,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-answer': 8,
   'integration-notice': 4,
   'webhook-message': 16,
+  'pull-request': 2,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */
@@ -47,6 +49,7 @@ export function handleJobs(
     answers: IntegrationAnswer;
     webhooks: WebhookSending;
     deletion: ConversationDeletion;
+    pullRequests: PullRequestJob;
   },
 ): void {
   const held = <Q extends ConversationQueue>(name: Q, work: (held: HeldConversation) => Promise<void>): void =>
@@ -89,5 +92,6 @@ export function handleJobs(
     concurrency: CONCURRENCY['integration-notice'],
   });
   queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
+  queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });
 }

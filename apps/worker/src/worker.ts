@@ -30,6 +30,8 @@ import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
 import { RuntimeApiClient } from './peers/runtime-api.client.js';
+import { Publisher } from './pull-requests/publisher.js';
+import { PullRequestJob } from './pull-requests/pull-request-job.js';
 import { Rest } from './rest/rest.js';
 import { Snapshots } from './rest/snapshot.js';
 import { SnapshotJob } from './rest/snapshot-job.js';
@@ -100,6 +102,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
+  const connectionCalls = new ConnectionCalls(pool, envelope, dispatch, clock);
   const access = new ProviderAccess(pool, envelope, providers, dispatch, clock, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
@@ -124,12 +127,17 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
     deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids), queue, clock, logger),
-    answers: new IntegrationAnswer(
+    answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
+    pullRequests: new PullRequestJob(
       pool,
+      queue,
+      locks,
+      log,
       providers,
-      new ConnectionCalls(pool, envelope, dispatch, clock),
+      connectionCalls,
+      steps,
+      new Publisher(pool, dispatch, access.ask, clock),
       clock,
-      { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null },
       logger,
     ),
     webhooks: new WebhookSending(pool, envelope, dispatch, clock, ids, logger),

@@ -244,7 +244,18 @@ export {
 export { AUTO_JOIN_ROLES, ClaimDomain, DomainName, MAX_DOMAINS, OrgDomain, OrgDomainList, UpdateDomain } from './domains.js';
 export { EGRESS_CLASSES, EgressClaims, type EgressClass, EgressRules, isProxied, PROXIED_EGRESS_CLASSES, type ProxiedEgressClass } from './egress.js';
 export { ERROR_CODES, ERRORS, type ErrorCode } from './error-codes.js';
-export { GIT_OPERATIONS, GIT_REPOSITORY_KINDS, GitCommit, GitCommitsPage, GitRepositories, GitRepository, MarkTurnRequest } from './git.js';
+export {
+  BUNDLE_CONTENT_TYPE,
+  BUNDLE_REF,
+  BundleRequest,
+  GIT_OPERATIONS,
+  GIT_REPOSITORY_KINDS,
+  GitCommit,
+  GitCommitsPage,
+  GitRepositories,
+  GitRepository,
+  MarkTurnRequest,
+} from './git.js';
 export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { HEARTBEAT_MS, IngestAck, IngestApprovals, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
 export { InstallIntegrationHook, IntegrationHook, IntegrationHookList, MAX_HOOKS } from './integration-hooks.js';

@@ -32,6 +32,7 @@ import { openHandsOperations } from './operations/openhands.js';
 import { openHandsSandboxOperations } from './operations/openhands-sandboxes.js';
 import { orgOperations } from './operations/orgs.js';
 import { promptLogOperations } from './operations/prompt-log.js';
+import { pullRequestOperations } from './operations/pull-requests.js';
 import { secretOperations } from './operations/secrets.js';
 import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
@@ -337,6 +338,7 @@ export const operations = {
   ...domainOperations,
   ...confirmationOperations,
   ...changesOperations,
+  ...pullRequestOperations,
   ...conversationControlOperations,
   ...conversationModelOperations,
   ...securityOperations,

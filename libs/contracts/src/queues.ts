@@ -28,6 +28,8 @@ export const QUEUES = {
   'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
   /** Send a message to an organization's webhook. Safe to repeat at any point. */
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
+  /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */
+  'pull-request': z.object({ orgId: z.string(), pullRequestId: z.uuid() }),
   /** Delete an organization whose time is over, with everything of it but its audit. */
   'org-delete': z.object({ orgId: z.string() }),
 } as const;

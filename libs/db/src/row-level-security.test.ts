@@ -223,6 +223,14 @@ describe('row-level security', () => {
           `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, place, marker) VALUES ($1, $1, $1, 't', 'progress', '{}', 'm')`,
           [org],
         );
+        await owner.query(
+          `INSERT INTO app.repository_grant (org_id, conversation_id, connection_id, full_name) SELECT $1, id, $1, 'a/b' FROM app.conversation WHERE org_id = $1 LIMIT 1`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'p', 'h', 'a/b', '{}')`,
+          [org],
+        );
       }
     });
     after(() => pool?.end());

@@ -1,4 +1,4 @@
-import type { ConversationEvent, ExecutionStatus, QueueName, SandboxStatus, StartStep, WorkspaceState } from '@slipway/contracts';
+import type { ConversationEvent, ExecutionStatus, PullRequest, QueueName, SandboxStatus, StartStep, WorkspaceState } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, conversationStatus, type Ids, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain';
 import type { HintBus } from '@slipway/queue';
@@ -16,6 +16,7 @@ export type PlatformEvent =
   | { kind: 'execution-status'; status: ExecutionStatus }
   | { kind: 'workspace'; workspace: WorkspaceState }
   | { kind: 'error'; code: string; detail: string }
+  | { kind: 'pull-request'; pullRequest: PullRequest }
   | { kind: 'paused' };
 
 /** Columns that the worker sets beside the log. Absent means unchanged. */
@@ -39,6 +40,8 @@ export interface Change {
   readonly columns?: ColumnChanges;
   /** Wishes that this change answers: their outbox rows go in the same transaction. */
   readonly answers?: readonly QueueName[];
+  /** What else is written in the same transaction. */
+  readonly also?: (client: PoolClient) => Promise<void>;
 }
 
 /** Writes events of the platform and the columns that go with them, in one transaction under the row's lock. */
@@ -70,6 +73,7 @@ export class ConversationLog {
           id,
           ...set.values,
         ]);
+      await change.also?.(client);
       if (change.answers !== undefined) await client.query('DELETE FROM app.outbox WHERE queue = ANY($1) AND key = $2', [change.answers, id]);
       if (change.events.length === 0) return { after: await reread(client, id), head: null };
       const events = change.events.map((event) => this.toEvent(event));
@@ -108,6 +112,8 @@ export class ConversationLog {
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'execution_status', value: event.status };
       case 'workspace':
         return { ...base, kind: 'ConversationStateUpdateEvent', key: 'workspace', value: event.workspace };
+      case 'pull-request':
+        return { ...base, kind: 'ConversationStateUpdateEvent', key: 'pull_request', value: event.pullRequest };
       case 'error':
         return { ...base, kind: 'ConversationErrorEvent', code: event.code, detail: event.detail };
       case 'paused':

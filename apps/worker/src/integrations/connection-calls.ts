@@ -16,6 +16,8 @@ export interface ApiAccess {
 export interface OpenedConnection {
   /** @param signal ends its calls. @throws Error when the settings of the connection name another host than its own. */
   readonly client: (signal: AbortSignal) => ProviderClient;
+  /** The access token itself, for git. Never logged. */
+  readonly token: string;
   /** Of the access token that it calls with. */
   readonly tokenId: string;
 }
@@ -47,6 +49,6 @@ export class ConnectionCalls {
         dispatch: (url, request) => this.dispatch.send(url, request, signal),
         now: () => this.clock.now(),
       });
-    return { client, tokenId: id };
+    return { client, token, tokenId: id };
   }
 }

@@ -7,6 +7,7 @@ import { allowedBy, claimDeed, type Decision, examine, findDelivery, needsWriteA
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
+import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
 import { wantRefusalSaid } from './answers/want-answers.js';
 import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
@@ -84,13 +85,15 @@ export class IntegrationDelivery {
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
       if (made.decided.state === 'refused' && reading.kind === 'intent' && this.providers.get(connection.provider)?.answers !== undefined)
         await wantRefusalSaid(client, stored, reading.intent, made.decided.code);
-      return made;
+      const pullRequests = reading.kind === 'outcome' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
+      return { ...made, pullRequests };
     });
     if (performed === null) return null;
     const { state, code, conversationId } = performed.decided;
     const conversation = conversationId === null ? {} : { conversation_id: conversationId };
     this.logger.info({ delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation }, 'delivery decided');
     await this.acts.queueJobs(orgId, performed);
+    for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
     return null;
   }
 

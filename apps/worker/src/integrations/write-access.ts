@@ -1,7 +1,7 @@
 import type { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { type Intent, type Permission, type Provider, ProviderRefusal } from '@slipway/integrations';
+import { type Actor, type Permission, type Provider, ProviderRefusal, type RepositoryRef } from '@slipway/integrations';
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
 import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
@@ -21,7 +21,11 @@ export type AccessAnswer =
   | { readonly access: 'later'; readonly why: string; readonly at: Date | null };
 
 /** Asks the provider of a connection, now, whether the actor of an intent may write to its repository. */
-export type AskWriteAccess = (orgId: string, connection: StoredConnection, intent: Intent, signal: AbortSignal) => Promise<AccessAnswer>;
+export type AskWriteAccess = (orgId: string, connection: StoredConnection, asked: AskedAccess, signal: AbortSignal) => Promise<AccessAnswer>;
+export interface AskedAccess {
+  readonly repository: Pick<RepositoryRef, 'fullName'> | null;
+  readonly actor: Pick<Actor, 'id' | 'login'>;
+}
 
 /** Asks git hosts with the access token of the connection. Whatever is not a clear yes of the same account is none. */
 export class ProviderAccess {

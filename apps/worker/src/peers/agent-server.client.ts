@@ -1,6 +1,7 @@
 import {
   type AgentTerms,
   BashOutput,
+  type BundleRequest,
   CALLER_KEY_HEADER,
   type ConfirmationSettings,
   ConversationInfo,
@@ -13,7 +14,7 @@ import {
 } from '@slipway/contracts';
 import { SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
-import { callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
+import { callBytes, callJson, callText, type PeerCall, silenceOfError, statusOfError } from './peer-call.js';
 import { ANSWER_BYTES } from './sandbox-reads.js';
 
 type Room = NonNullable<PeerCall['room']>;
@@ -34,6 +35,8 @@ const CREATE_TIMEOUT_MS = 60_000;
 const GIT_TIMEOUT_MS = 30_000;
 /** What the network may add to a command's own limit. Milliseconds. */
 const BASH_MARGIN_MS = 10_000;
+/** Every changed file is read and packed. Milliseconds. */
+const BUNDLE_TIMEOUT_MS = 150_000;
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** agent-server in one sandbox. No answer is `sandbox.unreachable`. */
@@ -135,6 +138,20 @@ export class AgentServerClient {
   patch(directory: string, base: string | null, signal: AbortSignal, room: Room): Promise<string> {
     const call = this.call('GET', `/api/git/patch?${workspaceQuery(directory, base)}`, signal, GIT_TIMEOUT_MS);
     return callText({ ...call, room, maxAnswerBytes: ANSWER_BYTES.patch });
+  }
+
+  /**
+   * A git bundle of what the branch has since `base`, with what is not committed on top. Bytes of the sandbox: anything.
+   * @throws SlipwayError `pull-request.nothing-new`, `pull-request.unsound`, `pull-request.too-large`, `changes.commit-unknown`, `repository.not-found`.
+   */
+  async bundle(asked: BundleRequest, signal: AbortSignal): Promise<Buffer> {
+    const call = this.call('POST', '/api/git/bundle', signal, BUNDLE_TIMEOUT_MS);
+    try {
+      return await callBytes({ ...call, body: asked, maxAnswerBytes: asked.max_bytes });
+    } catch (error) {
+      if (!(error instanceof SlipwayError) || error.code !== 'request.too-large') throw error;
+      throw new SlipwayError('pull-request.too-large', `The changes are larger than ${Math.floor(asked.max_bytes / 1024 / 1024)} MiB.`, { cause: error });
+    }
   }
 
   /**

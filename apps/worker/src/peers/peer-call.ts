@@ -56,10 +56,15 @@ export async function callJson<T extends z.ZodType>(call: PeerCall, schema: T): 
 
 /** As `callJson`, for an answer that is plain text or of no interest. */
 export async function callText(call: PeerCall): Promise<string> {
+  const { status, bytes } = await answerOf(call);
+  const text = bytes.toString('utf8');
+  if (status >= 200 && status < 300) return text;
+  throw problemOf(call, status, text);
+}
+
+async function answerOf(call: PeerCall): Promise<{ status: number; bytes: Buffer }> {
   call.signal.throwIfAborted();
   const limit = AbortSignal.timeout(call.timeoutMs);
-  let status: number;
-  let text: string;
   try {
     const response = await request(call.url, {
       dispatcher,
@@ -68,8 +73,7 @@ export async function callText(call: PeerCall): Promise<string> {
       headers: { ...call.headers, traceparent: makeTraceparent(), ...(call.body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     });
-    status = response.statusCode;
-    text = await readBounded(response.body, call);
+    return { status: response.statusCode, bytes: await readBounded(response.body, call) };
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
     if (error instanceof SlipwayError) throw error;
@@ -84,8 +88,16 @@ export async function callText(call: PeerCall): Promise<string> {
       },
     );
   }
-  if (status >= 200 && status < 300) return text;
-  throw problemOf(call, status, text);
+}
+
+/**
+ * As `callText`, for an answer that is bytes: held in memory, and never more of it than `maxAnswerBytes`.
+ * @throws SlipwayError `request.too-large`, and as `callText`.
+ */
+export async function callBytes(call: PeerCall): Promise<Buffer> {
+  const { status, bytes } = await answerOf(call);
+  if (status >= 200 && status < 300) return bytes;
+  throw problemOf(call, status, bytes.toString('utf8'));
 }
 
 /** How it was silent, when a thrown value of this file says that the peer gave no answer. */
@@ -114,9 +126,9 @@ function problemOf(call: PeerCall, status: number, text: string): SlipwayError {
 async function readBounded(
   body: AsyncIterable<Buffer> & { destroy(): unknown },
   { peer, maxAnswerBytes = MAX_ANSWER_BYTES, room = BOUNDLESS }: PeerCall,
-): Promise<string> {
+): Promise<Buffer> {
   const parts = await readWithin(body, maxAnswerBytes, room);
-  if (typeof parts !== 'string') return Buffer.concat(parts).toString('utf8');
+  if (typeof parts !== 'string') return Buffer.concat(parts);
   body.destroy();
   if (parts === 'too-large') throw new SlipwayError('request.too-large', `${peer} answered more than ${Math.ceil(maxAnswerBytes / 1024)} KiB.`);
   throw new SlipwayError('service.unavailable', 'Answers of sandboxes take all the memory that they may.', { retryAfterSeconds: 5 });

@@ -296,6 +296,27 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'OAuthClient.scopes': ['read_user'],
   'LinkableConnection.name': 'Shop on GitHub',
 
+  // Pull requests.
+  'PullRequest.repository': 'acme/shop',
+  'PullRequest.title': 'Mend the login',
+  'PullRequest.url': 'https://github.com/acme/shop/pull/12',
+  'PullRequest.host': 'github.com',
+  'PullRequest.branch': 'slipway/6c5d2e9b-mend-the-login',
+  'PullRequest.base': 'main',
+  'PullRequest.provider': 'github',
+  'PullRequest.number': 12,
+  headSha: '3b18e512dba79e4c8300dd08aeb37f8e728b8dad',
+  'PullRequest.problem': null,
+  'PullRequest.conflicts': false,
+  'PullRequest.merge': null,
+  'PullRequestCheck.id': 'run-4',
+  'PullRequestCheck.name': 'tests',
+  'PullRequestCheck.description': '212 passed',
+  'PullRequestCheck.url': 'https://github.com/acme/shop/actions/runs/4',
+  'PublishPullRequest.title': 'Mend the login',
+  'PublishPullRequest.body': 'It failed on Mondays.',
+  'PublishPullRequest.base': 'main',
+
   // Money.
   orgLimitUsd: '500',
   memberLimitUsd: '50',

@@ -306,3 +306,8 @@ export type OutgoingWebhookSecret = Prisma.OutgoingWebhookSecretModel
  * 
  */
 export type WebhookMessage = Prisma.WebhookMessageModel
+/**
+ * Model PullRequest
+ * What a conversation publishes at a git host.
+ */
+export type PullRequest = Prisma.PullRequestModel

@@ -117,7 +117,14 @@ function reportOf(answer: Buffer): { report: readonly string[]; said: string } {
   for (const line of pktLines(answer)) bands[line[0] ?? 0]?.push(line.subarray(1));
   const report = [...pktLines(Buffer.concat(bands[1] ?? []))].map((line) => line.toString('utf8').trimEnd());
   const said = Buffer.concat([...(bands[3] ?? []), ...(bands[2] ?? [])]).toString('utf8');
-  return { report, said: said.replaceAll(/[^\P{C}\n]/gu, ' ').replaceAll(/\s+/g, ' ').trim().slice(-SAID) };
+  return {
+    report,
+    said: said
+      .replaceAll(/[^\P{C}\n]/gu, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim()
+      .slice(-SAID),
+  };
 }
 
 async function bounded(response: Response, maxBytes: number): Promise<Buffer | null> {

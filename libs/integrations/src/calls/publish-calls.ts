@@ -19,7 +19,13 @@ const combined = fields({ statuses: list(status) });
 const review = fields({ user: maybe(user), state: name, dismissed: flag });
 const tree = fields({ truncated: flag, tree: z.array(fields({ path: z.string(), mode: name, sha: name })) });
 
-const STATES: Readonly<Record<string, CommitCheck['state']>> = { success: 'success', failure: 'failure', error: 'failure', pending: 'pending', warning: 'neutral' };
+const STATES: Readonly<Record<string, CommitCheck['state']>> = {
+  success: 'success',
+  failure: 'failure',
+  error: 'failure',
+  pending: 'pending',
+  warning: 'neutral',
+};
 
 export function publishCalls(client: ProviderClient): PublishCalls {
   return {

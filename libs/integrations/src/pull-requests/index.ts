@@ -1,12 +1,12 @@
+export { toPullRequest } from './pull-request-view.js';
 export {
   findPullRequest,
   findRepositoryPlaces,
   listPullRequests,
   type PullRequestRow,
-  type RequestedPublish,
   type RepositoryPlace,
+  type RequestedPublish,
   requestMerge,
   requestPublish,
 } from './pull-requests.queries.js';
-export { toPullRequest } from './pull-request-view.js';
 export { repositoryAt } from './repository-at.js';

@@ -25,7 +25,8 @@ export function toPullRequest(row: PullRequestRow): PullRequest {
     conflicts: row.conflicts,
     publish: row.publish,
     merge: row.merge,
-    problem: problem === null || known === null ? null : { code: problem.code, title: known.title, detail: problem.detail, nextStep: known.nextStep, at: problem.at },
+    problem:
+      problem === null || known === null ? null : { code: problem.code, title: known.title, detail: problem.detail, nextStep: known.nextStep, at: problem.at },
     publishedAt: row.publishedAt?.toISOString() ?? null,
     refreshedAt: row.refreshedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),

@@ -21,7 +21,18 @@ const common = {
 };
 export const issue = fields({ ...common, pull_request: z.unknown().optional() });
 const side = fields({ ref: name, sha: maybe(name), repo: maybe(fields({ id })) });
-export const pullRequest = fields({ ...common, head: side, base: side, draft: flag, merged: flag, mergeable: z.boolean().nullish().catch(null).transform((value) => value ?? null) });
+export const pullRequest = fields({
+  ...common,
+  head: side,
+  base: side,
+  draft: flag,
+  merged: flag,
+  mergeable: z
+    .boolean()
+    .nullish()
+    .catch(null)
+    .transform((value) => value ?? null),
+});
 export const comment = fields({
   id,
   body: text,

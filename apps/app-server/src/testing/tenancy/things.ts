@@ -65,6 +65,11 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
   const delivered = exampleDelivery(connected.webhookSecret, { text: `${canary} delivery` });
   const { status: taken } = await fetch(connected.connection.address, { method: 'POST', ...delivered });
   if (taken !== 200) throw new Error(`a delivery was answered ${taken}`);
+  await app.owner.query(
+    `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, number, title, head_sha, wanted, state)
+     VALUES ($1, $2, $3, 'gitea', 'git.example', 'a/b', 77, $4, $5, '{}', 'open')`,
+    [randomUUID(), org.id, conversation.id, `${canary} pull request`, 'a'.repeat(40)],
+  );
   const { rows: deliveries } = await app.owner.query<{ id: string }>('SELECT id FROM app.integration_delivery WHERE org_id = $1', [org.id]);
   const { rows: hooks } = await app.owner.query<{ id: string }>(
     `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label)
@@ -84,6 +89,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     hook: hooks[0]?.id ?? '',
     delivery: deliveries[0]?.id ?? '',
     conversation: conversation.id,
+    number: '77',
     message: message.id,
     'sandbox-access/access': access.id,
     'sandbox-access/conversation': sandbox.id,

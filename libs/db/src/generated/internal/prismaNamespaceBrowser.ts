@@ -103,7 +103,8 @@ export const ModelName = {
   ThreadAnswer: 'ThreadAnswer',
   OutgoingWebhook: 'OutgoingWebhook',
   OutgoingWebhookSecret: 'OutgoingWebhookSecret',
-  WebhookMessage: 'WebhookMessage'
+  WebhookMessage: 'WebhookMessage',
+  PullRequest: 'PullRequest'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -980,6 +981,47 @@ export const WebhookMessageScalarFieldEnum = {
 } as const
 
 export type WebhookMessageScalarFieldEnum = (typeof WebhookMessageScalarFieldEnum)[keyof typeof WebhookMessageScalarFieldEnum]
+
+
+export const PullRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  conversationId: 'conversationId',
+  connectionId: 'connectionId',
+  provider: 'provider',
+  host: 'host',
+  repository: 'repository',
+  number: 'number',
+  url: 'url',
+  title: 'title',
+  branch: 'branch',
+  base: 'base',
+  headSha: 'headSha',
+  pushedSha: 'pushedSha',
+  pushingSha: 'pushingSha',
+  content: 'content',
+  state: 'state',
+  draft: 'draft',
+  checks: 'checks',
+  checkList: 'checkList',
+  review: 'review',
+  conflicts: 'conflicts',
+  wanted: 'wanted',
+  wantedVersion: 'wantedVersion',
+  doneVersion: 'doneVersion',
+  publish: 'publish',
+  mergeWanted: 'mergeWanted',
+  merge: 'merge',
+  problem: 'problem',
+  replies: 'replies',
+  told: 'told',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt',
+  publishedAt: 'publishedAt',
+  refreshedAt: 'refreshedAt'
+} as const
+
+export type PullRequestScalarFieldEnum = (typeof PullRequestScalarFieldEnum)[keyof typeof PullRequestScalarFieldEnum]
 
 
 export const SortOrder = {

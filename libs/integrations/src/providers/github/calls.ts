@@ -23,7 +23,13 @@ const FAILED = new Set(['failure', 'timed_out', 'action_required', 'startup_fail
 function checkOf(run: z.output<typeof checkRun>): CommitCheck {
   const { conclusion } = run;
   const ended = conclusion === 'success' ? 'success' : FAILED.has(conclusion ?? '') ? 'failure' : 'neutral';
-  return { id: `run-${run.id}`, name: run.name, state: run.status === 'completed' ? ended : 'pending', description: run.output?.title ?? '', url: run.html_url };
+  return {
+    id: `run-${run.id}`,
+    name: run.name,
+    state: run.status === 'completed' ? ended : 'pending',
+    description: run.output?.title ?? '',
+    url: run.html_url,
+  };
 }
 
 /** @param client of `api.github.com`, or of `/api/v3` of GitHub Enterprise, with an installation's token. */

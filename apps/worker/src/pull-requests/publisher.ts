@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import type { SqlPool } from '@slipway/db/sql';
+import { inOrg } from '@slipway/db/sql';
+import type { Clock } from '@slipway/domain';
+import { SlipwayError } from '@slipway/errors';
+import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState } from '@slipway/integrations';
+import type { StoredConnection } from '@slipway/integrations/deliveries';
+import type { ProviderDispatch } from '@slipway/integrations/dispatch';
+import type { PullRequestRow } from '@slipway/integrations/pull-requests';
+import type { ConversationRow } from '../conversations/conversation.queries.js';
+import type { AskWriteAccess } from '../integrations/write-access.js';
+import type { AgentServerClient } from '../peers/agent-server.client.js';
+import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
+import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
+import { Later } from './outcome.js';
+import { changedProtectedPaths } from './protected-paths.js';
+import { type ConversationTexts, changePullRequest, type PullRequestChange, readLinkedAccount, readTexts, readThreadNumber } from './pull-requests.queries.js';
+import { bodyOf, branchName, commitMessage, titleOf } from './texts.js';
+
+/** A git host as one connection calls it. */
+export interface ConnectedHost {
+  readonly calls: CodeHost;
+  readonly access: CodeHostAccess;
+  /** Never logged. */
+  readonly token: string;
+  readonly tokenId: string;
+}
+
+/** Where and as whom a pull request is worked on. */
+export interface PublishPlace {
+  readonly connection: StoredConnection;
+  readonly host: ConnectedHost;
+  readonly conversation: ConversationRow;
+  readonly agent: AgentServerClient | null;
+  readonly signal: AbortSignal;
+}
+
+interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+interface Aim {
+  readonly branch: string;
+  readonly base: string;
+  readonly pull: PullRequestState | null;
+}
+
+/** Takes the branch out of the sandbox, pushes it with the connection's token, and opens or updates the pull request. Every step may be repeated. */
+export class Publisher {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly dispatch: ProviderDispatch,
+    private readonly askWriteAccess: AskWriteAccess,
+    private readonly clock: Clock,
+  ) {}
+
+  /** @returns what the row is to be; steps that must be known after a crash are written on the way. @throws SlipwayError, ProviderRefusal, Later. */
+  async publish(row: PullRequestRow, place: PublishPlace): Promise<PullRequestChange> {
+    const { conversation, agent, signal } = place;
+    const { workingDir: directory, baseCommit } = conversation;
+    if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
+    if (agent === null || conversation.sandboxStatus !== 'RUNNING')
+      throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
+    const [author, texts] = await Promise.all([this.authorOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
+    const aim = await this.aimOf(row, place, texts);
+    const message = commitMessage(row.wanted.title ?? texts.title);
+    const bytes = await agent.bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal);
+    const bundle = await verifyBundle(bytes, baseCommit, signal);
+    if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, baseCommit, place);
+    const pushed = await this.push({ ...row, ...aim }, bundle, place);
+    const pull = await this.pullRequest({ ...row, ...pushed }, aim, texts, place);
+    const { number, url, title, draft } = pull;
+    return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
+  }
+
+  /** Of what is not committed. A person must have write access at the git host, as of now; a service account is what an admin has made it. */
+  private async authorOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): Promise<Author> {
+    const { by } = row.wanted;
+    const name =
+      by.label
+        .replaceAll(/[<>\p{C}]+/gu, ' ')
+        .trim()
+        .slice(0, 200) || 'Slipway';
+    if (by.kind !== 'user') return { name, email: `${by.id.replaceAll(/[^\w.-]/g, '')}@slipway.invalid` };
+    const account = await this.assertMayWrite(row, by.id, connection, signal);
+    return { name, email: host.access.noreply(account, connection.host) };
+  }
+
+  /** @throws SlipwayError `pull-request.not-linked`, `pull-request.no-write-access`; Later when the git host does not say. */
+  async assertMayWrite(row: PullRequestRow, userId: string, connection: StoredConnection, signal: AbortSignal): Promise<{ id: string; login: string }> {
+    const account = await readLinkedAccount(this.pool, row.orgId, userId, connection);
+    if (account === null) throw new SlipwayError('pull-request.not-linked', `The user has linked no account at ${connection.host}.`);
+    const answer = await this.askWriteAccess(row.orgId, connection, { repository: { fullName: row.repository }, actor: account }, signal);
+    if (answer.access === 'later') throw new Later(answer.why, answer.at);
+    if (answer.access !== 'write')
+      throw new SlipwayError('pull-request.no-write-access', answer.why ?? `${account.login} may not write to ${row.repository} at ${connection.host}.`);
+    return account;
+  }
+
+  /** Branch and base: those of before; else of the pull request that the conversation is about; else a branch of its own. */
+  private async aimOf(row: PullRequestRow, { host, conversation, connection }: PublishPlace, texts: ConversationTexts): Promise<Aim> {
+    const { calls } = host;
+    if (row.number !== null && row.branch !== null && row.base !== null) {
+      const pull = await calls.pullRequest({ repository: row.repository, number: row.number });
+      assertOpen(pull);
+      return { branch: row.branch, base: row.base, pull };
+    }
+    const thread = row.branch === null && conversation.branch !== null ? await readThreadNumber(this.pool, row.orgId, row.conversationId, connection.id) : null;
+    if (thread !== null) {
+      const pull = await missingIsNull(calls.pullRequest({ repository: row.repository, number: thread }));
+      if (pull !== null && !pull.fork && pull.headBranch === conversation.branch) {
+        assertOpen(pull);
+        return { branch: pull.headBranch, base: pull.baseBranch, pull };
+      }
+    }
+    const base = row.wanted.base ?? row.base ?? conversation.branch ?? (await calls.repository(row.repository)).defaultBranch;
+    if (base === null) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch to begin from.`);
+    return { branch: row.branch ?? branchName(row.conversationId, texts.title), base, pull: null };
+  }
+
+  private async assertNothingProtected(row: PullRequestRow, bundle: VerifiedBundle, base: string, { host }: PublishPlace): Promise<void> {
+    const changed = await changedProtectedPaths(bundle, base, (sha) => host.calls.tree(row.repository, sha));
+    if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${changed.join(', ')}.`);
+  }
+
+  private async push(row: PullRequestRow & Aim, bundle: VerifiedBundle, { connection, host, signal }: PublishPlace): Promise<PullRequestChange> {
+    const { orgId, id, branch } = row;
+    const remote = new GitRemote({
+      url: `${baseUrlOf(connection)}/${row.repository}.git`,
+      authorization: `Basic ${Buffer.from(`${host.access.gitUser}:${host.token}`).toString('base64')}`,
+      dispatch: (url, request) => this.dispatch.send(url, request, signal),
+      now: () => this.clock.now(),
+    });
+    const refs = await remote.refs();
+    const current = refs.get(`refs/heads/${branch}`) ?? null;
+    if (!refs.has(`refs/heads/${row.base}`)) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${row.base}.`);
+    const content = createHash('sha256')
+      .update([bundle.tree, ...bundle.parents].join(' '))
+      .digest('hex');
+    if (current !== null && current === row.pushedSha && content === row.content) return { headSha: current };
+    // Only what we pushed ourselves is replaced; what somebody else pushed must be among the commits that the branch stands on.
+    const ours = current === null || current === row.pushedSha || current === row.pushingSha || current === bundle.head;
+    if (!ours && !bundle.standsOn(current))
+      throw new SlipwayError('pull-request.branch-moved', `${branch} is at ${current.slice(0, 12)}, which the branch of the workspace does not continue.`);
+    await inOrg(this.pool, orgId, (client) => changePullRequest(client, orgId, id, { branch, base: row.base, pushingSha: bundle.head }));
+    if (current !== bundle.head) await remote.push({ branch, from: current, to: bundle.head, pack: bundle.pack });
+    const pushed = { headSha: bundle.head, pushedSha: bundle.head, content, pushingSha: null };
+    await inOrg(this.pool, orgId, (client) => changePullRequest(client, orgId, id, pushed));
+    return pushed;
+  }
+
+  private async pullRequest(row: PullRequestRow, { branch, base, pull }: Aim, texts: ConversationTexts, { host }: PublishPlace): Promise<PullRequestState> {
+    const { calls } = host;
+    const { wanted, repository } = row;
+    // One whose making was not answered, or that somebody made by hand.
+    const found = pull ?? (await calls.findPullRequest(repository, { head: branch, base }));
+    if (found === null) {
+      const title = titleOf(wanted.title ?? texts.title);
+      const body = bodyOf({ given: wanted.body, said: texts.said, page: wanted.page, conversationId: row.conversationId });
+      return this.create(row, { head: branch, base, title, body, draft: wanted.draft }, host);
+    }
+    if (wanted.title === undefined && wanted.body === undefined) return found;
+    const body = wanted.body === undefined ? {} : { body: bodyOf({ given: wanted.body, said: null, page: wanted.page, conversationId: row.conversationId }) };
+    return calls.updatePullRequest({ repository, number: found.number }, { ...(wanted.title === undefined ? {} : { title: titleOf(wanted.title) }), ...body });
+  }
+
+  private async create(row: PullRequestRow, made: Parameters<ConnectedHost['calls']['createPullRequest']>[1], host: ConnectedHost): Promise<PullRequestState> {
+    const { calls } = host;
+    try {
+      return await calls.createPullRequest(row.repository, made);
+    } catch (error) {
+      if (!(error instanceof ProviderRefusal)) throw error;
+      // Another was quicker, or ours was made after all.
+      if (error.kind === 'conflict') {
+        const found = await calls.findPullRequest(row.repository, made);
+        if (found !== null) return found;
+      }
+      // Not every plan has drafts.
+      if (error.kind === 'invalid' && made.draft && /draft/i.test(error.message)) return calls.createPullRequest(row.repository, { ...made, draft: false });
+      throw error;
+    }
+  }
+}
+
+function assertOpen({ state, number }: PullRequestState): void {
+  if (state !== 'open') throw new SlipwayError('pull-request.ended', `Pull request ${number} is ${state}.`);
+}
+
+async function missingIsNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ProviderRefusal && error.kind === 'missing') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { type ChecksSummary, MAX_CHECKS, type PullRequest, type PullRequestCheck } from '@slipway/contracts';
+import type { CodeHost, CommitCheck, Review } from '@slipway/integrations';
+import type { PullRequestRow } from '@slipway/integrations/pull-requests';
+import type { PullRequestChange } from './pull-requests.queries.js';
+
+const MAX_WORDS = 500;
+
+/** What the git host says of a pull request now. */
+export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly number: number }, now: Date): Promise<PullRequestChange> {
+  const place = { repository: row.repository, number: row.number };
+  const pull = await calls.pullRequest(place);
+  const [checks, reviews] = await Promise.all([calls.checks(row.repository, pull.headSha), calls.reviews(row.repository, row.number)]);
+  const checkList = checks.slice(0, MAX_CHECKS).map(shown);
+  return {
+    state: pull.state,
+    draft: pull.draft,
+    title: pull.title.slice(0, MAX_WORDS),
+    url: pull.url,
+    headSha: pull.headSha === '' ? row.headSha : pull.headSha,
+    conflicts: pull.state !== 'open' || pull.mergeable === null ? null : !pull.mergeable,
+    checks: summaryOf(checkList),
+    checkList,
+    review: reviewOf(reviews),
+    ...(row.merge === 'queued' && pull.state === 'merged' ? { merge: 'done' as const, mergeWanted: null } : {}),
+    refreshedAt: now,
+  };
+}
+
+function shown({ id, name, state, description, url }: CommitCheck): PullRequestCheck {
+  return { id, name: name.slice(0, MAX_WORDS), state, description: description.slice(0, MAX_WORDS), url };
+}
+
+export function summaryOf(checks: readonly Pick<PullRequestCheck, 'state'>[]): ChecksSummary {
+  const count = (state: PullRequestCheck['state']): number => checks.filter((each) => each.state === state).length;
+  const [failed, pending, passed] = [count('failure'), count('pending'), count('success')];
+  const state = failed > 0 ? 'failure' : pending > 0 ? 'pending' : passed > 0 ? 'success' : checks.length > 0 ? 'neutral' : 'none';
+  return { state, pending, failed, passed };
+}
+
+/** Of each reviewer the last verdict counts, and a comment takes none back; one who wants changes outweighs all who approve. */
+export function reviewOf(reviews: readonly Review[]): PullRequest['review'] {
+  const verdicts = new Map<string, Review['verdict']>();
+  for (const { userId, verdict } of reviews) if (verdict !== 'commented' || !verdicts.has(userId)) verdicts.set(userId, verdict);
+  const all = [...verdicts.values()];
+  return all.includes('changes-requested') ? 'changes-requested' : all.includes('approved') ? 'approved' : all.includes('commented') ? 'commented' : 'none';
+}

@@ -1,0 +1,121 @@
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { StoredConnection } from '@slipway/integrations/deliveries';
+import type { PullRequestRow } from '@slipway/integrations/pull-requests';
+
+const COLUMNS = {
+  number: 'number',
+  url: 'url',
+  title: 'title',
+  branch: 'branch',
+  base: 'base',
+  headSha: 'head_sha',
+  pushedSha: 'pushed_sha',
+  pushingSha: 'pushing_sha',
+  content: 'content',
+  state: 'state',
+  draft: 'draft',
+  checks: 'checks',
+  checkList: 'check_list',
+  review: 'review',
+  conflicts: 'conflicts',
+  doneVersion: 'done_version',
+  publish: 'publish',
+  mergeWanted: 'merge_wanted',
+  merge: 'merge',
+  problem: 'problem',
+  replies: 'replies',
+  told: 'told',
+  publishedAt: 'published_at',
+  refreshedAt: 'refreshed_at',
+} as const satisfies Partial<Record<keyof PullRequestRow, string>>;
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['checks', 'checkList', 'mergeWanted', 'problem', 'replies', 'told']);
+
+/** What the worker writes of a pull request; what it leaves out stays. */
+export type PullRequestChange = Partial<Pick<PullRequestRow, keyof typeof COLUMNS>>;
+
+export async function changePullRequest(client: PoolClient, orgId: string, id: string, change: PullRequestChange): Promise<void> {
+  const names = Object.keys(change) as (keyof typeof COLUMNS)[];
+  if (names.length === 0) return;
+  await client.query(
+    `UPDATE app.pull_request SET ${names.map((name, index) => `${COLUMNS[name]} = $${index + 3}${JSON_COLUMNS.has(name) ? '::jsonb' : ''}`).join(', ')}, updated_at = now()
+     WHERE org_id = $1 AND id = $2`,
+    [orgId, id, ...names.map((name) => (JSON_COLUMNS.has(name) && change[name] !== null ? JSON.stringify(change[name]) : change[name]))],
+  );
+}
+
+export async function findConnectionById(client: PoolClient, orgId: string, id: string): Promise<StoredConnection | null> {
+  const { rows } = await client.query<StoredConnection>({
+    name: 'find-connection-by-id',
+    text: 'SELECT id, provider, host, account, state, own, settings FROM app.integration_connection WHERE org_id = $1 AND id = $2',
+    values: [orgId, id],
+  });
+  return rows[0] ?? null;
+}
+
+export interface ConversationTexts {
+  readonly title: string;
+  /** What the agent said last; `null`: nothing. */
+  readonly said: string | null;
+}
+
+/** How far back the last words of an agent are looked for. Events. */
+const LOOKED_BACK = 200;
+
+export function readTexts(pool: SqlPool, orgId: string, conversationId: string): Promise<ConversationTexts> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rows } = await client.query<ConversationTexts>({
+      name: 'read-texts-of-conversation',
+      text: `SELECT c.title, (
+               SELECT coalesce(e.event -> 'action' ->> 'message', e.event -> 'llm_message' -> 'content' -> 0 ->> 'text') FROM app.event e
+               WHERE e.conversation_id = c.id AND e.seq > c.head - $3 AND e.event ->> 'source' = 'agent'
+                 AND (e.kind = 'MessageEvent' OR (e.kind = 'ActionEvent' AND e.event ->> 'tool_name' = 'finish'))
+               ORDER BY e.seq DESC LIMIT 1) AS said
+             FROM app.conversation c WHERE c.org_id = $1 AND c.id = $2`,
+      values: [orgId, conversationId, LOOKED_BACK],
+    });
+    return rows[0] ?? { title: '', said: null };
+  });
+}
+
+/** Issue or pull request that the conversation is about, at this connection. */
+export function readThreadNumber(pool: SqlPool, orgId: string, conversationId: string, connectionId: string): Promise<number | null> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rows } = await client.query<{ number: number }>({
+      name: 'read-thread-number',
+      text: `SELECT (place ->> 'number')::int AS number FROM app.integration_thread
+             WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 AND place ->> 'number' ~ '^[0-9]{1,9}$' LIMIT 1`,
+      values: [orgId, conversationId, connectionId],
+    });
+    return rows[0]?.number ?? null;
+  });
+}
+
+/** The account of a member at a provider, as they have linked it in this organization, else as the operator's sign-in proves it; `null`: none. */
+export function readLinkedAccount(
+  pool: SqlPool,
+  orgId: string,
+  userId: string,
+  at: { readonly provider: string; readonly host: string },
+): Promise<{ id: string; login: string } | null> {
+  return inOrg(pool, orgId, async (client) => {
+    const { rows } = await client.query<{ id: string; login: string }>({
+      name: 'read-linked-account',
+      text: `SELECT a.id, a.login FROM (
+               SELECT external_user_id AS id, login, 0 AS rank, linked_at FROM app.linked_account WHERE org_id = $1 AND user_id = $2 AND provider = $3 AND host = $4
+               UNION ALL SELECT external_user_id, login, 1, linked_at FROM app.external_identity WHERE user_id = $2 AND provider = $3 AND host = $4) a
+             WHERE EXISTS (SELECT 1 FROM app.membership m WHERE m.org_id = $1 AND m.user_id = $2) ORDER BY a.rank, a.linked_at DESC LIMIT 1`,
+      values: [orgId, userId, at.provider, at.host],
+    });
+    return rows[0] ?? null;
+  });
+}
+
+/** The outbox leaves the job alone for as long. */
+export async function postponeJob(pool: SqlPool, orgId: string, id: string, ms: number): Promise<void> {
+  await inOrg(pool, orgId, (client) =>
+    client.query(
+      `UPDATE app.outbox SET enqueued_at = clock_timestamp() + $3 * interval '1 millisecond' WHERE org_id = $1 AND queue = 'pull-request' AND key = $2`,
+      [orgId, id, ms],
+    ),
+  );
+}

@@ -1,0 +1,56 @@
+import { shownText } from '@slipway/integrations';
+
+const MAX_SLUG = 40;
+const MAX_TITLE = 250;
+const MAX_BODY = 20_000;
+
+/** `slipway/<end of the id>-<words of the title>`. */
+export function branchName(conversationId: string, title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG)
+    .replaceAll(/^-+|-+$/g, '');
+  return `slipway/${conversationId.slice(-8)}${slug === '' ? '' : `-${slug}`}`;
+}
+
+/** One line without controls. */
+export function titleOf(text: string): string {
+  const line = text.replaceAll(/\p{C}+/gu, ' ').trim();
+  return line === '' ? 'Changes' : line.slice(0, MAX_TITLE).toWellFormed();
+}
+
+/** Of a commit whose author is the person that asked, and whose work is the agent's. */
+export function commitMessage(title: string): string {
+  return `${titleOf(title)}\n\nCo-authored-by: Slipway <agent@slipway.invalid>\n`;
+}
+
+/** Stands in every pull request of ours: deliveries that carry it are our own acts. */
+export const markerOf = (conversationId: string): string => `<!-- slipway:${conversationId} -->`;
+
+/**
+ * The text of a pull request. What an agent wrote names nobody, shows no picture of an unknown host, and hides nothing.
+ * @param said by the agent; @param given by the person, as it is.
+ */
+export function bodyOf({
+  given,
+  said,
+  page,
+  conversationId,
+}: {
+  given: string | undefined;
+  said: string | null;
+  page: string | null;
+  conversationId: string;
+}): string {
+  const text = given ?? (said === null ? '' : harmless(said));
+  const link = page === null ? 'Made with Slipway.' : `Made with Slipway: [the conversation](${page}).`;
+  return [text.trim(), `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
+}
+
+function harmless(said: string): string {
+  return shownText(said.slice(0, MAX_BODY))
+    .text.replaceAll('![', '[')
+    .replaceAll(/(^|[^\w`])@(?=[\w-])/g, '$1@\u200b');
+}

@@ -1,0 +1,64 @@
+import type { Operation } from '../operations.js';
+import { MergePullRequest, PublishPullRequest, PullRequest, PullRequestChecks, PullRequestList } from '../pull-requests.js';
+
+const PULL_REQUESTS = '/api/v1/orgs/{org}/conversations/{conversation}/pull-requests';
+const PULL_REQUEST = `${PULL_REQUESTS}/{number}`;
+const CHANGE = ['request.not-json', 'request.too-large', 'request.cross-site'] as const;
+
+/** What a conversation publishes at a git host. */
+export const pullRequestOperations = {
+  publishPullRequest: {
+    id: 'conversations.pull-requests.publish',
+    method: 'POST',
+    path: PULL_REQUESTS,
+    summary: 'Push what the workspace holds to a branch, and open or update its pull request; the answer comes before it is done',
+    permission: 'pull-request:write',
+    status: 202,
+    body: PublishPullRequest,
+    response: PullRequest,
+    // There is one of a conversation and its repository: who repeats it publishes what is new, which may be nothing.
+    idempotency: 'idempotent',
+    errors: [
+      ...CHANGE,
+      'conversation.no-workspace',
+      'conversation.not-running',
+      'pull-request.no-repository',
+      'pull-request.no-connection',
+      'pull-request.ended',
+    ],
+  },
+  listPullRequests: {
+    id: 'conversations.pull-requests.list',
+    method: 'GET',
+    path: PULL_REQUESTS,
+    summary: 'Pull requests of a conversation, with checks, reviews and conflicts as last seen',
+    permission: 'conversation:read',
+    status: 200,
+    response: PullRequestList,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  listPullRequestChecks: {
+    id: 'conversations.pull-requests.checks.list',
+    method: 'GET',
+    path: `${PULL_REQUEST}/checks`,
+    summary: 'Checks of the head commit, as last seen; one that was seen long ago is looked at again',
+    permission: 'conversation:read',
+    status: 200,
+    response: PullRequestChecks,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  mergePullRequest: {
+    id: 'conversations.pull-requests.merge',
+    method: 'POST',
+    path: `${PULL_REQUEST}/merge`,
+    summary: 'Merge at the head that the person saw, where they may write and the host allows it; the answer comes before it is done',
+    permission: 'pull-request:merge',
+    status: 202,
+    body: MergePullRequest,
+    response: PullRequest,
+    idempotency: 'idempotent',
+    errors: [...CHANGE, 'pull-request.moved', 'pull-request.ended', 'pull-request.needs-person', 'pull-request.no-connection'],
+  },
+} as const satisfies Record<string, Operation>;

@@ -1,0 +1,273 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import type { ConnectionWithSecret, PullRequest, PullRequestChecks, PullRequestList } from '@slipway/contracts';
+import { until } from '@slipway/testing';
+import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { expect } from 'expect';
+import { OpenStack } from '../stack/open-stack.ts';
+import { finish, type Scene, terminal } from '../stack/script-book.ts';
+import type { Talk } from '../stack/talk.ts';
+import { Front } from './front.ts';
+
+const lack = await lackForGitea();
+if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
+const WAIT_MS = 60_000;
+
+interface GiteaCommit {
+  readonly sha: string;
+  readonly commit: { readonly message: string; readonly author: { readonly name: string; readonly email: string } };
+}
+
+describe('what an agent made, published on a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
+  let gitea: Gitea;
+  let ada: GiteaPerson;
+  let front: Front;
+  let open: OpenStack;
+  let token: string;
+  let host: string;
+  let made: ConnectionWithSecret;
+  let scenes = 0;
+
+  before(async () => {
+    if (lack !== null) return;
+    gitea = await startGitea({ say: console.log });
+    front = await Front.open(gitea.url);
+    host = new URL(front.url).host;
+    ada = await gitea.admin.createUser('ada');
+    token = await ada.createToken('slipway', ['write:repository', 'write:issue']);
+    open = await OpenStack.open({ env: { INTEGRATION_PRIVATE_HOSTS: host } });
+    const answer = await post('/integrations/connections', { provider: 'gitea', kind: 'token', name: 'Gitea', host, token, settings: { baseUrl: front.url } });
+    expect(answer.status).toBe(201);
+    made = (await answer.json()) as ConnectionWithSecret;
+    await link(ada);
+  });
+  beforeEach(() => {
+    if (front === undefined) return;
+    front.before = () => {};
+    front.after = () => {};
+  });
+  after(async () => {
+    await open?.close();
+    await front?.close();
+    await gitea?.close();
+  });
+
+  const post = (path: string, json: unknown): Promise<Response> => open.person.fetch(`/api/v1/orgs/${open.orgId}${path}`, { method: 'POST', json });
+  const unlink = (): Promise<unknown> => open.query('DELETE FROM app.linked_account WHERE user_id = $1', [open.person.me.id]);
+  /** As when the person had linked the account. */
+  const link = async (account: GiteaPerson): Promise<void> => {
+    const { id, login } = await account.self();
+    await unlink();
+    await open.query(
+      `INSERT INTO app.linked_account (id, org_id, provider, host, external_user_id, user_id, login) VALUES ('link', $1, 'gitea', $2, $3, $4, $5)`,
+      [open.orgId, host, String(id), open.person.me.id, login],
+    );
+  };
+  const repository = async (name: string): Promise<GiteaRepository> => {
+    const repo = await ada.createRepository({ name, files: { 'total.js': 'export const total = 1;\n', '.gitea/CODEOWNERS': 'nobody\n' } });
+    await repo.createWebhook({ url: made.connection.address ?? '', secret: made.webhookSecret ?? '' });
+    return repo;
+  };
+  const work = async (repo: GiteaRepository, scene: Scene): Promise<Talk> => {
+    const talk = await open.talk(`scene ${++scenes}`, scene, { repository: `${front.url}/ada/${repo.name}`, title: 'Mend the total' });
+    await talk.ended('finished');
+    return talk;
+  };
+  const goOn = async (talk: Talk, scene: Scene): Promise<void> => talk.ended('finished', await talk.send(open.book.write(`scene ${++scenes}`, scene)));
+  const path = (talk: Talk, rest = ''): string => `/conversations/${talk.id}/pull-requests${rest}`;
+  const row = async (talk: Talk): Promise<PullRequest | undefined> =>
+    ((await (await open.person.fetch(`/api/v1/orgs/${open.orgId}${path(talk)}`)).json()) as PullRequestList).data[0];
+  const seen = (what: string, talk: Talk, is: (row: PullRequest) => boolean): Promise<PullRequest> =>
+    until(
+      what,
+      async () => {
+        const now = await row(talk);
+        if (now !== undefined && is(now)) return now;
+        throw new Error(JSON.stringify(now));
+      },
+      WAIT_MS,
+    );
+  const publish = async (talk: Talk, body: object = {}): Promise<PullRequest> => {
+    const answer = await post(path(talk), body);
+    expect([answer.status, await answer.clone().text()]).toEqual([202, expect.any(String)]);
+    return seen('the publish has ended', talk, (now) => now.publish === 'done' || now.publish === 'failed');
+  };
+  const commits = (repo: GiteaRepository, branch: string): Promise<readonly GiteaCommit[]> => repo.call('GET', `/commits?sha=${branch}&limit=20&stat=false`);
+
+  it('opens one pull request of its commits and of what is not committed, and updates it after more work', async () => {
+    const repo = await repository('one');
+    const talk = await work(repo, [
+      terminal('echo "export const total = 2;" > total.js && git commit -qam "Count to two"'),
+      terminal('echo new > new.txt'),
+      finish('The total is right. @ada should see ![it](https://evil.example/x.png) <!-- hidden -->'),
+    ]);
+    const first = await publish(talk);
+    expect(first).toMatchObject({
+      publish: 'done',
+      problem: null,
+      state: 'open',
+      draft: true,
+      base: 'main',
+      branch: expect.stringMatching(/^slipway\/[0-9a-f]{8}-mend-the-total$/),
+    });
+    const [pull, ...more] = await repo.pullRequests('all');
+    expect(more).toEqual([]);
+    expect(pull).toMatchObject({ number: first.number, head: { ref: first.branch, sha: first.headSha }, base: { ref: 'main' }, title: 'WIP: Mend the total' });
+    const { body } = await repo.call<{ body: string }>('GET', `/pulls/${first.number}`);
+    expect(body).toContain(`${open.url}/${open.orgId}/conversations/${talk.id}`);
+    expect(body).toContain(`<!-- slipway:${talk.id} -->`);
+    expect(body).toContain('The total is right.');
+    expect(body).not.toMatch(/@ada|!\[|hidden/);
+    const [last, before, base] = await commits(repo, first.branch ?? '');
+    expect(last?.commit.author).toMatchObject({ name: open.person.me.name, email: 'ada@noreply.127.0.0.1' });
+    expect(last?.commit.message).toContain('Co-authored-by: Slipway <agent@slipway.invalid>');
+    expect([before?.commit.message.trim(), base?.commit.message.trim()]).toEqual(['Count to two', 'Begin']);
+    const files = await repo.call<{ filename: string }[]>('GET', `/pulls/${first.number}/files`);
+    expect(files.map(({ filename }) => filename).sort()).toEqual(['new.txt', 'total.js']);
+
+    // Nothing new: neither pushed nor opened again.
+    const again = await publish(talk);
+    expect([again.number, again.headSha]).toEqual([first.number, first.headSha]);
+
+    await goOn(talk, [terminal('echo "export const total = 3;" > total.js && git add -A && git commit -qm "Count to three"'), finish()]);
+    const second = await publish(talk, { title: 'Mend the total for good' });
+    expect([second.number, second.headSha === first.headSha, second.title]).toEqual([first.number, false, expect.stringContaining('Mend the total for good')]);
+    expect((await repo.pullRequests('all')).length).toBe(1);
+    expect((await commits(repo, first.branch ?? '')).map(({ commit }) => commit.message.trim())).toEqual(['Count to three', 'Count to two', 'Begin']);
+    await until('the log of the conversation says so', () =>
+      talk.of('ConversationStateUpdateEvent').some(({ key, value }) => key === 'pull_request' && (value as PullRequest).headSha === second.headSha),
+    );
+  });
+
+  it('follows checks and reviews that Gitea delivers, and merges only at the head that the person saw, when the host lets it', async () => {
+    const repo = await repository('two');
+    const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
+    const published = await publish(talk, { draft: false });
+    const { number, headSha } = published;
+    await repo.setStatus(headSha ?? '', { context: 'tests', state: 'failure', description: '1 of 2 failed' });
+    await seen('the failure is seen', talk, ({ checks }) => checks.state === 'failure');
+    const checks = (await (await open.person.fetch(`/api/v1/orgs/${open.orgId}${path(talk, `/${number}/checks`)}`)).json()) as PullRequestChecks;
+    expect(checks).toMatchObject({ headSha, data: [{ name: 'tests', state: 'failure', description: '1 of 2 failed' }] });
+    await repo.setStatus(headSha ?? '', { context: 'tests', state: 'success' });
+    await seen('the success is seen', talk, ({ checks }) => checks.state === 'success');
+    const eve = await gitea.admin.createUser('eve');
+    await repo.addCollaborator('eve', 'write');
+    await eve.repository('ada', 'two').review(number ?? 0, { verdict: 'APPROVED', body: 'Fine.' });
+    await seen('the approval is seen', talk, ({ review }) => review === 'approved');
+
+    const merge = (sha: string | null): Promise<Response> => post(path(talk, `/${number}/merge`), { headSha: sha });
+    const codeOf = async (answer: Response): Promise<unknown> => ((await answer.json()) as { code?: unknown }).code;
+    expect(await codeOf(await merge('a'.repeat(40)))).toBe('pull-request.moved');
+    const account = (await (await post('/service-accounts', { name: 'Robot', role: 'member' })).json()) as { id: string };
+    const key = (await (await post('/api-keys', { name: 'k', scopes: ['conversation:read', 'pull-request:merge'], serviceAccountId: account.id })).json()) as {
+      token: string;
+    };
+    const byKey = await fetch(`${open.url}/api/v1/orgs/${open.orgId}${path(talk, `/${number}/merge`)}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ headSha }),
+    });
+    expect([byKey.status, await codeOf(byKey)]).toEqual([403, 'pull-request.needs-person']);
+
+    await repo.protectBranch('main', { required_approvals: 5 });
+    expect((await merge(headSha)).status).toBe(202);
+    const refused = await seen('the host refuses', talk, (now) => now.merge === 'refused');
+    expect(refused.problem).toMatchObject({ code: 'pull-request.host-refused', detail: expect.stringMatching(/\w+ \w+/) });
+    expect((await repo.pullRequest(number ?? 0)).merged).toBe(false);
+    await repo.call('DELETE', '/branch_protections/main');
+    expect((await merge(headSha)).status).toBe(202);
+    await seen('it is merged', talk, ({ state }) => state === 'merged');
+    expect(await repo.pullRequest(number ?? 0)).toMatchObject({ merged: true });
+    expect(await codeOf(await post(path(talk), {}))).toBe('pull-request.ended');
+  });
+
+  it('adversary: somebody who may only read at the git host publishes nothing', async () => {
+    const repo = await repository('three');
+    const rob = await gitea.admin.createUser('rob');
+    await repo.addCollaborator('rob', 'read');
+    const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
+    await link(rob);
+    try {
+      expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.no-write-access' }, number: null });
+      await unlink();
+      expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.not-linked' } });
+    } finally {
+      await link(ada);
+    }
+    expect((await repo.call<unknown[]>('GET', '/branches')).length).toBe(1);
+    expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
+  });
+
+  it('adversary: an agent that changes CI or owners has nothing pushed until a person has looked', async () => {
+    const repo = await repository('four');
+    const talk = await work(repo, [
+      terminal('mkdir -p .gitea/workflows && echo "on: push" > .gitea/workflows/x.yml && git add -A && git commit -qm ci'),
+      terminal('git rm -q .gitea/CODEOWNERS && git commit -qm owners'),
+      finish(),
+    ]);
+    expect(await publish(talk)).toMatchObject({
+      publish: 'failed',
+      problem: { code: 'pull-request.protected-paths', detail: expect.stringMatching(/\.gitea\/workflows.*\.gitea\/CODEOWNERS/) },
+    });
+    expect((await repo.call<unknown[]>('GET', '/branches')).length).toBe(1);
+    expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({ publish: 'done', number: expect.any(Number) });
+  });
+
+  it('does not replace what somebody else has pushed to the branch, and goes on once the agent has built on it', async () => {
+    const repo = await repository('five');
+    const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
+    const { branch } = await publish(talk);
+    await repo.commit({ message: 'From a person', files: { 'person.txt': 'x\n' }, branch: branch ?? '' });
+    await goOn(talk, [terminal('echo yet more >> total.js'), finish()]);
+    expect(await publish(talk)).toMatchObject({ publish: 'failed', problem: { code: 'pull-request.branch-moved' } });
+    await goOn(talk, [
+      terminal(`git stash -q && git fetch -q origin && git merge -q --no-edit origin/${branch} && git checkout -q stash@{0} -- total.js`),
+      finish(),
+    ]);
+    expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
+    expect((await commits(repo, branch ?? '')).map(({ commit }) => commit.message.trim())).toContain('From a person');
+  });
+
+  it('opens one pull request when the worker is killed between push and create, and between create and its answer', async () => {
+    for (const moment of ['before', 'after'] as const) {
+      const repo = await repository(`killed-${moment}`);
+      const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
+      let killed = 0;
+      front[moment] = (call) => {
+        if (killed > 0 || call !== `POST /api/v1/repos/ada/${repo.name}/pulls`) return;
+        killed = open.stack.pidOf('worker');
+        process.kill(killed, 'SIGKILL');
+      };
+      const published = await publish(talk);
+      expect([killed > 0, published.publish, published.problem]).toEqual([true, 'done', null]);
+      const pulls = await repo.pullRequests('all');
+      expect(pulls.map(({ number, head }) => [number, head.sha])).toEqual([[published.number, published.headSha]]);
+    }
+  });
+
+  it('adversary: who looks at every process and at the log sees the access token nowhere', async () => {
+    const repo = await repository('six');
+    const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);
+    const basic = Buffer.from(`slipway:${token}`).toString('base64');
+    const seen: string[] = [];
+    let looks = 0;
+    front.before = () => {
+      looks += 1;
+      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid)))
+        for (const file of ['cmdline', 'environ'])
+          try {
+            const text = readFileSync(`/proc/${pid}/${file}`, 'latin1');
+            if (text.includes(token) || text.includes(basic)) seen.push(`${pid} ${file}`);
+          } catch {}
+    };
+    expect(await publish(talk)).toMatchObject({ publish: 'done' });
+    expect([looks > 3, seen]).toEqual([true, []]);
+    for (const service of ['worker', 'app-server']) {
+      const log = readFileSync(`${open.stack.dataDirectory}/logs/${service}.log`, 'utf8');
+      expect([service, log.includes(token), log.includes(basic)]).toEqual([service, false, false]);
+    }
+    expect(JSON.stringify(talk.events)).not.toContain(token);
+    const [kept] = await open.query<{ row: string }>('SELECT p::text AS row FROM app.pull_request p WHERE conversation_id = $1', [talk.id]);
+    expect(kept?.row).not.toContain(token);
+  });
+});

@@ -19,6 +19,7 @@ export { GitRemote, type GitRemoteOptions, type Push } from './calls/git-remote.
 export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOptions } from './calls/provider-client.js';
 export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
 export type { HookSettings, RepositoryHooks } from './calls/repository-hooks.js';
+export type { RightsAccess } from './calls/rights-access.js';
 export { type Delivery, headerOf, type ReadDelivery } from './delivery.js';
 export type {
   Actor,

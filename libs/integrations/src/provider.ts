@@ -2,6 +2,7 @@ import type { AnswerAccess } from './answers/thread-answers.js';
 import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
+import type { RightsAccess } from './calls/rights-access.js';
 import type { ReadDelivery } from './delivery.js';
 import type { Reading } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
@@ -60,6 +61,8 @@ export interface Provider {
   readonly read: (delivery: ReadDelivery, context: ReadingContext) => Reading;
   /** What it is called for as a git host; missing where it is none, or is not called yet. */
   readonly codeHost?: CodeHostAccess;
+  /** How it is asked who may write; missing where it has no repositories, or is not asked yet. */
+  readonly rights?: RightsAccess;
   /** How users prove who they are there; missing where that is not built yet. */
   readonly linking?: AccountLinking;
   /** How its threads are answered; missing where they are not yet. */

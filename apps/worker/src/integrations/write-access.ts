@@ -45,7 +45,7 @@ export class ProviderAccess {
 
   /** @throws SlipwayError `secret.unreadable`; what the database throws. */
   readonly ask: AskWriteAccess = async (orgId, connection, { repository, actor }, signal) => {
-    const access = this.providers.get(connection.provider)?.codeHost;
+    const access = this.providers.get(connection.provider)?.rights;
     if (repository === null) throw new Error('an intent without a repository is not asked about');
     if (access === undefined) return unknown(`Slipway does not ask ${connection.provider} about rights yet.`);
     const key = JSON.stringify([connection.id, repository.fullName, actor.id, actor.login]);
@@ -56,7 +56,7 @@ export class ProviderAccess {
     if (opened === null) return unknown(NO_TOKEN);
     let permission: Permission;
     try {
-      permission = await access.calls(opened.client(signal)).permissionOf(repository.fullName, actor.login);
+      permission = await access.permissionOf(opened.client(signal), repository.fullName, actor);
     } catch (error) {
       signal.throwIfAborted();
       return this.refused(orgId, connection, opened.tokenId, error);

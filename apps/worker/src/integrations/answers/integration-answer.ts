@@ -6,11 +6,11 @@ import {
   type Answer,
   type AnswerAccess,
   type Asked,
-  type CodeHost,
   type Permission,
   type Provider,
   type ProviderClient,
   ProviderRefusal,
+  type RightsAccess,
   type ThreadAnswers,
 } from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
@@ -172,9 +172,9 @@ export class IntegrationAnswer {
   private async notify(orgId: string, plan: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers, client: ProviderClient): Promise<void> {
     const { row, turn } = plan;
     const notice = Notice.parse(row.detail);
-    const host = this.providers.get(row.connection.provider)?.codeHost;
-    const asks = notice.code === 'actor-not-linked' && notice.repository !== null && host !== undefined;
-    const permission = asks ? await permissionOf(host.calls(client), notice) : null;
+    const rights = this.providers.get(row.connection.provider)?.rights;
+    const asks = notice.code === 'actor-not-linked' && notice.repository !== null && rights !== undefined;
+    const permission = asks ? await permissionOf(rights, client, notice) : null;
     const mayWrite = permission !== null && permission.userId === notice.actor.id && (permission.access === 'admin' || permission.access === 'write');
     const said = sentenceOf(notice, mayWrite, this.settings.publicUrl);
     if (said !== null) return this.call(orgId, { ...plan, answer: { ...said, marker: row.marker } }, calls);
@@ -229,9 +229,9 @@ export class IntegrationAnswer {
 const NOTICE = { answer: null, hash: 'notice', calm: false } as const;
 
 /** `null`: the provider does not know the actor there. */
-async function permissionOf(host: CodeHost, { repository, actor }: Notice): Promise<Permission | null> {
+async function permissionOf(rights: RightsAccess, client: ProviderClient, { repository, actor }: Notice): Promise<Permission | null> {
   try {
-    return await host.permissionOf(repository?.fullName ?? '', actor.login);
+    return await rights.permissionOf(client, repository?.fullName ?? '', actor);
   } catch (error) {
     if (error instanceof ProviderRefusal && (error.kind === 'missing' || error.kind === 'forbidden')) return null;
     throw error;

@@ -53,6 +53,7 @@ export const gitea: Provider = {
   },
   linking: giteaLinking,
   codeHost: access,
+  rights: { ...access, permissionOf: (client, repository, { login }) => giteaCalls(client).permissionOf(repository, login) },
   // It has no limit of its own.
   answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), pace: { burst: 100, everyMs: 200 } },
 };

@@ -44,6 +44,7 @@ export const github: Provider = {
   },
   linking: githubLinking,
   codeHost: access,
+  rights: { ...access, permissionOf: (client, repository, { login }) => githubCalls(client).permissionOf(repository, login) },
   // It lets 80 contents a minute and 500 an hour be written.
   answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), pace: { burst: 60, everyMs: 8_000 } },
 };

@@ -57,7 +57,7 @@ function threadOf({ on, of, confidential }: About): Thread {
     kind: merge ? 'pull-request' : 'issue',
     // Issues and merge requests are numbered apart, each with GitLab's own sign.
     key: `${of.id}${merge ? '!' : '#'}${on.iid}`,
-    place: { project: of.id, iid: on.iid },
+    place: { project: of.id, iid: on.iid, on: merge ? 'merge_requests' : 'issues', ...(confidential ? { internal: 1 } : {}) },
     url: on.url,
     title: on.title,
     confidential,

@@ -1,8 +1,12 @@
 import { headerOf, type ReadDelivery } from '../../delivery.js';
 import type { Provider } from '../../provider.js';
 import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { gitlabAnswers, gitlabPermission } from './calls.js';
 import { GITLAB_EVENTS } from './events.js';
 import { gitlabLinking } from './linking.js';
+
+/** Access tokens of projects, groups and persons are taken as those of OAuth are. */
+const api = { authorization: (token: string) => `Bearer ${token}`, apiUrl: (baseUrl: string) => `${baseUrl}/api/v4` };
 
 const MIB = 1024 * 1024;
 
@@ -52,5 +56,8 @@ export const gitlab: Provider = {
     const reader = readerOf(GITLAB_EVENTS, typeof kind === 'string' ? kind : '');
     return reader === null ? ignored('event-not-followed') : reader(body, context);
   },
+  rights: { ...api, permissionOf: gitlabPermission },
   linking: gitlabLinking,
+  // gitlab.com lets 60 notes a minute be written.
+  answers: { ...api, calls: gitlabAnswers, pace: { burst: 30, everyMs: 2_000 } },
 };

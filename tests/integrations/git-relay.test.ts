@@ -193,7 +193,7 @@ describe('a private repository that a sandbox reads without a credential of its 
     const via = await connect(host, 'the-token-of-the-hostile-host', `http://${host}`);
     const id = (await app.conversation(olga)).id;
     const { token } = await granted(id, via, 'ada/shop');
-    const secret = Buffer.from('x-access-token:the-token-of-the-hostile-host').toString('base64');
+    const secret = Buffer.from('slipway:the-token-of-the-hostile-host').toString('base64');
     const cases: ReadonlyArray<[ReturnType<typeof answer>, number, RegExp]> = [
       [{ status: 301, headers: { location: `${gitea.url}/ada/shop.git/info/refs` } }, 502, /another address/],
       [{ status: 401, headers: { 'www-authenticate': 'Basic' }, body: secret }, 502, /enters a new one/],

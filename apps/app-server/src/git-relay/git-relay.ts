@@ -50,7 +50,7 @@ export class GitRelay {
           headers: sent,
           redirect: 'manual',
           signal,
-          ...(body === null ? {} : { body: body as unknown as string }),
+          ...(body === null ? {} : { body }),
         },
         gone,
       );
@@ -74,7 +74,7 @@ export class GitRelay {
     const value = await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: 'token' })).catch((error: unknown) => {
       throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
     });
-    return `Basic ${Buffer.from(`x-access-token:${value}`).toString('base64')}`;
+    return `Basic ${Buffer.from(`${access.gitUser}:${value}`).toString('base64')}`;
   }
 }
 

@@ -29,7 +29,14 @@ export type ThreadAnswerList = z.infer<typeof ThreadAnswerList>;
 export const MAX_WEBHOOKS = 20;
 
 /** What a webhook can be told of. `conversation.waiting`: for approval of the next step. `webhook.test` is sent to whoever asks for it. */
-export const WEBHOOK_EVENTS = ['conversation.finished', 'conversation.failed', 'conversation.waiting'] as const;
+export const WEBHOOK_EVENTS = [
+  'conversation.finished',
+  'conversation.failed',
+  'conversation.waiting',
+  'pull-request.opened',
+  'pull-request.merged',
+  'pull-request.closed',
+] as const;
 export const WebhookEvent = z.enum(WEBHOOK_EVENTS);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 

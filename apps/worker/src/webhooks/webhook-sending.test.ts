@@ -170,6 +170,30 @@ describe('a message to a webhook', () => {
     expect(await messages()).toHaveLength(4);
   });
 
+  it('is made when a pull request is opened, merged or closed', async () => {
+    await owner.query(`UPDATE app.outgoing_webhook SET events = '{pull-request.opened,pull-request.merged}'`);
+    const id = await begin();
+    await owner.query(
+      `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, $2, 'gitea', 'git.test', 'acme/shop', '{}')`,
+      [ORG, id],
+    );
+    for (const set of [`publish = 'done'`, `state = 'open', number = 7, url = 'https://git.test/7'`, `title = 'x'`, `state = 'closed'`, `state = 'merged'`])
+      await owner.query(`UPDATE app.pull_request SET ${set} WHERE conversation_id = $1`, [id]);
+    const all = await messages();
+    expect(all.map(({ event }) => event)).toEqual(['pull-request.opened', 'pull-request.merged']);
+    expect(JSON.parse(all[1]?.body ?? '').data).toEqual({
+      organizationId: ORG,
+      conversationId: id,
+      provider: 'gitea',
+      host: 'git.test',
+      repository: 'acme/shop',
+      number: 7,
+      url: 'https://git.test/7',
+      status: 'merged',
+    });
+    await owner.query(`UPDATE app.outgoing_webhook SET events = '{conversation.finished,conversation.failed,conversation.waiting}'`);
+  });
+
   it('is signed with each secret that holds, and is done when it is taken', async () => {
     const id = await one();
     expect(await send(id)).toBe(null);

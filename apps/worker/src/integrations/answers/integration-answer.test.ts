@@ -101,6 +101,32 @@ describe('what a thread shows', () => {
     expect(world.shownOn(talk)[0]).not.toContain('olga');
   });
 
+  it('links the pull request with its state, and says why it is not there', async () => {
+    const talk = await world.begin(null);
+    await world.becomes(talk.id, 'running');
+    await world.becomes(talk.id, 'finished');
+    await world.settle(talk.id);
+    await world.owner.query(
+      `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, $2, 'gitea', 'git.test', 'acme/shop', '{}')`,
+      [ORG, talk.id],
+    );
+    const change = async (set: string): Promise<string | undefined> => {
+      await world.owner.query(`UPDATE app.pull_request SET ${set} WHERE conversation_id = $1`, [talk.id]);
+      expect(await world.wanted(talk.id)).toBe(1);
+      await world.settle(talk.id);
+      return world.shownOn(talk)[0];
+    };
+    expect(await change(`publish = 'failed', problem = '{"code": "pull-request.too-large", "detail": "secret.bin"}'`)).toMatch(
+      /Its changes are not published: The changes are larger than what is published\. .*\n\n\[Open the conversation\]/,
+    );
+    expect(await change(`publish = 'done', problem = NULL, state = 'open', number = 7, url = 'https://git.test/acme/shop/pulls/7'`)).toContain(
+      '[Pull request #\u20607](https://git.test/acme/shop/pulls/7) · [Open the conversation]',
+    );
+    expect(await change(`state = 'merged'`)).toContain('[Pull request #\u20607 (merged)]');
+    expect(world.shownOn(talk)).toHaveLength(1);
+    expect(world.shownOn(talk)[0]).not.toContain('secret.bin');
+  });
+
   it('comes when the provider says, where it limits calls; no other thread of the connection calls it before', async () => {
     const [talk, other] = [await world.begin(), await world.begin()];
     world.forge.fates = [{ status: 429, headers: { 'retry-after': '90' } }];

@@ -1,7 +1,10 @@
 import { BLOB_MARKER, ConversationEvent, type ConversationStatus, type ExecutionStatus, textOfContent } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
-import type { ProgressFacts } from './progress.js';
+import type { ProgressFacts, PullOfConversation } from './progress.js';
+
+/** A conversation works on one repository, or on few. */
+const MAX_PULLS = 5;
 
 export interface ReadProgress extends ProgressFacts {
   readonly orgSlug: string;
@@ -19,7 +22,13 @@ export async function readProgress(client: PoolClient, orgId: string, conversati
   if (row === undefined) return null;
   const { status, execution, state, slug } = row;
   const said = status === 'finished' && (await isOfThread(client, orgId, conversationId)) ? await lastWords(client, orgId, conversationId) : null;
-  return { status, execution, failure: state.failure ?? null, said, orgSlug: slug };
+  const { rows: pulls } = await client.query<PullOfConversation>({
+    name: 'pulls-of-conversation',
+    text: `SELECT number, url, state, CASE publish WHEN 'failed' THEN problem ->> 'code' END AS problem FROM app.pull_request
+           WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at, id LIMIT $3`,
+    values: [orgId, conversationId, MAX_PULLS],
+  });
+  return { status, execution, failure: state.failure ?? null, said, pulls, orgSlug: slug };
 }
 
 /** Whether what the agent answered last came from a thread. What came past the inbox did not. */

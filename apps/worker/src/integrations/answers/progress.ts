@@ -1,4 +1,4 @@
-import { type ConversationStatus, ERRORS, type ExecutionStatus } from '@slipway/contracts';
+import { type ConversationStatus, ERROR_CODES, ERRORS, type ExecutionStatus } from '@slipway/contracts';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { Answer } from '@slipway/integrations';
 
@@ -9,6 +9,15 @@ export interface ProgressFacts {
   readonly failure: ConversationStatusState['failure'];
   /** What the agent said last, when it answered a message that came from a thread. What a member asked on our own pages is answered there alone. */
   readonly said: string | null;
+  readonly pulls: readonly PullOfConversation[];
+}
+
+export interface PullOfConversation {
+  readonly number: number | null;
+  readonly url: string | null;
+  readonly state: string;
+  /** Code of what kept it from being published. */
+  readonly problem: string | null;
 }
 
 export interface Progress {
@@ -20,7 +29,10 @@ export interface Progress {
 /** What the progress comment says. Pure. @param url of the conversation; `null`: nobody has configured where Slipway is. */
 export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const { headline, calm = false, said = null } = sentenceOf(facts);
-  return { calm, answer: { headline, said, links: url === null ? [] : [{ label: 'Open the conversation', url }] } };
+  const unpublished = facts.pulls.flatMap(({ problem }) => ERROR_CODES.find((code) => code === problem) ?? [])[0];
+  const more = unpublished === undefined ? '' : ` Its changes are not published: ${problemOf({ code: unpublished, detail: '' })}`;
+  const links = [...facts.pulls.flatMap(linkOf), ...(url === null ? [] : [{ label: 'Open the conversation', url }])];
+  return { calm, answer: { headline: `${headline}${more}`, said, links } };
 }
 
 function sentenceOf({ status, execution, failure, said }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
@@ -41,6 +53,11 @@ function sentenceOf({ status, execution, failure, said }: ProgressFacts): { head
     case 'stopped':
       return { headline: failure == null ? 'Slipway was stopped. A message here goes on.' : `Slipway has stopped. ${problemOf(failure)}` };
   }
+}
+
+function linkOf({ number, url, state }: PullOfConversation): Answer['links'] {
+  if (url === null || !/^https?:\/\/[^\s()<>]+$/.test(url)) return [];
+  return [{ label: `Pull request ${number === null ? '' : `#\u2060${number}`}${state === 'open' ? '' : ` (${state})`}`.trim(), url }];
 }
 
 /** By its code alone: the detail of a failure may name what only members may read. */

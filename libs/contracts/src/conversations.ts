@@ -21,6 +21,13 @@ export const RepositoryUrl = z
   .refine((value) => !URL.canParse(value) || (new URL(value).username === '' && new URL(value).password === ''), 'must not carry a user or password')
   .refine((value) => !/[\s?#]/.test(value), 'must not have blanks, a query or a fragment');
 
+/** `provider:owner/name`, of a connection of the organization: `gitea:ada/shop`. */
+export const RepositoryReference = z
+  .string()
+  .max(600)
+  .regex(/^[a-z][a-z0-9-]{0,49}:[\w.-]+(?:\/[\w.-]+)+$/, 'is neither a URL nor provider:owner/name')
+  .refine((value) => value.split(/[:/]/).every((part) => !/^\.+$/.test(part)), 'is neither a URL nor provider:owner/name');
+
 /** A branch as git accepts it, and never an option: no leading dash, no spaces, no `..`. */
 export const BranchName = z
   .string()
@@ -35,7 +42,8 @@ export const CreateConversation = z
   .strictObject({
     /** The task. */
     prompt: text.trim().min(1, 'say what the agent should do').max(MAX_PROMPT_LENGTH),
-    repository: RepositoryUrl.optional(),
+    /** A URL, or `provider:owner/name` of a connection. */
+    repository: z.union([RepositoryUrl, RepositoryReference]).optional(),
     branch: BranchName.optional(),
     /** An id from `GET …/models`: a model of the gateway, or a profile (`profile/<name>`); absent takes the default. */
     model: z.string().min(1).max(200).optional(),

@@ -218,6 +218,7 @@ export {
   PageQuery,
   pageOf,
   QueuedMessage,
+  RepositoryReference,
   RepositoryUrl,
   SANDBOX_STATUSES,
   SandboxStatus,

@@ -33,6 +33,7 @@ import { openHandsSandboxOperations } from './operations/openhands-sandboxes.js'
 import { orgOperations } from './operations/orgs.js';
 import { promptLogOperations } from './operations/prompt-log.js';
 import { pullRequestOperations } from './operations/pull-requests.js';
+import { repositoryOperations } from './operations/repositories.js';
 import { secretOperations } from './operations/secrets.js';
 import { securityOperations } from './operations/security.js';
 import { serviceAccountOperations } from './operations/service-accounts.js';
@@ -174,7 +175,18 @@ export const operations = {
     body: CreateConversation,
     response: Conversation,
     idempotency: 'keyed',
-    errors: [...SEND_ERRORS, 'model.unknown', 'budget.exhausted', 'storage.exhausted'],
+    errors: [
+      ...SEND_ERRORS,
+      'model.unknown',
+      'budget.exhausted',
+      'storage.exhausted',
+      'repository.unknown',
+      'repository.ambiguous',
+      'repository.not-connected',
+      'linked-account.needed',
+      'integration.provider-away',
+      'integration.provider-refused',
+    ],
   },
   getConversation: {
     id: 'conversations.get',
@@ -333,6 +345,7 @@ export const operations = {
   ...integrationOperations,
   ...integrationHookOperations,
   ...linkedAccountOperations,
+  ...repositoryOperations,
   ...callbackOperations,
   ...invitationOperations,
   ...domainOperations,

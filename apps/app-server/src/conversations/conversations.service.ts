@@ -14,6 +14,7 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { type Logger, makeTraceparent } from '@slipway/telemetry';
 import { assertBudget } from '../budgets/spent-budget.js';
 import { Hubs } from '../events/hubs.js';
+import { RepositoryReferences } from '../integrations/repositories/repository-references.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJob } from '../jobs/outbox.queries.js';
 import { ModelsService } from '../me/models.service.js';
@@ -37,6 +38,7 @@ export class ConversationsService {
     private readonly jobs: Jobs,
     private readonly hubs: Hubs,
     private readonly models: ModelsService,
+    private readonly repositories: RepositoryReferences,
   ) {}
 
   /** A page as the JSON that is answered: nothing in this process reads it. @throws SlipwayError `request.invalid` for a cursor of another sort. */
@@ -67,10 +69,12 @@ export class ConversationsService {
 
   /**
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
-   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list can be had.
+   * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list
+   * can be had; of a repository by name as `RepositoryReferences.urlOf`.
    */
-  create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
-    return this.make(caller, body, { id, messageId: this.ids.uuid() });
+  async create(caller: Principal, { repository, ...body }: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+    const url = repository === undefined ? {} : { repository: await this.repositories.urlOf(caller, repository) };
+    return this.make(caller, { ...body, ...url }, { id, messageId: this.ids.uuid() });
   }
 
   /** One whose sandbox starts and whose agent has nothing to do, for a client that brings its own. @throws SlipwayError as `create`. */

@@ -1,5 +1,5 @@
 import { Controller } from '@nestjs/common';
-import { BranchName, type ConversationSummary, type Operation, operations, PageQuery, type Principal, RepositoryUrl } from '@slipway/contracts';
+import { BranchName, type ConversationSummary, type Operation, operations, PageQuery, type Principal, RepositoryPath, RepositoryUrl } from '@slipway/contracts';
 import { z } from 'zod';
 import { Body, Caller, Query, ReservedId } from '../http/params.js';
 import { Serves } from '../http/serves.js';
@@ -7,15 +7,12 @@ import { ConversationsService } from './conversations.service.js';
 
 const SimpleCreate = z.looseObject({
   initial_user_msg: operations.createConversation.body.shape.prompt,
-  /** A URL, or `owner/name` on GitHub. */
-  repository: z
-    .union([
-      RepositoryUrl,
-      z
-        .string()
-        .regex(/^[\w.-]+\/[\w.-]+$/, 'is neither a URL nor owner/name')
-        .transform((name) => `https://github.com/${name}`),
-    ])
+  /** A URL, or `owner/name` at `git_provider`; without one, on GitHub. */
+  repository: z.union([RepositoryUrl, RepositoryPath]).nullish(),
+  /** OpenHands' word for a provider: `github`. */
+  git_provider: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,49}$/, 'is none of github, gitlab, gitea')
     .nullish(),
   selected_branch: BranchName.nullish(),
 });
@@ -48,7 +45,7 @@ export class SimpleApiController {
   ): Promise<{ status: 'ok'; conversation_id: string }> {
     const wanted = {
       prompt: body.initial_user_msg,
-      ...(body.repository == null ? {} : { repository: body.repository }),
+      ...(body.repository == null ? {} : { repository: repositoryOf(body.repository, body.git_provider ?? null) }),
       ...(body.repository == null || body.selected_branch == null ? {} : { branch: body.selected_branch }),
     };
     const { id } = await this.conversations.create(caller, wanted, reservedId);
@@ -71,4 +68,9 @@ export class SimpleApiController {
       next_page_id: nextCursor,
     };
   }
+}
+
+function repositoryOf(repository: string, provider: string | null): string {
+  if (/^https?:\/\//i.test(repository)) return repository;
+  return provider === null ? `https://github.com/${repository}` : `${provider}:${repository}`;
 }

@@ -24,6 +24,10 @@ import { LinkedAccountsService } from './linking/linked-accounts.service.js';
 import { LinkingController } from './linking/linking.controller.js';
 import { OAuthClientService } from './linking/oauth-client.service.js';
 import { ProviderCalls } from './provider-calls.js';
+import { CodeHosts } from './repositories/code-hosts.js';
+import { RepositoriesController } from './repositories/repositories.controller.js';
+import { RepositoriesService } from './repositories/repositories.service.js';
+import { RepositoryReferences } from './repositories/repository-references.js';
 
 const MINUTE_SECONDS = 60;
 
@@ -50,7 +54,10 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, LinkingController, HooksController],
+      controllers: [IntegrationsController, LinkingController, HooksController, RepositoriesController],
+      // Whoever starts a conversation takes names of repositories.
+      global: true,
+      exports: [RepositoryReferences],
       providers: [
         ConnectionsService,
         DeliveriesService,
@@ -58,6 +65,9 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,
+        CodeHosts,
+        RepositoriesService,
+        RepositoryReferences,
         { provide: KNOWN_PROVIDERS, useValue: providersById(providers) },
       ],
     };

@@ -295,6 +295,13 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   authorizeUrl: 'https://github.com/login/oauth/authorize?client_id=Iv23liExample&state=…',
   'OAuthClient.scopes': ['read_user'],
   'LinkableConnection.name': 'Shop on GitHub',
+  reference: 'github:acme/shop',
+  fullName: 'acme/shop',
+  defaultBranch: 'main',
+  'ListedConnection.name': 'Shop on GitHub',
+  'ListedConnection.state': 'listed',
+  'ListedConnection.text': null,
+  'RepositoryBranch.name': 'main',
 
   // Pull requests.
   'PullRequest.repository': 'acme/shop',

@@ -91,8 +91,8 @@ export interface CodeHost {
   /** The oldest comment since then that holds `marker`: for a `comment` whose outcome is unknown. More than one request where there are many. */
   findComment(place: Place, marker: string, since: Date): Promise<Written | null>;
   permissionOf(repository: FullName, login: string): Promise<Permission>;
-  /** Those that the credential reaches, a page at a time from 1. */
-  repositories(page: number): Promise<PageOf<RepositoryListing>>;
+  /** Those of which the credential may ask who has which rights, a page at a time from 1. @param query part of the name, where the host can look for it; it may answer more. */
+  repositories(page: number, query?: string): Promise<PageOf<RepositoryListing>>;
   branches(repository: FullName, page: number): Promise<PageOf<string>>;
   /** @throws ProviderRefusal `conflict` when there is one of the same branches: `findPullRequest` has it. */
   createPullRequest(repository: FullName, pull: NewPullRequest): Promise<PullRequestState>;

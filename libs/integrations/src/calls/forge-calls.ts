@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fields, id, name, text, url } from '../reading/fields.js';
+import { fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
@@ -71,6 +71,8 @@ export function forgeCalls(client: ProviderClient): Shared {
 
 export const forgePullRequest = pullRequestFields;
 export const forgeRepository = repositoryFields;
+/** With what the credential itself may do there; missing where the host does not say. */
+export const listedRepository = z.intersection(repositoryFields, fields({ permissions: maybe(fields({ admin: flag, push: flag })) }));
 
 export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequestState {
   const home = { id: from.base.repo?.id ?? '', full_name: '', private: true, default_branch: null };

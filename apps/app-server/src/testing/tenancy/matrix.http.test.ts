@@ -167,6 +167,8 @@ describe('no tenant sees another', { timeout: 300_000 }, () => {
       ['GET', '/usage?user=ID', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/budgets/preview?user=ID&userLimitUsd=5', () => undefined, theirUser, missing['user'] ?? ''],
       ['GET', '/audit?actor=ID', () => undefined, theirUser, missing['user'] ?? ''],
+      ['GET', '/integrations/repositories?connection=ID', () => undefined, foreign['connection'] ?? '', missing['connection'] ?? ''],
+      ['GET', '/integrations/repositories/branches?repository=a/b&connection=ID', () => undefined, foreign['connection'] ?? '', missing['connection'] ?? ''],
     ];
     for (const [method, path, body, theirId, noId] of cases) {
       expect([path, theirId === '' || noId === '' || theirId === noId]).toEqual([path, false]);

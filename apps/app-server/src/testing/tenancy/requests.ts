@@ -72,6 +72,11 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };
 
+/** A query that its schema takes, for each operation that needs one. */
+const QUERIES: Readonly<Partial<Record<OperationName, (things: Things) => Record<string, string>>>> = {
+  listIntegrationBranches: (things) => ({ connection: things['connection'] ?? '', repository: 'acme/shop' }),
+};
+
 /** @throws Error when the matrix was not told how the operation is called. */
 export function bodyOf({ name, operation }: Request, own: Things): unknown {
   if (operation.body === undefined) return undefined;
@@ -81,12 +86,14 @@ export function bodyOf({ name, operation }: Request, own: Things): unknown {
 }
 
 /** @throws Error when the path names a noun that `things.ts` does not make. */
-export function pathOf({ operation }: Request, org: string, things: Things): string {
-  return operation.path.replaceAll(/(\w[\w-]*\/)?\{(\w+)\}/g, (_whole, before: string | undefined, name: string) => {
-    const noun = before ?? '';
-    if (name === 'org') return `${noun}${encodeURIComponent(org)}`;
-    return `${noun}${encodeURIComponent(thingOf(operation.path, name, things))}`;
+export function pathOf({ name, operation }: Request, org: string, things: Things): string {
+  const query = QUERIES[name]?.(things);
+  const path = operation.path.replaceAll(/(\w[\w-]*\/)?\{(\w+)\}/g, (_whole, before: string | undefined, noun: string) => {
+    const place = before ?? '';
+    if (noun === 'org') return `${place}${encodeURIComponent(org)}`;
+    return `${place}${encodeURIComponent(thingOf(operation.path, noun, things))}`;
   });
+  return query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
 }
 
 function thingOf(path: string, name: string, things: Things): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CodeHost, PullRequestState } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, forgeRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -18,9 +18,12 @@ export function giteaCalls(client: ProviderClient): CodeHost {
     ...shared,
     ...publishCalls(client),
     pullRequest: async (place) => conflictsOf(await shared.pullRequest(place)),
-    repositories: async (page) => {
-      const { body } = await client.call({ method: 'GET', path: `/user/repos?limit=${PAGE}&page=${page}`, answer: z.array(forgeRepository) });
-      return pageOf(body.map(repositoryOf), page, PAGE);
+    // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
+    repositories: async (page, query) => {
+      const path = `/repos/search?sort=alpha&limit=${PAGE}&page=${page}${query === undefined ? '' : `&q=${part(query)}`}`;
+      const { body } = await client.call({ method: 'GET', path, answer: fields({ data: z.array(listedRepository) }) });
+      const { next } = pageOf(body.data, page, PAGE);
+      return { items: body.data.filter(({ permissions }) => permissions?.admin === true).map(repositoryOf), next };
     },
     branches: async (repository, page) => {
       const path = `${repo(repository)}/branches?limit=${PAGE}&page=${page}`;

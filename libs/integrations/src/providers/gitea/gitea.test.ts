@@ -51,14 +51,12 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     await shop.createWebhook({ url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`, secret: SECRET });
     const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user']);
-    const client = new ProviderClient({
-      baseUrl: provider.codeHost?.apiUrl(gitea.url) ?? '',
-      authorization: `token ${token}`,
-      dispatch: fetch,
-      now: () => new Date(),
-    });
-    calls = provider.codeHost?.calls(client) as CodeHost;
+    calls = callsWith(token);
   });
+  const callsWith = (token: string): CodeHost => {
+    const baseUrl = provider.codeHost?.apiUrl(gitea.url) ?? '';
+    return provider.codeHost?.calls(new ProviderClient({ baseUrl, authorization: `token ${token}`, dispatch: fetch, now: () => new Date() })) as CodeHost;
+  };
   after(async () => {
     await gitea?.close();
     listener?.closeAllConnections();
@@ -116,7 +114,17 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     // Gitea tells a right of others to administrators alone: then it is no right.
     expect(['read', 'forbidden']).toContain(await of((await eve.self()).login));
     expect(await of('nobody')).not.toBe('write');
-    expect((await calls.repositories(1)).items.map(({ fullName }) => fullName)).toContain('ada/shop');
+    expect((await calls.repositories(1)).items).toEqual([]);
+  });
+
+  it('lists what the token administers, by part of its name too, with a token for repositories alone', async () => {
+    await ada.createRepository({ name: 'scales' });
+    await bot.createRepository({ name: 'elsewhere' });
+    const admins = callsWith(await ada.createToken('lists', ['read:repository']));
+    const names = async (query?: string) => (await admins.repositories(1, query)).items.map(({ fullName }) => fullName).sort();
+    expect([await names(), await names('sca'), await names('nothing')]).toEqual([['ada/scales', 'ada/shop'], ['ada/scales'], []]);
+    expect(await admins.repository('ada/shop')).toMatchObject({ fullName: 'ada/shop', private: true, defaultBranch: 'main' });
+    await expect(admins.repository('ada/nothing')).rejects.toMatchObject({ kind: 'missing' });
   });
 
   it('opens one pull request, hears its review, answers in place, and is merged only at the head that was meant', async () => {

@@ -99,14 +99,33 @@ describe('calls to GitHub', () => {
 
   it('list repositories and branches a page at a time', async () => {
     const full = Array.from({ length: 100 }, (_, index) => ({ name: `b${index}` }));
-    const { calls } = host(
+    const shop = { id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' };
+    const listing = { id: '1', fullName: 'acme/shop', private: true, defaultBranch: 'main' };
+    const { calls, sent } = host(
       [200, full],
       [200, full.slice(0, 1)],
-      [200, { repositories: [{ id: 1, full_name: 'acme/shop', private: true, default_branch: 'main' }] }],
+      [403, { message: 'Resource not accessible by integration' }],
+      [200, { repositories: [shop] }],
+      [
+        200,
+        [
+          { ...shop, permissions: { admin: false, push: true } },
+          { ...shop, id: 2, permissions: { push: false } },
+        ],
+      ],
+      [200, shop],
     );
     expect((await calls.branches('acme/shop', 1)).next).toBe(2);
     expect(await calls.branches('acme/shop', 2)).toEqual({ items: ['b0'], next: null });
-    expect(await calls.repositories(1)).toEqual({ items: [{ id: '1', fullName: 'acme/shop', private: true, defaultBranch: 'main' }], next: null });
+    expect(await calls.repositories(1)).toEqual({ items: [listing], next: null });
+    expect(await calls.repositories(2)).toEqual({ items: [listing], next: null });
+    expect(await calls.repository('acme/shop')).toEqual(listing);
+    expect(sent.slice(2).map((each) => (each as string[])[1])).toEqual([
+      '/user/repos?sort=full_name&per_page=100&page=1',
+      '/installation/repositories?per_page=100&page=1',
+      '/user/repos?sort=full_name&per_page=100&page=2',
+      '/repos/acme/shop',
+    ]);
   });
 
   it('never leave the repository, whatever name or id an attacker gives', async () => {

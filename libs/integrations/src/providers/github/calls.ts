@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CodeHost, CommitCheck } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, forgeRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -44,9 +44,10 @@ export function githubCalls(client: ProviderClient): CodeHost {
       return [...body.check_runs.map(checkOf), ...(await publish.checks(repository, sha))].slice(0, PAGE);
     },
     repositories: async (page) => {
-      const path = `/installation/repositories?per_page=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: fields({ repositories: z.array(forgeRepository) }) });
-      return pageOf(body.repositories.map(repositoryOf), page, PAGE);
+      const listed = await repositories(client, page);
+      const { next } = pageOf(listed, page, PAGE);
+      // It tells rights of others to who may write alone.
+      return { items: listed.filter(({ permissions }) => permissions?.push !== false).map(repositoryOf), next };
     },
     branches: async (repository, page) => {
       const path = `${repo(repository)}/branches?per_page=${PAGE}&page=${page}`;
@@ -89,4 +90,16 @@ export function githubCalls(client: ProviderClient): CodeHost {
       await client.call({ method: 'PUT', path: `${repo(repository)}/pulls/${number}/merge`, body: { sha }, answer: z.unknown() });
     },
   };
+}
+
+/** Of a user's token, or of an installation's. */
+async function repositories(client: ProviderClient, page: number): Promise<readonly z.output<typeof listedRepository>[]> {
+  const pages = `per_page=${PAGE}&page=${page}`;
+  try {
+    return (await client.call({ method: 'GET', path: `/user/repos?sort=full_name&${pages}`, answer: z.array(listedRepository) })).body;
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal) || error.kind !== 'forbidden') throw error;
+    const answer = fields({ repositories: z.array(listedRepository) });
+    return (await client.call({ method: 'GET', path: `/installation/repositories?${pages}`, answer })).body.repositories;
+  }
 }

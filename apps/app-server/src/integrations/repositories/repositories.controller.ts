@@ -1,0 +1,27 @@
+import { Controller } from '@nestjs/common';
+import {
+  type ListBranchesQuery,
+  type ListRepositoriesQuery,
+  operations,
+  type Principal,
+  type RepositoryBranchPage,
+  type RepositoryPage,
+} from '@slipway/contracts';
+import { Caller, Query } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { RepositoriesService } from './repositories.service.js';
+
+@Controller()
+export class RepositoriesController {
+  constructor(private readonly repositories: RepositoriesService) {}
+
+  @Serves(operations.listIntegrationRepositories)
+  list(@Caller() caller: Principal, @Query() query: ListRepositoriesQuery): Promise<RepositoryPage> {
+    return this.repositories.list(caller, query);
+  }
+
+  @Serves(operations.listIntegrationBranches)
+  branches(@Caller() caller: Principal, @Query() query: ListBranchesQuery): Promise<RepositoryBranchPage> {
+    return this.repositories.branches(caller, query);
+  }
+}

@@ -16,7 +16,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Conversations, newest first. */
     listConversations: (request: { org: string; query?: OperationQuery<'listConversations'> } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listConversations'>>,
-    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted`, `storage.exhausted` besides the common codes. */
+    /** Give a task to an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `model.unknown`, `budget.exhausted`, `storage.exhausted`, `repository.unknown`, `repository.ambiguous`, `repository.not-connected`, `linked-account.needed`, `integration.provider-away`, `integration.provider-refused` besides the common codes. */
     createConversation: (request: { org: string; body: OperationBody<'createConversation'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', absent: [[["runtime"],{"status":"BUILDING_RUNTIME"}],[["confirmation"],"never"],[["agentType"],"default"],[["maxIterations"],null],[["maxBudgetUsd"],null]], options: request }) as Promise<OperationResponse<'createConversation'>>,
     /** One conversation with its start steps and queue. */
@@ -298,6 +298,12 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Unlink an account, or give up one that waits for confirmation. Fails with `request.cross-site` besides the common codes. */
     deleteLinkedAccount: (request: { link: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/me/linked-accounts/{link}', { link: request.link }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Repositories that the connections reach and the caller may read at the provider, by name. */
+    listIntegrationRepositories: (request: { org: string; query?: OperationQuery<'listIntegrationRepositories'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/repositories', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listIntegrationRepositories'>>,
+    /** Branches of a repository that the caller may read at the provider. Fails with `linked-account.needed`, `repository.unknown`, `repository.not-connected`, `integration.provider-away`, `integration.provider-refused` besides the common codes. */
+    listIntegrationBranches: (request: { org: string; query: OperationQuery<'listIntegrationBranches'> } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/integrations/repositories/branches', { org: request.org }, request.query), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listIntegrationBranches'>>,
     /** The comments in which threads at providers show how far the conversation is. */
     listThreadAnswers: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/answers', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listThreadAnswers'>>,

@@ -13,7 +13,7 @@ import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct
 import { wantAnswers } from './answers/want-answers.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
-import { promptOf, titleOfIntent } from './prompt.js';
+import { promptOfIntent, titleOfIntent } from './prompt.js';
 
 type Allowed = Extract<Decision, { state: 'act' }>;
 
@@ -161,4 +161,4 @@ function beginningOf(stored: unknown): Pick<OrgSettingValues, 'defaultModel' | '
   };
 }
 
-const textOf = (intent: Intent): string => promptOf(intent, randomBytes(6).toString('hex'));
+const textOf = (intent: Intent): string => promptOfIntent(intent, randomBytes(16).toString('hex'));

@@ -54,11 +54,11 @@ export class IntegrationDelivery {
         throw error;
       }
     }
-    // A redelivery that was asked for since keeps its own wish.
+    // A redelivery that was asked for since keeps its own outbox row.
     if (wish !== null) await dropWish(this.pool, orgId, wish.id);
   }
 
-  /** The wish stays, so that a job that is lost is queued again by the outbox. */
+  /** The outbox row stays, so that a job that is lost is queued again by the outbox. */
   private async askAgain({ id, orgId }: StoredDelivery, wait: Wait): Promise<void> {
     await noteWaiting(this.pool, orgId, id, wait);
     await this.queue.add(QUEUE, { orgId, deliveryId: id }, { key: id, delayMs: wait.ms });

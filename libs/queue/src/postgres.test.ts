@@ -1,6 +1,9 @@
 import { describe, it } from 'node:test';
+import { QUEUES, type QueueName } from '@slipway/contracts';
+import { until } from '@slipway/testing';
 import { expect } from 'expect';
 import { openPostgresBackend } from './adapters/postgres-backend.js';
+import { createQueue } from './create.js';
 import { describeHintBus } from './testing/hint-bus.contract.js';
 import { describeQueue } from './testing/queue.contract.js';
 import { postgresScenario } from './testing/scenario.js';
@@ -23,6 +26,23 @@ describe('the connections that the queues of one process share', () => {
       process.off('warning', listen);
       for (const queue of queues) await queue.close();
       await backend.close();
+      await scenario.close();
+    }
+  });
+
+  it('suffice for one process that handles every queue', async () => {
+    const scenario = await postgresScenario();
+    const queue = await createQueue(scenario.options);
+    const names = Object.keys(QUEUES) as QueueName[];
+    const done = new Set<QueueName>();
+    const id = '0198c0de-7a1b-7000-8000-3f6c5d2e9b10';
+    const payload = { orgId: 'o', conversationId: id, userId: 'u', deliveryId: 'd', answerId: 'a', messageId: 'm', pullRequestId: id };
+    try {
+      for (const name of names) queue.handle(name, async () => void done.add(name), { concurrency: 1 });
+      for (const name of names) await queue.add(name, payload, { key: name });
+      await until('each has done its job', () => done.size === names.length, 30_000);
+    } finally {
+      await queue.close();
       await scenario.close();
     }
   });

@@ -1,3 +1,4 @@
+import { QUEUES } from '@slipway/contracts';
 import { endSilent } from '@slipway/db/sql';
 import type { Logger } from '@slipway/telemetry';
 import { Queue as BullMqQueue, createPostgresBackend, Worker } from 'bullmq';
@@ -5,8 +6,9 @@ import pg from 'pg';
 import type { BullBackend } from '../bull-queue.js';
 import { QUEUE_SCHEMA } from '../migrate/migrate-queue.js';
 
-/** One connection a handled queue listens all the time; the others are shared by all queues. */
-const MAX_CONNECTIONS = 14;
+/** Beside the one by which each handled queue listens all the time: shared by all queues. With none, no job is added or done. */
+const SHARED_CONNECTIONS = 5;
+const MAX_CONNECTIONS = Object.keys(QUEUES).length + SHARED_CONNECTIONS;
 /** Longest wait for one answer; then the connection is given up. Milliseconds. */
 const QUERY_TIMEOUT_MS = 10_000;
 /** Longest wait for the answer to a ping. Milliseconds. */

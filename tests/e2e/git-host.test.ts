@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ConnectionWithSecret } from '@slipway/contracts';
 import { type SignedInClient, signIn } from '@slipway/testing';
-import { type Gitea, type GiteaPerson, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
+import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
@@ -23,6 +23,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   let folder: string;
   let gitea: Gitea;
   let ada: GiteaPerson;
+  let shop: GiteaRepository;
   let stack: Stack;
   let browser: Browser;
   let owner: SignedInClient;
@@ -37,6 +38,7 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-git-host-'));
     gitea = await startGitea({ say: console.log });
     ada = await gitea.admin.createUser('ada');
+    shop = await ada.createRepository({ name: 'shop', files: { 'total.js': 'export const total = 1;\n' } });
     const { host } = new URL(gitea.url);
     stack = await startStack({
       port: await freePortRange(),
@@ -44,8 +46,6 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], INTEGRATION_PRIVATE_HOSTS: host },
       log: () => {},
       signal: AbortSignal.timeout(2 * SLOW),
-      // Whether the agent works is not asked here.
-      without: ['runtime-api', 'sandbox-gateway'],
     });
     owner = await signIn(stack.url);
     org = (await (await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme Robotics', slug: 'acme-robotics' } })).json()) as typeof org;
@@ -55,11 +55,13 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
         provider: 'gitea',
         name: 'Gitea',
         host,
-        token: await gitea.admin.createToken('slipway', ['read:repository', 'read:user', 'read:organization']),
+        token: await ada.createToken('slipway', ['write:repository', 'write:issue']),
         settings: { baseUrl: gitea.url },
       },
     });
-    connectionId = ((await made.json()) as ConnectionWithSecret).connection.id;
+    const { connection, webhookSecret } = (await made.json()) as ConnectionWithSecret;
+    connectionId = connection.id;
+    await shop.createWebhook({ url: connection.address ?? '', secret: webhookSecret ?? '' });
     browser = await launchChromium(executable ?? '');
     const context = await browser.newContext({ viewport: WIDE, reducedMotion: 'reduce' });
     await context.addCookies(
@@ -105,7 +107,8 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
   const dialog = (): Locator => page.getByRole('dialog');
   /** Presses Link, says yes at Gitea as this person, and comes back. */
   const goToGitea = async (as: GiteaPerson): Promise<void> => {
-    await page.route(`${gitea.url}/**`, (route) => route.abort());
+    // 204: the browser stays where it is.
+    await page.route(`${gitea.url}/**`, (route) => route.fulfill({ status: 204 }));
     const [asked] = await Promise.all([
       page.waitForRequest((request) => request.url().startsWith(`${gitea.url}/login/oauth/authorize`)),
       page.getByRole('button', { name: /^Link an account at/ }).click(),
@@ -161,6 +164,41 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     await goToGitea(ada);
     await dialog().getByRole('button', { name: 'Link', exact: true }).click();
     await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
+  });
+
+  step('creates a pull request of what the agent changed, sees its checks, and merges what was seen', async () => {
+    const task = { prompt: 'Look around and leave a short note', repository: `${gitea.url}/ada/shop`, branch: 'main' };
+    const begun = (await (await owner.fetch(`/api/v1/orgs/${org.id}/conversations`, { method: 'POST', json: task })).json()) as { id: string };
+    await page.goto(`${stack.url}/${org.slug}/conversations/${begun.id}`);
+    await page.getByText('Finished', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Create pull request' }).press('Enter');
+    await dialog().getByLabel('Title').fill('Leave a note');
+    await dialog().getByLabel('As a draft').uncheck();
+    await look('pull request form');
+    // A phone shows the panel in a sheet: the dialog of another width is another one.
+    if ((await dialog().count()) === 0) {
+      await page.getByRole('button', { name: 'Create pull request' }).click();
+      await dialog().getByLabel('Title').fill('Leave a note');
+      await dialog().getByLabel('As a draft').uncheck();
+    }
+    await dialog().getByRole('button', { name: 'Create', exact: true }).click();
+    const card = page.getByRole('region', { name: 'Pull request', exact: true });
+    await card.getByRole('link', { name: /^Leave a note #1/ }).waitFor();
+    await page.getByRole('button', { name: 'Pull request: #1 · open' }).waitFor();
+    const [pull] = await shop.pullRequests();
+    expect(pull).toMatchObject({ number: 1, title: 'Leave a note' });
+    await shop.setStatus(pull?.head.sha ?? '', { context: 'tests', state: 'failure', description: '1 of 2 failed' });
+    await card.getByText('1 of 1 check failed').waitFor();
+    await card.getByText('Checks', { exact: true }).click();
+    await card.getByText('1 of 2 failed').waitFor();
+    await look('pull request card');
+    await card.getByRole('button', { name: 'Merge…' }).press('Enter');
+    await dialog()
+      .getByText(pull?.head.sha ?? 'no commit')
+      .waitFor();
+    await dialog().getByRole('button', { name: 'Merge' }).click();
+    await card.getByText('Merged', { exact: true }).waitFor();
+    expect((await shop.pullRequest(1)).merged).toBe(true);
     expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([]);
   });
 });

@@ -27,7 +27,8 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
   github: {
     secret: 'ours',
     secretName: 'Webhook secret',
-    tokenHint: 'Reads repositories and their members, and writes issues and pull requests: it asks who may write, and answers in the thread.',
+    tokenHint:
+      'Reads repositories and their members, and writes contents, issues and pull requests: it asks who may write, publishes branches and answers in the thread.',
     oauthHint: 'In the settings of the organization, open Developer settings, OAuth Apps, and register an application.',
     kinds: [
       {
@@ -36,7 +37,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
         steps: [
           'In the settings of the repository or organization, open Webhooks and choose Add webhook.',
           'Enter the address as Payload URL, choose application/json as Content type, and enter the secret.',
-          'Choose individual events: Issues, Issue comments, Pull requests, Pull request reviews, Pull request review comments, Check suites.',
+          'Choose individual events: Issues, Issue comments, Pull requests, Pull request reviews, Pull request review comments, Check suites, Statuses.',
           'Save it. GitHub sends a ping, which makes this connection active.',
         ],
       },
@@ -46,7 +47,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
         steps: [
           'In the settings of the organization, open Developer settings, GitHub Apps, and choose New GitHub App.',
           'Enter the address as Webhook URL and the secret as Webhook secret.',
-          'Give it read access to Contents, Issues, Pull requests and Checks, and subscribe to Issues, Issue comment, Pull request, Pull request review, Pull request review comment and Check suite.',
+          'Give it read access to Contents, Issues, Pull requests, Checks and Commit statuses, and subscribe to Issues, Issue comment, Pull request, Pull request review, Pull request review comment, Check suite and Status.',
           'Create it and install it on the repositories. Its first delivery makes this connection active.',
         ],
       },
@@ -83,7 +84,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'ours',
     secretName: 'Secret',
     tokenHint:
-      'With read:repository and write:issue, of somebody who administers the repositories: it asks who may write, which Gitea tells to nobody else, and answers in the thread.',
+      'With write:repository and write:issue, of somebody who administers the repositories: it asks who may write, which Gitea tells to nobody else, publishes branches and answers in the thread.',
     oauthHint: 'In your settings or those of the organization, open Applications and create a confidential OAuth2 application.',
     kinds: [
       {
@@ -92,7 +93,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
         steps: [
           'In the settings of the repository or organization, open Webhooks, choose Add webhook, then Gitea.',
           'Enter the address as Target URL, choose application/json, and enter the secret.',
-          'Choose custom events: all of Issues and of Pull requests, with their comments, labels, assignments and reviews, and Workflow run.',
+          'Choose custom events: all of Issues and of Pull requests, with their comments, labels, assignments and reviews, Statuses and Workflow Run.',
           'Save it and choose Test delivery. It makes this connection active.',
         ],
       },

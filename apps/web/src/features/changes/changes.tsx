@@ -8,6 +8,7 @@ import { useEffect, useRef } from 'react';
 import { failureOf } from '../../api/failure.ts';
 import { useAddressValue } from '../../browser/address.ts';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { PullRequestCard } from '../pull-request/pull-request-card.tsx';
 import { ChangesBar } from './changes-bar.tsx';
 import { Commits } from './commits.tsx';
 import { NotKept, NotKnown } from './not-known.tsx';
@@ -39,6 +40,7 @@ export function Changes() {
     );
   return (
     <div className="flex h-full flex-col">
+      <PullRequestCard />
       <ChangesBar />
       <div className="min-h-0 flex-1">
         {commits ? (

@@ -10,6 +10,7 @@ import { AskingChoices } from '../approval/asking-choices.tsx';
 import { useAgentMenu } from '../beside/agent-menu.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { isActive, STATUS_LABELS } from '../conversations/status-label.ts';
+import { PullRequestChip } from '../pull-request/pull-request-chip.tsx';
 import { reasonOf } from '../runtime/runtime-words.ts';
 import { useRuntime } from '../runtime/use-runtime.ts';
 import { useSession } from '../session/me.ts';
@@ -51,6 +52,7 @@ export function ConversationHeader() {
         </div>
         <div className="flex min-w-0 items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
+          <PullRequestChip />
           <Spent />
         </div>
       </div>

@@ -43,6 +43,8 @@ export interface ConversationView {
   readonly toldAt: number;
   /** `seq` of the last event that may have changed where the runtime stands; 0 when none has since the snapshot. */
   readonly runtimeAt: number;
+  /** `seq` of the last event about a pull request; 0 when there is none since the snapshot. */
+  readonly pullRequestAt: number;
 }
 
 export function openView(conversation: Conversation): ConversationView {
@@ -66,6 +68,7 @@ export function openView(conversation: Conversation): ConversationView {
     filesTouchedAt: 0,
     toldAt: 0,
     runtimeAt: 0,
+    pullRequestAt: 0,
   };
 }
 
@@ -138,6 +141,7 @@ type Rest = Pick<
   | 'filesTouchedAt'
   | 'toldAt'
   | 'runtimeAt'
+  | 'pullRequestAt'
 >;
 
 function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
@@ -149,6 +153,7 @@ function applyToRest(rest: Rest, seq: number, event: ConversationEvent): Rest {
   if (touchesFiles(event)) return { ...next, filesTouchedAt: seq };
   if (event.kind !== 'ConversationStateUpdateEvent') return next;
   if (event.key === 'title' && typeof event.value === 'string') return { ...next, title: event.value };
+  if (event.key === 'pull_request') return { ...next, pullRequestAt: seq };
   if (event.key === 'model' && typeof event.value === 'string') return { ...next, model: event.value };
   if (event.key === 'terms') {
     const terms = ConversationTerms.safeParse(event.value);

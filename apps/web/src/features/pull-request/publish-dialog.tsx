@@ -1,0 +1,100 @@
+'use client';
+import { PublishPullRequest, type PullRequest } from '@slipway/contracts';
+import { Button, Checkbox, Dialog, Field, Input, Textarea } from '@slipway/ui';
+import { api } from '../../api/client.ts';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
+import { FormFailure } from '../form/form-failure.tsx';
+import { useForm } from '../form/use-form.ts';
+import { useKeepPullRequest } from './use-pull-requests.ts';
+
+/** Publishes what the workspace holds: opens the pull request, or brings it up to date. */
+export function PublishDialog({ pull, onClose }: { pull: PullRequest | null; onClose: () => void }) {
+  const isNew = pull === null || pull.number === null;
+  return (
+    <Dialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={isNew ? 'Create a pull request' : `Update #${pull.number}`}
+      className="w-[min(560px,calc(100vw-32px))]"
+    >
+      <PublishForm pull={pull} isNew={isNew} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function PublishForm({ pull, isNew, onClose }: { pull: PullRequest | null; isNew: boolean; onClose: () => void }) {
+  const { orgId, conversation } = useConversation();
+  const conversationTitle = useView((view) => view.title);
+  const keep = useKeepPullRequest();
+  /** Only after a refusal for them: nobody is offered to wave them through unasked. */
+  const hasProtectedPaths = pull?.problem?.code === 'pull-request.protected-paths';
+  const form = useForm({
+    initial: { title: pull?.title ?? conversationTitle, body: '', base: '', draft: true, allowProtectedPaths: false },
+    schema: PublishPullRequest,
+    requestOf: ({ title, body, base, draft, allowProtectedPaths }) => ({
+      ...(title.trim() === '' ? {} : { title }),
+      ...(body.trim() === '' ? {} : { body }),
+      ...(isNew && base.trim() !== '' ? { base: base.trim() } : {}),
+      draft,
+      allowProtectedPaths,
+    }),
+    send: (body) => api.publishPullRequest({ org: orgId, conversation: conversation.id, body }),
+    onDone: (published) => {
+      keep(published);
+      onClose();
+    },
+  });
+  const { values } = form;
+  return (
+    <form {...form.props} className="flex flex-col gap-4 p-4">
+      <p className="text-sm text-ink-muted">
+        {isNew
+          ? 'The platform pushes the agent’s commits to a branch of their own and opens a pull request. What is not committed becomes one commit.'
+          : 'What is new since the last time is pushed to the same branch.'}
+      </p>
+      <Field label="Title" error={form.error('title')}>
+        {(control) => <Input {...control} data-autofocus maxLength={250} value={values.title} onChange={(event) => form.set('title', event.target.value)} />}
+      </Field>
+      <Field
+        label="Description"
+        hint={isNew ? 'Markdown. Empty: what the agent said last.' : 'Markdown. Empty: the one that is there stays.'}
+        error={form.error('body')}
+      >
+        {(control) => <Textarea {...control} rows={5} value={values.body} onChange={(event) => form.set('body', event.target.value)} />}
+      </Field>
+      {isNew ? (
+        <>
+          <Field label="Into branch" hint="Empty: the one that the conversation began from, else the repository’s default." error={form.error('base')}>
+            {(control) => (
+              <Input
+                {...control}
+                autoComplete="off"
+                autoCapitalize="none"
+                spellCheck={false}
+                placeholder={conversation.branch ?? 'default branch'}
+                value={values.base}
+                onChange={(event) => form.set('base', event.target.value)}
+              />
+            )}
+          </Field>
+          <Checkbox label="As a draft" hint="Nobody is asked for a review yet." checked={values.draft} onChange={(draft) => form.set('draft', draft)} />
+        </>
+      ) : null}
+      {hasProtectedPaths ? (
+        <Checkbox
+          label="Publish changes of CI, owners or agents’ instructions too"
+          hint={pull?.problem?.detail ?? ''}
+          checked={values.allowProtectedPaths}
+          onChange={(allowed) => form.set('allowProtectedPaths', allowed)}
+        />
+      ) : null}
+      <FormFailure failure={form.failure} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" tone="primary" busy={form.busy}>
+          {isNew ? 'Create' : 'Update'}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,152 @@
+'use client';
+import type { PullRequest } from '@slipway/contracts';
+import { Badge, Button, Notice } from '@slipway/ui';
+import { ExternalLink, GitMerge, GitPullRequest } from 'lucide-react';
+import Link from 'next/link';
+import { useState } from 'react';
+import { failureOf } from '../../api/failure.ts';
+import { useChanges } from '../changes/use-changes.ts';
+import { useConversation } from '../conversation/conversation-context.ts';
+import { useSession } from '../session/me.ts';
+import { Checks } from './checks.tsx';
+import { MergeDialog } from './merge-dialog.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import { checksWord, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
+import { usePullRequests } from './use-pull-requests.ts';
+
+/** Above the changes: the way to a pull request, or the one that there is. Nothing without a repository, and nothing while there is nothing to publish. */
+export function PullRequestCard() {
+  const { conversation } = useConversation();
+  const { org } = useSession();
+  const pulls = usePullRequests();
+  const changed = (useChanges().data?.files.length ?? 0) > 0;
+  const [publishing, setPublishing] = useState(false);
+  const mayPublish = org.permissions.includes('pull-request:write');
+  if (conversation.repository === null) return null;
+  const pull = pulls.data?.data[0];
+  if (pulls.data === undefined) return pulls.error === null ? null : <Unread error={pulls.error} retry={() => void pulls.refetch()} />;
+  if (pull === undefined && (!changed || !mayPublish)) return null;
+  return (
+    <section aria-label="Pull request" className="flex max-h-[45%] shrink-0 flex-col gap-2 overflow-auto border-b border-line px-4 py-2.5">
+      {pull === undefined ? (
+        <div className="flex items-center justify-between gap-3">
+          <p className="min-w-0 text-sm text-ink-muted">There is no pull request yet.</p>
+          <Button onClick={() => setPublishing(true)}>
+            <GitPullRequest aria-hidden /> Create pull request
+          </Button>
+        </div>
+      ) : (
+        <Pull pull={pull} mayPublish={mayPublish} onPublish={() => setPublishing(true)} />
+      )}
+      {publishing ? <PublishDialog pull={pull ?? null} onClose={() => setPublishing(false)} /> : null}
+    </section>
+  );
+}
+
+function Pull({ pull, mayPublish, onPublish }: { pull: PullRequest; mayPublish: boolean; onPublish: () => void }) {
+  const { org } = useSession();
+  const [merging, setMerging] = useState(false);
+  const state = stateWord(pull);
+  const checks = checksWord(pull.checks);
+  const review = reviewWord(pull);
+  const doing = underWay(pull);
+  const isOpen = pull.state === 'open';
+  const obstacle = mergeObstacle(pull);
+  const mayMerge = org.permissions.includes('pull-request:merge') && isOpen;
+  return (
+    <>
+      <div className="flex flex-wrap items-start justify-between gap-x-3 gap-y-2">
+        <div className="min-w-0 flex-1 basis-56">
+          <PullTitle pull={pull} />
+          <p className="flex min-w-0 gap-1.5 text-xs text-ink-muted">
+            <span className="truncate" title={placeOf(pull)}>
+              {placeOf(pull)}
+            </span>
+            {pull.headSha === null ? null : <code className="shrink-0 font-mono">{pull.headSha.slice(0, 7)}</code>}
+          </p>
+        </div>
+        <span className="flex shrink-0 flex-wrap gap-2">
+          {mayPublish && pull.state !== 'merged' && pull.state !== 'closed' ? (
+            <Button size="small" disabled={doing !== null} onClick={onPublish}>
+              {pull.number === null ? 'Create pull request' : 'Update'}
+            </Button>
+          ) : null}
+          {mayMerge ? (
+            <Button size="small" tone="primary" disabled={obstacle !== null} title={obstacle ?? undefined} onClick={() => setMerging(true)}>
+              <GitMerge aria-hidden /> Merge…
+            </Button>
+          ) : null}
+        </span>
+      </div>
+      <div className="flex flex-wrap items-center gap-1.5">
+        <Badge tone={state.tone}>{state.label}</Badge>
+        {checks === null ? null : <Badge tone={checks.tone}>{checks.label}</Badge>}
+        {review === null ? null : <Badge tone={review.tone}>{review.label}</Badge>}
+        {pull.conflicts === true ? <Badge tone="bad">Conflicts with {pull.base ?? 'its base'}</Badge> : null}
+      </div>
+      <p role="status" className={doing === null ? 'sr-only' : 'text-sm text-ink-muted'}>
+        {doing}
+      </p>
+      {mayMerge && obstacle !== null && doing === null ? <p className="text-xs text-ink-muted">{obstacle}</p> : null}
+      {pull.problem !== null && pull.publish !== 'waiting' ? <Problem pull={pull} /> : null}
+      {pull.number !== null && pull.checks.state !== 'none' ? <Checks number={pull.number} summary={pull.checks} /> : null}
+      {merging ? <MergeDialog pull={pull} onClose={() => setMerging(false)} /> : null}
+    </>
+  );
+}
+
+/** Repository, branch and base, as far as they are known. */
+function placeOf({ repository, branch, base }: PullRequest): string {
+  if (branch === null) return repository;
+  return base === null ? `${repository}: ${branch}` : `${repository}: ${branch} into ${base}`;
+}
+
+function PullTitle({ pull: { number, title, url } }: { pull: PullRequest }) {
+  const text = number === null ? title : `${title} #${number}`;
+  const isPage = url !== null && /^https?:\/\//.test(url);
+  if (!isPage) return <h2 className="truncate text-sm font-semibold">{text}</h2>;
+  return (
+    <h2 className="text-sm font-semibold">
+      <a href={url} target="_blank" rel="noreferrer" className="inline-flex max-w-full min-h-6 items-center gap-1 hover:underline">
+        <span className="truncate">{text}</span>
+        <ExternalLink aria-label="opens at the git host" className="size-3.5 shrink-0 text-ink-muted" />
+      </a>
+    </h2>
+  );
+}
+
+/** Why the last publish or merge did not happen, and what to do. */
+function Problem({ pull: { problem } }: { pull: PullRequest }) {
+  const { org } = useSession();
+  if (problem === null) return null;
+  const link =
+    problem.code === 'pull-request.not-linked'
+      ? { href: '/settings/linked-accounts', text: 'Linked accounts' }
+      : problem.code === 'pull-request.no-connection' && org.permissions.includes('integration:read')
+        ? { href: `/${org.slug}/admin/integrations`, text: 'Integrations' }
+        : null;
+  return (
+    <Notice tone="warn" title={problem.title}>
+      <p className="whitespace-pre-wrap">{problem.detail}</p>
+      <p>
+        {problem.code === 'pull-request.protected-paths' ? 'Look at these files. If they are fine, press Update and allow them there.' : problem.nextStep}{' '}
+        {link === null ? null : (
+          <Link href={link.href} className="text-accent underline underline-offset-2">
+            {link.text}
+          </Link>
+        )}
+      </p>
+    </Notice>
+  );
+}
+
+function Unread({ error, retry }: { error: Error; retry: () => void }) {
+  return (
+    <div className="flex shrink-0 items-center justify-between gap-3 border-b border-line px-4 py-2">
+      <p className="min-w-0 text-sm text-ink-muted">The pull request could not be read: {failureOf(error).title.toLowerCase()}.</p>
+      <Button size="small" onClick={retry}>
+        Retry
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { describe, it } from 'node:test';
+import type { PullRequest } from '@slipway/contracts';
+import { expect } from 'expect';
+import { checksWord, chipText, mergeObstacle, reviewWord, stateWord, underWay } from './pull-request-words.ts';
+
+const NO_CHECKS = { state: 'none', pending: 0, failed: 0, passed: 0 } as const;
+const pull = (change: Partial<PullRequest> = {}): PullRequest =>
+  ({
+    number: 12,
+    state: 'open',
+    draft: false,
+    publish: 'done',
+    merge: null,
+    problem: null,
+    headSha: 'a'.repeat(40),
+    conflicts: null,
+    review: 'none',
+    checks: NO_CHECKS,
+    ...change,
+  }) as PullRequest;
+
+describe('the state of a pull request', () => {
+  it('is one word', () => {
+    expect([pull(), pull({ draft: true }), pull({ state: 'merged' }), pull({ state: 'closed' })].map((each) => stateWord(each).label)).toEqual([
+      'Open',
+      'Draft',
+      'Merged',
+      'Closed',
+    ]);
+    expect(stateWord(pull({ state: 'none', publish: 'queued' })).label).toBe('Publishing');
+    expect(stateWord(pull({ state: 'none', publish: 'failed' })).label).toBe('Not published');
+  });
+
+  it('counts checks, and says nothing where there are none', () => {
+    expect(checksWord(NO_CHECKS)).toBe(null);
+    expect(checksWord({ state: 'failure', pending: 1, failed: 2, passed: 3 })?.label).toBe('2 of 6 checks failed');
+    expect(checksWord({ state: 'pending', pending: 1, failed: 0, passed: 3 })?.label).toBe('3 of 4 checks done');
+    expect(checksWord({ state: 'success', pending: 0, failed: 0, passed: 4 })?.label).toBe('All 4 checks passed');
+    expect(reviewWord(pull())).toBe(null);
+    expect(reviewWord(pull({ review: 'approved' }))?.tone).toBe('ok');
+  });
+
+  it('is short in the header', () => {
+    expect(chipText(pull({ checks: { state: 'failure', pending: 0, failed: 1, passed: 2 } }))).toBe('#12 · open · 1 failed');
+    expect(chipText(pull({ state: 'merged', checks: { state: 'success', pending: 0, failed: 0, passed: 2 } }))).toBe('#12 · merged');
+    expect(chipText(pull({ number: null, state: 'none', publish: 'queued' }))).toBe('Pull request · publishing');
+  });
+});
+
+describe('a merge', () => {
+  it('can be asked for of what is open, ready and without conflicts', () => {
+    expect(mergeObstacle(pull())).toBe(null);
+    for (const change of [{ draft: true }, { conflicts: true }, { state: 'closed' }, { publish: 'queued' }, { headSha: null }] as Array<Partial<PullRequest>>)
+      expect(mergeObstacle(pull(change))).toEqual(expect.any(String));
+  });
+
+  it('and a publish say that they are under way', () => {
+    expect(underWay(pull())).toBe(null);
+    expect(underWay(pull({ merge: 'queued' }))).toContain('merged');
+    expect(underWay(pull({ publish: 'waiting' }))).toContain('tried again by itself');
+  });
+});

@@ -228,6 +228,29 @@ describe('what an agent made, published on a real Gitea', { skip: lack ?? false,
     expect((await commits(repo, branch ?? '')).map(({ commit }) => commit.message.trim())).toContain('From a person');
   });
 
+  it('publishes by itself what an issue asked for, shows it in the thread, and again after the next comment there', async () => {
+    const repo = await repository('seven');
+    const asked = (scene: Scene): string => `${open.book.write(`scene ${++scenes}`, scene)} @slipway`;
+    const { number } = await repo.createIssue('Total is wrong', 'It is one.');
+    const mia = ada.repository('ada', 'seven');
+    await mia.comment(number, asked([terminal('echo "export const total = 4;" > total.js'), finish('It is four.')]));
+    const pulls = (): ReturnType<GiteaRepository['pullRequests']> => repo.pullRequests('all');
+    const [pull] = await until('a pull request is opened', async () => ((await pulls()).length > 0 ? pulls() : undefined), WAIT_MS);
+    const { body } = await repo.call<{ body: string }>('GET', `/pulls/${pull?.number}`);
+    expect(body).toMatch(/It is four\.[\s\S]*Fixes #1/);
+    const comments = async (): Promise<string> =>
+      JSON.stringify((await repo.call<{ body: string }[]>('GET', `/issues/${number}/comments`)).map((each) => each.body));
+    await until('the thread shows it', async () => new RegExp(`Pull request #\\W?${pull?.number}\\b`).test(await comments()), WAIT_MS);
+    await mia.comment(number, asked([terminal('echo "export const total = 5;" > total.js'), finish('It is five.')]));
+    await until('the pull request has what is new', async () => (await repo.pullRequest(pull?.number ?? 0)).head.sha !== pull?.head.sha, WAIT_MS);
+    expect((await pulls()).length).toBe(1);
+    // What only answers a question opens nothing.
+    const { number: question } = await repo.createIssue('Why?');
+    await mia.comment(question, asked([finish('Because.')]));
+    await until('it is answered', async () => JSON.stringify(await repo.call('GET', `/issues/${question}/comments`)).includes('Because.'), WAIT_MS);
+    expect((await pulls()).length).toBe(1);
+  });
+
   it('opens one pull request when the worker is killed between push and create, and between create and its answer', async () => {
     for (const moment of ['before', 'after'] as const) {
       const repo = await repository(`killed-${moment}`);

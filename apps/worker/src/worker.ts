@@ -30,6 +30,7 @@ import { OrgDeletion } from './orgs/org-deletion.js';
 import { OrgRest } from './orgs/org-rest.js';
 import { LlmGatewayClient } from './peers/llm-gateway.client.js';
 import { RuntimeApiClient } from './peers/runtime-api.client.js';
+import { AutomaticPublish } from './pull-requests/automatic-publish.js';
 import { Publisher } from './pull-requests/publisher.js';
 import { PullRequestJob } from './pull-requests/pull-request-job.js';
 import { Rest } from './rest/rest.js';
@@ -105,6 +106,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const connectionCalls = new ConnectionCalls(pool, envelope, dispatch, clock);
   const access = new ProviderAccess(pool, envelope, providers, dispatch, clock, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
+  const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
     saga: new StartSaga(
       pool,
@@ -122,7 +124,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       logger,
     ),
     rest: new Rest(pool, queue, runtime, steps, snapshots, clock, logger),
-    snapshots: new SnapshotJob(pool, steps, snapshots, logger),
+    snapshots: new SnapshotJob(pool, steps, snapshots, logger, (conversation) => automatic.consider(conversation)),
     orgRest: new OrgRest(pool, queue, logger),
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),

@@ -47,6 +47,8 @@ export const ConnectionSettings = z.strictObject({
     .transform((url) => url.replace(/\/+$/, ''))
     .nullable()
     .default(null),
+  /** Of a git host: whether what a thread there asked for is published when the agent has finished, or waits until somebody asks. */
+  publish: z.enum(['automatic', 'offered']).default('automatic'),
 });
 export type ConnectionSettings = z.infer<typeof ConnectionSettings>;
 

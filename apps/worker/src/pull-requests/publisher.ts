@@ -157,12 +157,20 @@ export class Publisher {
     const found = pull ?? (await calls.findPullRequest(repository, { head: branch, base }));
     if (found === null) {
       const title = titleOf(wanted.title ?? texts.title);
-      const body = bodyOf({ given: wanted.body, said: texts.said, page: wanted.page, conversationId: row.conversationId });
+      const issue = await this.issueOf(row, calls);
+      const body = bodyOf({ given: wanted.body, said: texts.said, issue, page: wanted.page, conversationId: row.conversationId });
       return this.create(row, { head: branch, base, title, body, draft: wanted.draft }, host);
     }
     if (wanted.title === undefined && wanted.body === undefined) return found;
-    const body = wanted.body === undefined ? {} : { body: bodyOf({ given: wanted.body, said: null, page: wanted.page, conversationId: row.conversationId }) };
+    const body =
+      wanted.body === undefined ? {} : { body: bodyOf({ given: wanted.body, said: null, issue: null, page: wanted.page, conversationId: row.conversationId }) };
     return calls.updatePullRequest({ repository, number: found.number }, { ...(wanted.title === undefined ? {} : { title: titleOf(wanted.title) }), ...body });
+  }
+
+  /** The issue whose thread the conversation belongs to; `null` for none, and for a pull request. */
+  private async issueOf({ orgId, conversationId, connectionId, repository }: PullRequestRow, calls: CodeHost): Promise<number | null> {
+    const number = connectionId === null ? null : await readThreadNumber(this.pool, orgId, conversationId, connectionId);
+    return number !== null && (await missingIsNull(calls.pullRequest({ repository, number }))) === null ? number : null;
   }
 
   private async create(row: PullRequestRow, made: Parameters<ConnectedHost['calls']['createPullRequest']>[1], host: ConnectedHost): Promise<PullRequestState> {

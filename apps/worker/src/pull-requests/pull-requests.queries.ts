@@ -119,3 +119,40 @@ export async function postponeJob(pool: SqlPool, orgId: string, id: string, ms: 
     ),
   );
 }
+
+export interface AskedInThread {
+  readonly message: string;
+  readonly userId: string;
+  readonly label: string;
+}
+
+/** The last message to the agent, if it came from a thread of this connection; `null`: it came from elsewhere. */
+export async function asksToPublish(client: PoolClient, orgId: string, conversationId: string, connectionId: string): Promise<AskedInThread | null> {
+  const { rows } = await client.query<AskedInThread & { fromThread: boolean | null }>({
+    name: 'asks-to-publish',
+    text: `SELECT m.id AS message, m.created_by AS "userId", m.created_by_label AS label, m.from_thread AS "fromThread" FROM (
+             SELECT event_id FROM app.event WHERE org_id = $1 AND conversation_id = $2 AND kind = 'MessageEvent' AND (event -> 'source')::text = '"user"' ORDER BY seq DESC LIMIT 1
+           ) e JOIN app.inbox_message m ON m.org_id = $1 AND m.id = e.event_id
+           WHERE EXISTS (SELECT 1 FROM app.integration_thread t WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3)`,
+    values: [orgId, conversationId, connectionId],
+  });
+  return rows[0]?.fromThread === true ? rows[0] : null;
+}
+
+/** Files that the workspace had changed when it was last looked at. */
+export async function readChangesCount(client: PoolClient, orgId: string, conversationId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT jsonb_array_length(changes)::int AS count FROM app.workspace_snapshot WHERE org_id = $1 AND conversation_id = $2',
+    [orgId, conversationId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+export async function wantPullRequestJob(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await client.query(
+    `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at)
+     VALUES (gen_random_uuid(), $1, 'pull-request', $2, jsonb_build_object('orgId', $1::text, 'pullRequestId', $2::text), clock_timestamp())
+     ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
+    [orgId, id],
+  );
+}

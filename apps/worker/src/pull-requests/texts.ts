@@ -29,24 +29,23 @@ export function commitMessage(title: string): string {
 /** Stands in every pull request of ours: deliveries that carry it are our own acts. */
 export const markerOf = (conversationId: string): string => `<!-- slipway:${conversationId} -->`;
 
-/**
- * The text of a pull request. What an agent wrote names nobody, shows no picture of an unknown host, and hides nothing.
- * @param said by the agent; @param given by the person, as it is.
- */
-export function bodyOf({
-  given,
-  said,
-  page,
-  conversationId,
-}: {
-  given: string | undefined;
-  said: string | null;
-  page: string | null;
-  conversationId: string;
-}): string {
+export interface BodyParts {
+  /** By the person, as it is. */
+  readonly given: string | undefined;
+  /** By the agent. */
+  readonly said: string | null;
+  /** Issue that the conversation is about. */
+  readonly issue: number | null;
+  readonly page: string | null;
+  readonly conversationId: string;
+}
+
+/** The text of a pull request. What an agent wrote names nobody, shows no picture of an unknown host, and hides nothing. */
+export function bodyOf({ given, said, issue, page, conversationId }: BodyParts): string {
   const text = given ?? (said === null ? '' : harmless(said));
   const link = page === null ? 'Made with Slipway.' : `Made with Slipway: [the conversation](${page}).`;
-  return [text.trim(), `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
+  const fixes = issue === null ? '' : `Fixes #${issue}`;
+  return [text.trim(), fixes, `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
 }
 
 function harmless(said: string): string {

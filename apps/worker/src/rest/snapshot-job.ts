@@ -13,6 +13,8 @@ export class SnapshotJob {
     private readonly steps: StartSteps,
     private readonly snapshots: Snapshots,
     private readonly logger: Logger,
+    /** What else is to be done when a run has ended; repeatable. */
+    private readonly ended: (conversation: ConversationRow) => Promise<void>,
   ) {}
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
@@ -20,7 +22,10 @@ export class SnapshotJob {
       client.query<{ id: string }>(`SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`, [conversationId]),
     );
     const row = await readConversation(this.pool, orgId, conversationId);
-    if (row !== null) await this.look(row, signal);
+    if (row !== null) {
+      await this.look(row, signal);
+      await this.ended(row);
+    }
     // One asked for since we looked has another id, stays, and is looked at again.
     const seen = wish.rows[0]?.id;
     if (seen !== undefined) await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));

@@ -21,6 +21,8 @@ export interface RequestedPublish {
   /** Address of the conversation's page; `null`: not known here. */
   readonly page: string | null;
   readonly at: string;
+  /** The message of a thread after which it is published by itself. */
+  readonly message?: string;
 }
 
 export interface RequestedMerge {

@@ -1,4 +1,4 @@
-export type { Answer, AnswerAccess, Asked, ThreadAnswers } from './answers/thread-answers.js';
+export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers } from './answers/thread-answers.js';
 export { baseUrlOf, isAtHost } from './base-url.js';
 export type {
   CodeHost,

@@ -19,7 +19,8 @@ export async function assertCodeHost(provider: Provider, connection: CodeHostSet
   const { baseUrl = null } = settings;
   if (token === null && baseUrl === null) return;
   if (token !== null && provider.rights === undefined && provider.answers === undefined) throw invalid('token', `is not used for ${provider.name}`);
-  if (provider.codeHost === undefined && provider.linking === undefined) throw invalid('settings.baseUrl', `is not used for ${provider.name}`);
+  if (provider.codeHost === undefined && provider.linking === undefined && provider.answers === undefined)
+    throw invalid('settings.baseUrl', `is not used for ${provider.name}`);
   if (baseUrl !== null && !isAtHost(baseUrl, host)) throw invalid('settings.baseUrl', `is not at ${host}, the host of the connection`);
   const url = baseUrlOf(connection);
   await assertOutside(url, privateHosts.includes(new URL(url).host));

@@ -83,8 +83,8 @@ export class IntegrationDelivery {
       if (!(await lockUndecided(client, orgId, id))) return null;
       const made = await this.outcome(client, stored, decision, perform);
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
-      if (made.decided.state === 'refused' && reading.kind === 'intent' && this.providers.get(connection.provider)?.answers !== undefined)
-        await wantRefusalSaid(client, stored, reading.intent, made.decided.code);
+      if (made.decided.state === 'refused' && reading.kind === 'intent')
+        await wantRefusalSaid(client, stored, this.providers.get(connection.provider), reading.intent, made.decided.code);
       const pullRequests = reading.kind === 'outcome' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
       return { ...made, pullRequests };
     });

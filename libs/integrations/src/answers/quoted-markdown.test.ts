@@ -64,7 +64,7 @@ describe('what an agent says in a thread', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
         const said = pieces.join('');
-        const text = markdownOf({ headline: 'Done.', said, links: [{ label: 'Open', url: 'https://slipway.test/x' }], marker: 'm1' });
+        const text = markdownOf({ state: 'done', headline: 'Done.', said, links: [{ label: 'Open', url: 'https://slipway.test/x' }], marker: 'm1' });
         const kinds = fromMarkdown(text).children.map(({ type }) => type);
         const inside = kinds.slice(2, -1);
         expect([said, kinds.slice(0, 2), kinds.at(-1), inside.length <= 1 && inside.every((kind) => kind === 'blockquote')]).toEqual([

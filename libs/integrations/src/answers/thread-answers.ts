@@ -2,8 +2,12 @@ import type { Written } from '../calls/code-host.js';
 import type { ProviderClient } from '../calls/provider-client.js';
 import type { Thread } from '../intent.js';
 
+/** Of the run that an answer is about: `waiting` is for a person, `done` and `failed` end it. */
+export type AnswerState = 'working' | 'waiting' | 'done' | 'failed';
+
 /** What a comment of ours says. Each provider writes it in its own syntax. */
 export interface Answer {
+  readonly state: AnswerState;
   /** Of our own making: plain sentences, without a name of anybody in them. */
   readonly headline: string;
   /** What the agent said, in Markdown. Hostile: it is shown so that it calls nobody and loads nothing. */
@@ -32,7 +36,8 @@ export interface AnswerAccess {
   readonly authorization: (token: string) => string;
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
-  readonly calls: (client: ProviderClient) => ThreadAnswers;
+  /** @param baseUrl of the instance's pages. */
+  readonly calls: (client: ProviderClient, baseUrl: string) => ThreadAnswers;
   /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */
   readonly pace: { readonly burst: number; readonly everyMs: number };
 }

@@ -6,6 +6,7 @@ import {
   type Answer,
   type AnswerAccess,
   type Asked,
+  baseUrlOf,
   type Permission,
   type Provider,
   type ProviderClient,
@@ -154,8 +155,8 @@ export class IntegrationAnswer {
     if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
     try {
       const client = opened.client(within);
-      if (row.kind === 'notice') await this.notify(orgId, plan, access.calls(client), client);
-      else await this.call(orgId, plan, access.calls(client));
+      if (row.kind === 'notice') await this.notify(orgId, plan, access.calls(client, baseUrlOf(row.connection)), client);
+      else await this.call(orgId, plan, access.calls(client, baseUrlOf(row.connection)));
       return null;
     } catch (error) {
       signal.throwIfAborted();

@@ -24,7 +24,7 @@ export function noticeOf(code: DeliveryReason, { trigger, actor, repository }: I
  * @returns `null`: nothing, since whoever can comment on a public repository could have us write there.
  */
 export function sentenceOf({ code, repository }: Notice, mayWrite: boolean, publicUrl: string | null): Omit<Answer, 'marker'> | null {
-  const said = (headline: string, links: Answer['links'] = []): Omit<Answer, 'marker'> => ({ headline, said: null, links });
+  const said = (headline: string, links: Answer['links'] = []): Omit<Answer, 'marker'> => ({ state: 'done', headline, said: null, links });
   switch (code) {
     case 'actor-not-linked':
       if (repository !== null && !mayWrite) return repository.private ? said('Slipway works here for people who may write to this repository.') : null;

@@ -32,7 +32,7 @@ export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const unpublished = facts.pulls.flatMap(({ problem }) => ERROR_CODES.find((code) => code === problem) ?? [])[0];
   const more = unpublished === undefined ? '' : ` Its changes are not published: ${problemOf({ code: unpublished, detail: '' })}`;
   const links = [...facts.pulls.flatMap(linkOf), ...(url === null ? [] : [{ label: 'Open the conversation', url }])];
-  return { calm, answer: { headline: `${headline}${more}`, said, links } };
+  return { calm, answer: { state: stateOf(facts), headline: `${headline}${more}`, said, links } };
 }
 
 function sentenceOf({ status, execution, failure, said }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
@@ -53,6 +53,12 @@ function sentenceOf({ status, execution, failure, said }: ProgressFacts): { head
     case 'stopped':
       return { headline: failure == null ? 'Slipway was stopped. A message here goes on.' : `Slipway has stopped. ${problemOf(failure)}` };
   }
+}
+
+function stateOf({ status, execution }: ProgressFacts): Answer['state'] {
+  if (status === 'finished' || status === 'paused' || status === 'stopped') return 'done';
+  if (status === 'failed') return 'failed';
+  return execution === 'waiting_for_confirmation' ? 'waiting' : 'working';
 }
 
 function linkOf({ number, url, state }: PullOfConversation): Answer['links'] {

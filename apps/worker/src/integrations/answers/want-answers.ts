@@ -1,6 +1,6 @@
 import type { DeliveryReason } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
-import type { Asked, Intent } from '@slipway/integrations';
+import type { Asked, Intent, Provider } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';
 import { tryAgain, wantAnswer, wantNotice, wantSeen } from './answers.queries.js';
 import { noticeOf } from './notice.js';
@@ -15,7 +15,16 @@ export async function wantAnswers(client: PoolClient, { orgId, connection }: Sto
 }
 
 /** A delivery was refused: its actor learns why, once in a thread. In the transaction of the decision. */
-export async function wantRefusalSaid(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, code: DeliveryReason): Promise<void> {
+export async function wantRefusalSaid(
+  client: PoolClient,
+  { orgId, connection }: StoredDelivery,
+  provider: Provider | undefined,
+  intent: Intent,
+  code: DeliveryReason,
+): Promise<void> {
+  if (provider?.answers === undefined) return;
+  // Nobody is sent to link an account that cannot be linked.
+  if (code === 'actor-not-linked' && provider.linking === undefined) return;
   const notice = noticeOf(code, intent);
   if (notice !== null) await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice });
 }

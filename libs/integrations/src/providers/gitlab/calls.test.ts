@@ -7,7 +7,7 @@ import { gitlabPermission } from './calls.js';
 import { gitlab } from './index.js';
 
 const NOW = new Date('2026-11-24T03:00:00Z');
-const ANSWER = { headline: 'Done.', said: '@root /close', links: [], marker: 'm1' };
+const ANSWER = { state: 'done' as const, headline: 'Done.', said: '@root /close', links: [], marker: 'm1' };
 const ISSUE = { project: '7', iid: 12, on: 'issues' };
 const actor = { id: '41', login: 'mia', kind: 'user' as const };
 
@@ -39,7 +39,7 @@ describe('calls of GitLab', () => {
 
   const client = (): ProviderClient =>
     new ProviderClient({ baseUrl: base, authorization: gitlab.answers?.authorization('glpat-1') ?? '', dispatch: fetch, now: () => NOW });
-  const threads = () => (gitlab.answers as NonNullable<typeof gitlab.answers>).calls(client());
+  const threads = () => (gitlab.answers as NonNullable<typeof gitlab.answers>).calls(client(), 'https://gitlab.test');
 
   it('give eyes to the issue or to the note that asked, once', async () => {
     answers = [

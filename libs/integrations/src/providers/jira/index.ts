@@ -1,6 +1,7 @@
 import { headerOf } from '../../delivery.js';
 import type { Provider } from '../../provider.js';
 import { ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { isCloud, jiraAnswers } from './calls.js';
 import { JIRA_EVENTS } from './events.js';
 
 /** Cloud and Data Center. */
@@ -30,5 +31,12 @@ export const jira: Provider = {
   read: ({ body }, context) => {
     const event = own(body, 'webhookEvent');
     return readerOf(JIRA_EVENTS, typeof event === 'string' ? event : '')?.(body, context) ?? ignored('event-not-followed');
+  },
+  answers: {
+    // An API token of Cloud comes with its account: `mail:token`.
+    authorization: (token) => (token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`),
+    apiUrl: (baseUrl) => `${baseUrl}/rest/api/${isCloud(baseUrl) ? 3 : 2}`,
+    calls: jiraAnswers,
+    pace: { burst: 20, everyMs: 1_000 },
   },
 };

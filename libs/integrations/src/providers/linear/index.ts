@@ -1,6 +1,7 @@
 import { headerOf } from '../../delivery.js';
 import type { Provider } from '../../provider.js';
 import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { linearAnswers } from './calls.js';
 import { LINEAR_EVENTS } from './events.js';
 
 export const linear: Provider = {
@@ -28,5 +29,12 @@ export const linear: Provider = {
   read: ({ body }, context) => {
     const type = own(body, 'type');
     return readerOf(LINEAR_EVENTS, typeof type === 'string' ? type : '')?.(body, context) ?? ignored('event-not-followed');
+  },
+  answers: {
+    // An API key stands alone.
+    authorization: (token) => (token.startsWith('lin_api_') ? token : `Bearer ${token}`),
+    apiUrl: (baseUrl) => (baseUrl === 'https://linear.app' ? 'https://api.linear.app' : baseUrl),
+    calls: linearAnswers,
+    pace: { burst: 30, everyMs: 3_000 },
   },
 };

@@ -1,5 +1,6 @@
 import type { Provider } from '../../provider.js';
 import { idAt, ignored, lifecycle, own, plainName, readerOf } from '../../reading/reading.js';
+import { slackAnswers } from './calls.js';
 import { SLACK_ACTIONS, SLACK_EVENTS } from './events.js';
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -48,4 +49,6 @@ export const slack: Provider = {
     }
     return readerOf(SLACK_ACTIONS, type)?.(body, context) ?? ignored('event-not-followed', plainName(type) ?? '');
   },
+  // One message a second and channel; an edit is one, too.
+  answers: { authorization: (token) => `Bearer ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api`, calls: slackAnswers, pace: { burst: 20, everyMs: 1_200 } },
 };

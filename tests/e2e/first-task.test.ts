@@ -115,7 +115,7 @@ describe('a person in a browser', {
 
   step('is told what is wrong with a repository that is not an address', async () => {
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Count to 40');
-    await page.getByRole('textbox', { name: 'Repository', exact: true }).fill('not an address');
+    await page.getByRole('combobox', { name: 'Repository', exact: true }).fill('not an address');
     await page.getByRole('button', { name: /^Start/ }).click();
     await page.locator('input[aria-invalid="true"]').waitFor();
     await page
@@ -126,8 +126,8 @@ describe('a person in a browser', {
   });
 
   step('gives a task on a git repository and sees each start step, then the agent at work', async () => {
-    await page.getByRole('textbox', { name: 'Repository', exact: true }).fill(`${git.url}/sample.git`);
-    await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('main');
+    await page.getByRole('combobox', { name: 'Repository', exact: true }).fill(`${git.url}/sample.git`);
+    await page.getByRole('combobox', { name: 'Branch', exact: true }).fill('main');
     await page.getByRole('button', { name: /^Start/ }).click();
     await page.waitForURL('**/conversations/**');
     await timeline().getByText('Count to 40').first().waitFor();
@@ -218,7 +218,7 @@ describe('a person in a browser', {
     const finished = page.url();
     await page.getByRole('link', { name: 'New task' }).first().click();
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Work on a branch that is not there');
-    await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('no-such-branch');
+    await page.getByRole('combobox', { name: 'Branch', exact: true }).fill('no-such-branch');
     await page.getByRole('button', { name: /^Start/ }).click();
     await timeline().getByText('The branch does not exist').waitFor();
     await timeline().getByText('repository.branch-not-found').waitFor();
@@ -227,7 +227,7 @@ describe('a person in a browser', {
     await timeline().getByRole('button', { name: 'Change the task' }).click();
     await page.getByRole('heading', { name: 'New task' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Task', exact: true }).inputValue()).toBe('Work on a branch that is not there');
-    expect(await page.getByRole('textbox', { name: 'Branch', exact: true }).inputValue()).toBe('no-such-branch');
+    expect(await page.getByRole('combobox', { name: 'Branch', exact: true }).inputValue()).toBe('no-such-branch');
     await page.goto(finished);
   });
 

@@ -166,11 +166,34 @@ describe('a user whose work is at a real Gitea, in a browser', { timeout: 600_00
     await page.getByRole('row').filter({ hasText: 'ada' }).waitFor();
   });
 
-  step('creates a pull request of what the agent changed, sees its checks, and merges what was seen', async () => {
-    const task = { prompt: 'Look around and leave a short note', repository: `${gitea.url}/ada/shop`, branch: 'main' };
-    const begun = (await (await owner.fetch(`/api/v1/orgs/${org.id}/conversations`, { method: 'POST', json: task })).json()) as { id: string };
-    await page.goto(`${stack.url}/${org.slug}/conversations/${begun.id}`);
+  step('finds a repository by its name and a branch of it, with the keyboard, and starts a task there', async () => {
+    await shop.call('POST', '/branches', { new_branch_name: 'fix/cart', old_ref_name: 'main' });
+    await page.goto(`${stack.url}/${org.slug}`);
+    const repository = page.getByRole('combobox', { name: 'Repository', exact: true });
+    await repository.fill('sho');
+    const offered = page.getByRole('listbox', { name: 'Repositories' }).getByRole('option', { name: /ada\/shop/ });
+    await offered.waitFor();
+    await look('repository picker');
+    await repository.press('ArrowDown');
+    await repository.press('Enter');
+    expect(await repository.inputValue()).toBe('gitea:ada/shop');
+    const branch = page.getByRole('combobox', { name: 'Branch', exact: true });
+    await branch.press('ArrowDown');
+    await page.getByRole('option', { name: 'fix/cart' }).waitFor();
+    await page.getByRole('option', { name: 'main', exact: true }).click();
+    expect(await branch.inputValue()).toBe('main');
+    await repository.fill('nothing-of-this-name');
+    await page.getByText('No repository has this in its name.', { exact: false }).waitFor();
+    await repository.press('Escape');
+    await repository.fill('gitea:ada/shop');
+    await branch.fill('main');
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill('Look around and leave a short note');
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
     await page.getByText('Finished', { exact: true }).first().waitFor();
+  });
+
+  step('creates a pull request of what the agent changed, sees its checks, and merges what was seen', async () => {
     await page.getByRole('button', { name: 'Create pull request' }).press('Enter');
     await dialog().getByLabel('Title').fill('Leave a note');
     await dialog().getByLabel('As a draft').uncheck();

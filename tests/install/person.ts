@@ -56,8 +56,8 @@ export class Person {
     const { page } = this;
     await page.goto(HOME);
     await page.getByRole('textbox', { name: 'Task', exact: true }).fill(prompt);
-    await page.getByRole('textbox', { name: 'Repository', exact: true }).fill(repositoryUrl);
-    await page.getByRole('textbox', { name: 'Branch', exact: true }).fill('main');
+    await page.getByRole('combobox', { name: 'Repository', exact: true }).fill(repositoryUrl);
+    await page.getByRole('combobox', { name: 'Branch', exact: true }).fill('main');
     await page.getByRole('button', { name: /^Start/ }).click();
     await page.waitForURL('**/conversations/**');
   }

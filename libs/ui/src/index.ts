@@ -3,6 +3,7 @@ export { Button, type ButtonProps, IconButton } from './button.js';
 export { Card, Kbd } from './card.js';
 export { Checkbox } from './checkbox.js';
 export { cn } from './class-names.js';
+export { Combobox, type ComboboxOption } from './combobox.js';
 export { ConfirmDialog } from './confirm-dialog.js';
 export { AfterDelay, EmptyState, ErrorState, Skeleton, SkeletonLines, useSkeleton } from './feedback.js';
 export { Field, Input, Textarea } from './field.js';

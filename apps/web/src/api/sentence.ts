@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 
-/** What a schema says is wrong. A key of a record that is not to its liking says why only within. */
+/** What a schema says is wrong. A key of a record that is not to its liking says why only within; of a value with several forms the first form says it. */
 export function wordsOfIssue(issue: z.core.$ZodIssue): string {
-  return (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
+  const within = issue.code === 'invalid_key' ? issue.issues[0] : issue.code === 'invalid_union' ? issue.errors[0]?.[0] : undefined;
+  return within?.message ?? issue.message;
 }
 
 /** What a schema says of a field, as a sentence for who typed into it. */

@@ -1,12 +1,12 @@
 'use client';
 import { CreateConversation } from '@slipway/contracts';
-import { Button, Card, Field, Input, Kbd, Select } from '@slipway/ui';
+import { Button, Card, Field, Kbd, Select } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { type SyntheticEvent, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { sentenceOf } from '../../api/sentence.ts';
+import { sentenceOf, wordsOfIssue } from '../../api/sentence.ts';
 import { isSendKey, SEND_KEY } from '../../browser/keys.ts';
 import { WIDE } from '../../browser/media.ts';
 import { useStored } from '../../browser/stored.ts';
@@ -15,6 +15,7 @@ import { useSession } from '../session/me.ts';
 import { afterSend, type Draft, draftKey, EMPTY_DRAFT, readDraft } from './draft.ts';
 import { EXAMPLES } from './examples.ts';
 import { HowFar } from './how-far.tsx';
+import { RepositoryFields } from './repository-fields.tsx';
 
 /** The request that a draft means; empty fields are left to the server. */
 function requestOf(draft: Draft): unknown {
@@ -63,7 +64,7 @@ export function Composer() {
     const parsed = CreateConversation.safeParse(requestOf(draft));
     // Of two faults of one field the first says more: that it is no address at all.
     setErrors(
-      parsed.success ? {} : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(issue.message)])),
+      parsed.success ? {} : Object.fromEntries(parsed.error.issues.toReversed().map((issue) => [String(issue.path[0] ?? ''), sentenceOf(wordsOfIssue(issue))])),
     );
     if (parsed.success) return create.mutate(parsed.data);
     // Once the fields are marked, the first of them is where to type.
@@ -107,32 +108,7 @@ export function Composer() {
           </p>
         ) : null}
         <div className="grid gap-3 border-t border-line px-4 pt-2.5 pb-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1.7fr)_minmax(0,0.9fr)_232px]">
-          <Field label="Repository" error={errors['repository'] ?? null}>
-            {(control) => (
-              <Input
-                {...control}
-                type="url"
-                inputMode="url"
-                autoComplete="url"
-                spellCheck={false}
-                placeholder="https://github.com/owner/name"
-                value={draft.repository}
-                onChange={(event) => change({ repository: event.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Branch" error={errors['branch'] ?? null}>
-            {(control) => (
-              <Input
-                {...control}
-                autoComplete="off"
-                spellCheck={false}
-                placeholder="default branch"
-                value={draft.branch}
-                onChange={(event) => change({ branch: event.target.value })}
-              />
-            )}
-          </Field>
+          <RepositoryFields draft={draft} change={change} errors={errors} />
           <Field
             label="Model"
             error={errors['model'] ?? (models.isError ? 'The models could not be read; the default is used.' : null)}

@@ -20,7 +20,7 @@ describe('readDraft', () => {
 
 describe('afterSend', () => {
   it('keeps repository, branch and model for the next task, and no limit of the last one', () => {
-    const kept = { repository: 'https://git.example/a', branch: 'main', model: 'demo' };
+    const kept = { repository: 'gitea:ada/shop', branch: 'main', connection: 'c1', model: 'demo' };
     const draft = { ...EMPTY_DRAFT, ...kept, prompt: 'Fix it', agentType: 'plan' as const, maxIterations: '2', maxBudgetUsd: '0.5' };
     expect(afterSend(draft)).toEqual({ ...EMPTY_DRAFT, ...kept });
   });

@@ -5,13 +5,24 @@ export const Draft = z.object({
   prompt: z.string(),
   repository: z.string(),
   branch: z.string(),
+  /** Of the repository that was chosen from the list; empty for an address that was typed. */
+  connection: z.string().default(''),
   model: z.string(),
   agentType: z.enum(['default', 'plan']).default('default'),
   maxIterations: z.string().default(''),
   maxBudgetUsd: z.string().default(''),
 });
 export type Draft = z.infer<typeof Draft>;
-export const EMPTY_DRAFT: Draft = { prompt: '', repository: '', branch: '', model: '', agentType: 'default', maxIterations: '', maxBudgetUsd: '' };
+export const EMPTY_DRAFT: Draft = {
+  prompt: '',
+  repository: '',
+  branch: '',
+  connection: '',
+  model: '',
+  agentType: 'default',
+  maxIterations: '',
+  maxBudgetUsd: '',
+};
 
 /** Anything that is not a draft counts as none: a broken store must never keep the page from opening. */
 export function readDraft(stored: string): Draft {
@@ -25,8 +36,8 @@ export function readDraft(stored: string): Draft {
 
 /** After a task is sent, the next one is likely for the same repository and model. Limits were of that task: one that stayed unseen would end the next task early. */
 export function afterSend(draft: Draft): Draft {
-  const { repository, branch, model } = draft;
-  return { ...EMPTY_DRAFT, repository, branch, model };
+  const { repository, branch, connection, model } = draft;
+  return { ...EMPTY_DRAFT, repository, branch, connection, model };
 }
 
 /** Where this browser keeps the draft of an organization. */

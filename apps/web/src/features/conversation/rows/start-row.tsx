@@ -171,6 +171,7 @@ function ChangeTask() {
       prompt,
       repository: conversation.repository ?? '',
       branch: conversation.branch ?? '',
+      connection: '',
       model: conversation.model,
       agentType,
       maxIterations: maxIterations === null ? '' : String(maxIterations),

@@ -66,7 +66,7 @@ export async function updateWebhook(
   next: Pick<WebhookRow, 'name' | 'url' | 'events' | 'state' | 'state_reason' | 'failing_since'>,
 ): Promise<void> {
   await client.query(
-    `UPDATE app.outgoing_webhook SET name = $3, url = $4, events = $5, state = $6, state_reason = $7, failing_since = $8, updated_at = now() WHERE org_id = $1 AND id = $2`,
+    `UPDATE app.outgoing_webhook SET name = $3, url = $4, events = $5, state = $6, state_reason = $7, failing_since = $8, mailed_at = CASE $6 WHEN 'failing' THEN mailed_at END, updated_at = now() WHERE org_id = $1 AND id = $2`,
     [orgId, id, next.name, next.url, next.events, next.state, next.state_reason, next.failing_since],
   );
 }
@@ -151,4 +151,29 @@ export async function reopenMessage(client: PoolClient, orgId: string, webhookId
     [orgId, webhookId, id],
   );
   return rows[0] ?? null;
+}
+
+/** Organizations with a webhook that is called no more and of which nobody was mailed. As the system role. */
+export async function orgsWithFailing(client: PoolClient): Promise<string[]> {
+  const { rows } = await client.query<{ org_id: string }>(
+    `SELECT DISTINCT org_id FROM app.outgoing_webhook WHERE state = 'failing' AND mailed_at IS NULL LIMIT 100`,
+  );
+  return rows.map(({ org_id }) => org_id);
+}
+
+export interface FailingWebhook {
+  readonly org: string;
+  readonly name: string;
+  readonly url: string;
+  readonly reason: string | null;
+}
+
+/** Marks them. @returns those that are to be told of, each once. */
+export async function takeFailing(client: PoolClient, orgId: string): Promise<FailingWebhook[]> {
+  const { rows } = await client.query<FailingWebhook>(
+    `UPDATE app.outgoing_webhook w SET mailed_at = now() FROM app.org o WHERE o.id = w.org_id AND w.org_id = $1 AND w.state = 'failing' AND w.mailed_at IS NULL
+     RETURNING o.name AS org, w.name, w.url, w.state_reason AS reason`,
+    [orgId],
+  );
+  return rows;
 }

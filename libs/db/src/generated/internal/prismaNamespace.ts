@@ -5323,6 +5323,7 @@ export const OutgoingWebhookScalarFieldEnum = {
   state: 'state',
   stateReason: 'stateReason',
   failingSince: 'failingSince',
+  mailedAt: 'mailedAt',
   createdBy: 'createdBy',
   createdByLabel: 'createdByLabel',
   createdAt: 'createdAt',

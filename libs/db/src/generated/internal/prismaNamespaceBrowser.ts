@@ -941,6 +941,7 @@ export const OutgoingWebhookScalarFieldEnum = {
   state: 'state',
   stateReason: 'stateReason',
   failingSince: 'failingSince',
+  mailedAt: 'mailedAt',
   createdBy: 'createdBy',
   createdByLabel: 'createdByLabel',
   createdAt: 'createdAt',

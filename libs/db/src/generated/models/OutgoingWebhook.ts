@@ -32,6 +32,7 @@ export type OutgoingWebhookMinAggregateOutputType = {
   state: string | null
   stateReason: string | null
   failingSince: Date | null
+  mailedAt: Date | null
   createdBy: string | null
   createdByLabel: string | null
   createdAt: Date | null
@@ -46,6 +47,7 @@ export type OutgoingWebhookMaxAggregateOutputType = {
   state: string | null
   stateReason: string | null
   failingSince: Date | null
+  mailedAt: Date | null
   createdBy: string | null
   createdByLabel: string | null
   createdAt: Date | null
@@ -61,6 +63,7 @@ export type OutgoingWebhookCountAggregateOutputType = {
   state: number
   stateReason: number
   failingSince: number
+  mailedAt: number
   createdBy: number
   createdByLabel: number
   createdAt: number
@@ -77,6 +80,7 @@ export type OutgoingWebhookMinAggregateInputType = {
   state?: true
   stateReason?: true
   failingSince?: true
+  mailedAt?: true
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
@@ -91,6 +95,7 @@ export type OutgoingWebhookMaxAggregateInputType = {
   state?: true
   stateReason?: true
   failingSince?: true
+  mailedAt?: true
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
@@ -106,6 +111,7 @@ export type OutgoingWebhookCountAggregateInputType = {
   state?: true
   stateReason?: true
   failingSince?: true
+  mailedAt?: true
   createdBy?: true
   createdByLabel?: true
   createdAt?: true
@@ -194,6 +200,7 @@ export type OutgoingWebhookGroupByOutputType = {
   state: string
   stateReason: string | null
   failingSince: Date | null
+  mailedAt: Date | null
   createdBy: string
   createdByLabel: string
   createdAt: Date
@@ -230,6 +237,7 @@ export type OutgoingWebhookWhereInput = {
   state?: Prisma.StringFilter<"OutgoingWebhook"> | string
   stateReason?: Prisma.StringNullableFilter<"OutgoingWebhook"> | string | null
   failingSince?: Prisma.DateTimeNullableFilter<"OutgoingWebhook"> | Date | string | null
+  mailedAt?: Prisma.DateTimeNullableFilter<"OutgoingWebhook"> | Date | string | null
   createdBy?: Prisma.StringFilter<"OutgoingWebhook"> | string
   createdByLabel?: Prisma.StringFilter<"OutgoingWebhook"> | string
   createdAt?: Prisma.DateTimeFilter<"OutgoingWebhook"> | Date | string
@@ -245,6 +253,7 @@ export type OutgoingWebhookOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   stateReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  mailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -263,6 +272,7 @@ export type OutgoingWebhookWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.StringFilter<"OutgoingWebhook"> | string
   stateReason?: Prisma.StringNullableFilter<"OutgoingWebhook"> | string | null
   failingSince?: Prisma.DateTimeNullableFilter<"OutgoingWebhook"> | Date | string | null
+  mailedAt?: Prisma.DateTimeNullableFilter<"OutgoingWebhook"> | Date | string | null
   createdBy?: Prisma.StringFilter<"OutgoingWebhook"> | string
   createdByLabel?: Prisma.StringFilter<"OutgoingWebhook"> | string
   createdAt?: Prisma.DateTimeFilter<"OutgoingWebhook"> | Date | string
@@ -278,6 +288,7 @@ export type OutgoingWebhookOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   stateReason?: Prisma.SortOrderInput | Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  mailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -299,6 +310,7 @@ export type OutgoingWebhookScalarWhereWithAggregatesInput = {
   state?: Prisma.StringWithAggregatesFilter<"OutgoingWebhook"> | string
   stateReason?: Prisma.StringNullableWithAggregatesFilter<"OutgoingWebhook"> | string | null
   failingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"OutgoingWebhook"> | Date | string | null
+  mailedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OutgoingWebhook"> | Date | string | null
   createdBy?: Prisma.StringWithAggregatesFilter<"OutgoingWebhook"> | string
   createdByLabel?: Prisma.StringWithAggregatesFilter<"OutgoingWebhook"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"OutgoingWebhook"> | Date | string
@@ -314,6 +326,7 @@ export type OutgoingWebhookCreateInput = {
   state?: string
   stateReason?: string | null
   failingSince?: Date | string | null
+  mailedAt?: Date | string | null
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
@@ -329,6 +342,7 @@ export type OutgoingWebhookUncheckedCreateInput = {
   state?: string
   stateReason?: string | null
   failingSince?: Date | string | null
+  mailedAt?: Date | string | null
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
@@ -344,6 +358,7 @@ export type OutgoingWebhookUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   stateReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -359,6 +374,7 @@ export type OutgoingWebhookUncheckedUpdateInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   stateReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -374,6 +390,7 @@ export type OutgoingWebhookCreateManyInput = {
   state?: string
   stateReason?: string | null
   failingSince?: Date | string | null
+  mailedAt?: Date | string | null
   createdBy: string
   createdByLabel: string
   createdAt?: Date | string
@@ -389,6 +406,7 @@ export type OutgoingWebhookUpdateManyMutationInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   stateReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -404,6 +422,7 @@ export type OutgoingWebhookUncheckedUpdateManyInput = {
   state?: Prisma.StringFieldUpdateOperationsInput | string
   stateReason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  mailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdBy?: Prisma.StringFieldUpdateOperationsInput | string
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -419,6 +438,7 @@ export type OutgoingWebhookCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   stateReason?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -433,6 +453,7 @@ export type OutgoingWebhookMaxOrderByAggregateInput = {
   state?: Prisma.SortOrder
   stateReason?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -447,6 +468,7 @@ export type OutgoingWebhookMinOrderByAggregateInput = {
   state?: Prisma.SortOrder
   stateReason?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  mailedAt?: Prisma.SortOrder
   createdBy?: Prisma.SortOrder
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -473,6 +495,7 @@ export type OutgoingWebhookSelect<ExtArgs extends runtime.Types.Extensions.Inter
   state?: boolean
   stateReason?: boolean
   failingSince?: boolean
+  mailedAt?: boolean
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
@@ -488,6 +511,7 @@ export type OutgoingWebhookSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   state?: boolean
   stateReason?: boolean
   failingSince?: boolean
+  mailedAt?: boolean
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
@@ -503,6 +527,7 @@ export type OutgoingWebhookSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   state?: boolean
   stateReason?: boolean
   failingSince?: boolean
+  mailedAt?: boolean
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
@@ -518,13 +543,14 @@ export type OutgoingWebhookSelectScalar = {
   state?: boolean
   stateReason?: boolean
   failingSince?: boolean
+  mailedAt?: boolean
   createdBy?: boolean
   createdByLabel?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type OutgoingWebhookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "name" | "url" | "events" | "state" | "stateReason" | "failingSince" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt", ExtArgs["result"]["outgoingWebhook"]>
+export type OutgoingWebhookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "name" | "url" | "events" | "state" | "stateReason" | "failingSince" | "mailedAt" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt", ExtArgs["result"]["outgoingWebhook"]>
 
 export type $OutgoingWebhookPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OutgoingWebhook"
@@ -538,6 +564,7 @@ export type $OutgoingWebhookPayload<ExtArgs extends runtime.Types.Extensions.Int
     state: string
     stateReason: string | null
     failingSince: Date | null
+    mailedAt: Date | null
     createdBy: string
     createdByLabel: string
     createdAt: Date
@@ -973,6 +1000,7 @@ export interface OutgoingWebhookFieldRefs {
   readonly state: Prisma.FieldRef<"OutgoingWebhook", 'String'>
   readonly stateReason: Prisma.FieldRef<"OutgoingWebhook", 'String'>
   readonly failingSince: Prisma.FieldRef<"OutgoingWebhook", 'DateTime'>
+  readonly mailedAt: Prisma.FieldRef<"OutgoingWebhook", 'DateTime'>
   readonly createdBy: Prisma.FieldRef<"OutgoingWebhook", 'String'>
   readonly createdByLabel: Prisma.FieldRef<"OutgoingWebhook", 'String'>
   readonly createdAt: Prisma.FieldRef<"OutgoingWebhook", 'DateTime'>

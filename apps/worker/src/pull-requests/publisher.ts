@@ -63,13 +63,19 @@ export class Publisher {
     if (agent === null || conversation.sandboxStatus !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
     const [author, texts] = await Promise.all([this.authorOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
-    const aim = await this.aimOf(row, place, texts);
     const message = commitMessage(row.wanted.title ?? texts.title);
-    const bytes = await agent.bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal);
-    const bundle = await verifyBundle(bytes, baseCommit, signal);
+    const remote = this.remoteOf(row, place);
+    // None of them changes anything, and each takes a while.
+    const [aim, refs, bundle] = await Promise.all([
+      this.aimOf(row, place, texts),
+      remote.refs(),
+      agent
+        .bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal)
+        .then((bytes) => verifyBundle(bytes, baseCommit, signal)),
+    ]);
     if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, baseCommit, place);
-    const pushed = await this.push({ ...row, ...aim }, bundle, place);
-    const pull = await this.pullRequest({ ...row, ...pushed }, aim, texts, place);
+    const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
+    const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }
@@ -124,15 +130,17 @@ export class Publisher {
     if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${changed.join(', ')}.`);
   }
 
-  private async push(row: PullRequestRow & Aim, bundle: VerifiedBundle, { connection, host, signal }: PublishPlace): Promise<PullRequestChange> {
-    const { orgId, id, branch } = row;
-    const remote = new GitRemote({
+  private remoteOf(row: PullRequestRow, { connection, host, signal }: PublishPlace): GitRemote {
+    return new GitRemote({
       url: `${baseUrlOf(connection)}/${row.repository}.git`,
       authorization: `Basic ${Buffer.from(`${host.access.gitUser}:${host.token}`).toString('base64')}`,
       dispatch: (url, request) => this.dispatch.send(url, request, signal),
       now: () => this.clock.now(),
     });
-    const refs = await remote.refs();
+  }
+
+  private async push(row: PullRequestRow & Aim, bundle: VerifiedBundle, remote: GitRemote, refs: ReadonlyMap<string, string>): Promise<PullRequestChange> {
+    const { orgId, id, branch } = row;
     const current = refs.get(`refs/heads/${branch}`) ?? null;
     if (!refs.has(`refs/heads/${row.base}`)) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${row.base}.`);
     const content = createHash('sha256')
@@ -150,11 +158,16 @@ export class Publisher {
     return pushed;
   }
 
-  private async pullRequest(row: PullRequestRow, { branch, base, pull }: Aim, texts: ConversationTexts, { host }: PublishPlace): Promise<PullRequestState> {
+  private async pullRequest(
+    row: PullRequestRow,
+    { branch, base, pull, known }: Aim & { known: boolean },
+    texts: ConversationTexts,
+    { host }: PublishPlace,
+  ): Promise<PullRequestState> {
     const { calls } = host;
     const { wanted, repository } = row;
-    // One whose making was not answered, or that somebody made by hand.
-    const found = pull ?? (await calls.findPullRequest(repository, { head: branch, base }));
+    // One whose making was not answered, or that somebody made by hand. Of a branch that was not there, there is none.
+    const found = pull ?? (known ? await calls.findPullRequest(repository, { head: branch, base }) : null);
     if (found === null) {
       const title = titleOf(wanted.title ?? texts.title);
       const issue = await this.issueOf(row, calls);

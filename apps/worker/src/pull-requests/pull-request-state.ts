@@ -8,8 +8,14 @@ const MAX_WORDS = 500;
 /** What the git host says of a pull request now. */
 export async function lookAt(calls: CodeHost, row: PullRequestRow & { readonly number: number }, now: Date): Promise<PullRequestChange> {
   const place = { repository: row.repository, number: row.number };
-  const pull = await calls.pullRequest(place);
-  const [checks, reviews] = await Promise.all([calls.checks(row.repository, pull.headSha), calls.reviews(row.repository, row.number)]);
+  const known = row.headSha;
+  const [pull, reviews, checksOfKnown] = await Promise.all([
+    calls.pullRequest(place),
+    calls.reviews(row.repository, row.number),
+    known === null ? [] : calls.checks(row.repository, known),
+  ]);
+  // Somebody else may have pushed.
+  const checks = pull.headSha === known ? checksOfKnown : await calls.checks(row.repository, pull.headSha);
   const checkList = checks.slice(0, MAX_CHECKS).map(shown);
   return {
     state: pull.state,

@@ -140,7 +140,8 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     expect(await calls.updatePullRequest(place, { title: 'Round totals' })).toMatchObject({ title: 'Round totals' });
 
     const comments = [{ path: 'total.js', line: 1, body: 'Why two?' }];
-    await reading('ignored: no-trigger', () => shop.review(made.number, { verdict: 'COMMENT', comments }));
+    // It asks for nothing, and changes what the pull request shows.
+    await reading(`outcome: #${made.number} changed`, () => shop.review(made.number, { verdict: 'COMMENT', comments }));
     const { thread } = await intent('mention', () => shop.comment(made.number, '@slipway look'));
     expect(thread.kind).toBe('pull-request');
     ours.add(thread.key);
@@ -152,8 +153,14 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
 
     const [line] = await shop.reviewComments(made.number, review);
     await calls.replyToReview(place, String(line?.id), 'Because of cents.');
+    await calls.resolveReview(place, String(line?.id));
+    const [resolved] = await shop.call<Array<{ resolver: { login: string } | null }>>('GET', `/pulls/${made.number}/reviews/${review}/comments`);
+    expect(resolved?.resolver).toMatchObject({ login: expect.any(String) });
+    expect((await calls.reviews('ada/shop', made.number)).map(({ verdict }) => verdict)).toEqual(['commented', 'changes-requested']);
     await calls.setStatus('ada/shop', sha, { state: 'success', context: 'slipway', description: 'Checked', url: 'https://slipway.example/c' });
     expect((await shop.combinedStatus(sha)).state).toBe('success');
+    expect(await calls.checks('ada/shop', sha)).toMatchObject([{ name: 'slipway', state: 'success', description: 'Checked' }]);
+    expect([...(await calls.tree('ada/shop', sha)).entries.keys()]).toContain('total.js');
 
     await expect(calls.merge(place, '0'.repeat(40))).rejects.toMatchObject({ kind: 'conflict' });
     expect((await calls.pullRequest(place)).state).toBe('open');

@@ -128,6 +128,29 @@ describe('calls to GitHub', () => {
     ]);
   });
 
+  it('read check runs beside statuses, and resolve the thread of a review comment by GraphQL', async () => {
+    const node = (id: string, isResolved: boolean, databaseId: number) => ({ id, isResolved, comments: { nodes: [{ databaseId }] } });
+    const threads = { data: { repository: { pullRequest: { reviewThreads: { nodes: [node('T1', false, 5), node('T2', false, 900)] } } } } };
+    const { calls, sent } = host(
+      [200, { check_runs: [{ id: 4, name: 'tests', status: 'completed', conclusion: 'timed_out', html_url: null, output: { title: 'Too slow' } }] }],
+      [200, { statuses: [{ id: 7, context: 'lint', state: 'pending', description: null, target_url: null }] }],
+      [200, threads],
+      [200, { data: {} }],
+      [200, { data: { repository: { pullRequest: { reviewThreads: { nodes: [node('T2', true, 900)] } } } } }],
+    );
+    expect(await calls.checks('acme/shop', 'abc')).toEqual([
+      { id: 'run-4', name: 'tests', state: 'failure', description: 'Too slow', url: null },
+      { id: 'status-7', name: 'lint', state: 'pending', description: '', url: null },
+    ]);
+    await calls.resolveReview(place, '900');
+    await calls.resolveReview(place, '900');
+    expect(sent.slice(2).map((each) => (each as unknown[])[2])).toMatchObject([
+      { variables: { owner: 'acme', name: 'shop', number: 13 } },
+      { variables: { id: 'T2' } },
+      { variables: { owner: 'acme' } },
+    ]);
+  });
+
   it('never leave the repository, whatever name or id an attacker gives', async () => {
     const { calls, sent } = host([200, { permission: 'read', user: { id: 1 } }]);
     for (const repository of ['acme', 'acme/..', '../x', 'acme/shop/hooks', 'acme/shop?x', 'acme/a b', '']) {

@@ -1,0 +1,79 @@
+import { describe, it } from 'node:test';
+import type { HostTree } from '@slipway/integrations';
+import { expect } from 'expect';
+import type { TreeEntry } from './bundle/git-objects.js';
+import type { VerifiedBundle } from './bundle/verify-bundle.js';
+import { changedProtectedPaths } from './protected-paths.js';
+import { reviewOf, summaryOf } from './pull-request-state.js';
+import { bodyOf, branchName, titleOf } from './texts.js';
+
+describe('checks and reviews of a pull request', () => {
+  it('are together what the worst of the checks is', () => {
+    const of = (...states: Parameters<typeof summaryOf>[0][number]['state'][]): unknown => summaryOf(states.map((state) => ({ state }))).state;
+    expect([of(), of('neutral'), of('success', 'neutral'), of('success', 'pending'), of('pending', 'failure', 'success')]).toEqual([
+      'none',
+      'neutral',
+      'success',
+      'pending',
+      'failure',
+    ]);
+  });
+
+  it('are what each reviewer said last, where a comment takes nothing back', () => {
+    const of = (...said: [userId: string, verdict: 'approved' | 'changes-requested' | 'commented'][]): string =>
+      reviewOf(said.map(([userId, verdict]) => ({ userId, verdict })));
+    expect(of()).toBe('none');
+    expect(of(['a', 'commented'])).toBe('commented');
+    expect(of(['a', 'changes-requested'], ['a', 'approved'], ['a', 'commented'])).toBe('approved');
+    expect(of(['a', 'approved'], ['b', 'changes-requested'])).toBe('changes-requested');
+  });
+});
+
+describe('texts of a pull request', () => {
+  it('name a branch that every git host takes, whatever the title says', () => {
+    const id = '0198c0de-7a1b-7000-8000-3f6c5d2e9b10';
+    expect(branchName(id, 'Fix: the “login” — naïve ../..  ~^:?*[\\ @{')).toBe('slipway/5d2e9b10-fix-the-login-nai-ve');
+    expect(branchName(id, '修复')).toBe('slipway/5d2e9b10');
+    expect(titleOf('a\nb\u0000c')).toBe('a b c');
+  });
+
+  it('adversary: an agent that mentions people, shows pictures or hides text does none of it in our name', () => {
+    const body = bodyOf({
+      given: undefined,
+      said: 'Hi @ada and @org/team, ![x](https://e/x.png) <!-- secret --> a@b.example',
+      issue: 7,
+      page: null,
+      conversationId: 'c',
+    });
+    expect(body).not.toMatch(/(^|\s)@\w|!\[|secret/);
+    expect(body).toMatch(/a@b\.example[\s\S]*Fixes #7[\s\S]*<!-- slipway:c -->$/);
+  });
+});
+
+describe('protected paths of a branch', () => {
+  const entry = (name: string, hash: string, kind: TreeEntry['kind'] = 'file'): TreeEntry => ({ name, hash, kind });
+  const changed = (own: Record<string, readonly TreeEntry[]>, host: Record<string, Record<string, string>>, whole = true): Promise<readonly string[]> => {
+    const bundle = { tree: 'new', folder: (hash: string) => own[hash] } as unknown as VerifiedBundle;
+    return changedProtectedPaths(bundle, 'old', async (sha): Promise<HostTree> => {
+      if (host[sha] === undefined) throw new Error(`nobody needs ${sha}`);
+      return { whole, entries: new Map(Object.entries(host[sha])) };
+    });
+  };
+
+  it('are untouched when what stands there is the same, without a look into it', async () => {
+    expect(await changed({ new: [entry('.github', 'g', 'folder'), entry('a', '2')] }, { old: { '.github': 'g', a: '1' } })).toEqual([]);
+    expect(
+      await changed({ new: [entry('.github', 'g2', 'folder')], g2: [entry('ISSUES.md', '2')] }, { old: { '.github': 'g1' }, g1: { 'ISSUES.md': '1' } }),
+    ).toEqual([]);
+  });
+
+  it('adversary: a change, a removal, and a folder of the base that is put in their place are all seen', async () => {
+    const old = { '.github': 'g1', 'AGENTS.md': 'x', examples: 'e' };
+    expect(
+      await changed({ new: [entry('.github', 'g2', 'folder')], g2: [entry('workflows', 'w2', 'folder')] }, { old, g1: { workflows: 'w1' } }).catch(String),
+    ).toEqual(['.github/workflows', 'AGENTS.md']);
+    expect(
+      await changed({ new: [entry('.gitea', 'e', 'folder'), entry('AGENTS.md', 'x'), entry('.github', 'g1', 'folder')] }, { old, e: { workflows: 'w' } }),
+    ).toEqual(['.gitea/workflows']);
+  });
+});

@@ -244,6 +244,11 @@ describe('what an agent made, published on a real Gitea', { skip: lack ?? false,
     await mia.comment(number, asked([terminal('echo "export const total = 5;" > total.js'), finish('It is five.')]));
     await until('the pull request has what is new', async () => (await repo.pullRequest(pull?.number ?? 0)).head.sha !== pull?.head.sha, WAIT_MS);
     expect((await pulls()).length).toBe(1);
+    // What is said at the pull request goes to the same conversation.
+    const { sha } = (await repo.pullRequest(pull?.number ?? 0)).head;
+    await mia.comment(pull?.number ?? 0, asked([terminal('echo "export const total = 6;" > total.js'), finish('It is six.')]));
+    await until('the comment at the pull request is worked on', async () => (await repo.pullRequest(pull?.number ?? 0)).head.sha !== sha, WAIT_MS);
+    expect((await open.query('SELECT 1 FROM app.conversation WHERE repository = $1', [`${front.url}/ada/seven`])).length).toBe(1);
     // What only answers a question opens nothing.
     const { number: question } = await repo.createIssue('Why?');
     await mia.comment(question, asked([finish('Because.')]));

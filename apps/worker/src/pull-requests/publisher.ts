@@ -14,7 +14,15 @@ import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
 import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
 import { Later } from './outcome.js';
 import { changedProtectedPaths } from './protected-paths.js';
-import { type ConversationTexts, changePullRequest, type PullRequestChange, readLinkedAccount, readTexts, readThreadNumber } from './pull-requests.queries.js';
+import {
+  bindThread,
+  type ConversationTexts,
+  changePullRequest,
+  type PullRequestChange,
+  readLinkedAccount,
+  readTexts,
+  readThreadNumber,
+} from './pull-requests.queries.js';
 import { bodyOf, branchName, commitMessage, titleOf } from './texts.js';
 
 /** A git host as one connection calls it. */
@@ -77,6 +85,7 @@ export class Publisher {
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
     const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
+    await inOrg(this.pool, row.orgId, (client) => bindThread(client, row, place.connection.id, { key: pull.threadKey, number, url, title }));
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }
 

@@ -83,7 +83,7 @@ export function readThreadNumber(pool: SqlPool, orgId: string, conversationId: s
     const { rows } = await client.query<{ number: number }>({
       name: 'read-thread-number',
       text: `SELECT (place ->> 'number')::int AS number FROM app.integration_thread
-             WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 AND place ->> 'number' ~ '^[0-9]{1,9}$' LIMIT 1`,
+             WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 AND place ->> 'number' ~ '^[0-9]{1,9}$' ORDER BY created_at LIMIT 1`,
       values: [orgId, conversationId, connectionId],
     });
     return rows[0]?.number ?? null;
@@ -154,5 +154,19 @@ export async function wantPullRequestJob(client: PoolClient, orgId: string, id: 
      VALUES (gen_random_uuid(), $1, 'pull-request', $2, jsonb_build_object('orgId', $1::text, 'pullRequestId', $2::text), clock_timestamp())
      ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, enqueued_at = clock_timestamp()`,
     [orgId, id],
+  );
+}
+
+/** What is said at the pull request belongs to the conversation that made it; a thread that has one already keeps it. */
+export async function bindThread(
+  client: PoolClient,
+  row: PullRequestRow,
+  connectionId: string,
+  thread: { readonly key: string; readonly number: number; readonly url: string | null; readonly title: string },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, url, title, confidential)
+     VALUES ($1, $2, $3, $4, jsonb_build_object('repository', $5::text, 'number', $6::int), $7, left($8, 500), false) ON CONFLICT (connection_id, thread_key) DO NOTHING`,
+    [connectionId, thread.key, row.orgId, row.conversationId, row.repository, thread.number, thread.url, thread.title],
   );
 }

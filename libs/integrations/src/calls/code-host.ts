@@ -34,6 +34,8 @@ export interface RepositoryListing {
 }
 
 export interface PullRequestState extends PullRequestRef {
+  /** Of its comments and reviews, as deliveries name it (`Thread.key`). */
+  readonly threadKey: string;
   readonly url: string | null;
   readonly title: string;
   readonly body: string;

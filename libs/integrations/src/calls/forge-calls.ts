@@ -78,7 +78,15 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequ
   const home = { id: from.base.repo?.id ?? '', full_name: '', private: true, default_branch: null };
   const { pullRequest, thread } = pullRequestSubject(from, home);
   if (pullRequest === null) throw new Error('a pull request has branches');
-  return { ...pullRequest, url: thread.url, title: thread.title, body: from.body, state: from.merged ? 'merged' : thread.state, mergeable: from.mergeable };
+  return {
+    ...pullRequest,
+    threadKey: thread.key,
+    url: thread.url,
+    title: thread.title,
+    body: from.body,
+    state: from.merged ? 'merged' : thread.state,
+    mergeable: from.mergeable,
+  };
 }
 
 export const cut = (body: string): string => body.slice(0, MAX_BODY);

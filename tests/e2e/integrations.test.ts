@@ -257,8 +257,13 @@ describe('an admin connects providers and reads what they deliver, in a browser'
   step('changes settings and replaces the secret; the old one is taken for another day', async () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     await dialog().getByLabel('Labels').fill('agent, slipway');
+    await dialog().getByText('More settings').click();
+    await dialog().getByLabel('Publish by itself').uncheck();
+    await look('integration edit');
     await dialog().getByRole('button', { name: 'Save' }).click();
     await page.getByText('agent, slipway').waitFor();
+    const saved = await owner.fetch(`/api/v1/orgs/${org.id}/integrations/connections/${address.split('/').at(-1)}`);
+    expect(await saved.json()).toMatchObject({ settings: { labels: ['agent', 'slipway'], publish: 'offered' } });
     await menu('Gitea of the shop', 'Replace the secret…');
     await dialog().getByRole('button', { name: 'Make a new secret' }).click();
     const next = await shown('Secret');

@@ -80,6 +80,14 @@ export function ConnectionFields<Values extends ConnectionValues>({
           <Field label="Bots that may ask" hint="Their ids at the provider. Other bots are ignored." error={form.error('settings.bots')}>
             {(control) => <Input {...control} {...text} value={values.settings.bots} onChange={(event) => set({ bots: event.target.value })} />}
           </Field>
+          {takesToken ? (
+            <Checkbox
+              label="Publish by itself"
+              hint="What a thread asked for becomes a pull request once the agent has finished. Off: somebody publishes it on the page of the conversation."
+              checked={values.settings.publishes}
+              onChange={(publishes) => set({ publishes })}
+            />
+          ) : null}
           <Checkbox
             label="Read confidential issues"
             hint="Their text then reaches everybody who may open the conversation."

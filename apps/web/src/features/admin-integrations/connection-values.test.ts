@@ -5,7 +5,14 @@ import { changeOf, creationOf, valuesOf } from './connection-values.ts';
 
 const connection = {
   name: 'Shop',
-  settings: { labels: ['slipway', 'agent'], bots: ['7'], confidential: true, defaultRepository: 'https://git.example.test/acme/shop', baseUrl: null },
+  settings: {
+    labels: ['slipway', 'agent'],
+    bots: ['7'],
+    confidential: true,
+    defaultRepository: 'https://git.example.test/acme/shop',
+    baseUrl: null,
+    publish: 'offered',
+  },
   own: { ids: ['42'], mention: 'slipway' },
 } as unknown as IntegrationConnection;
 
@@ -16,8 +23,8 @@ describe('the form of a connection', () => {
   });
 
   it('keeps settings that it does not show', () => {
-    const newer = { ...connection, settings: { ...connection.settings, publish: 'offered' } } as unknown as IntegrationConnection;
-    expect(changeOf(valuesOf(newer), newer)).toMatchObject({ settings: { publish: 'offered' } });
+    const newer = { ...connection, settings: { ...connection.settings, newer: 'kept' } } as unknown as IntegrationConnection;
+    expect(changeOf(valuesOf(newer), newer)).toMatchObject({ settings: { newer: 'kept' } });
   });
 
   it('reads lists by commas and lines, an address as its host, and a mention with its @', () => {

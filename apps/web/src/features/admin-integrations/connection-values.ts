@@ -10,6 +10,8 @@ export interface ConnectionValues {
     readonly confidential: boolean;
     readonly defaultRepository: string;
     readonly baseUrl: string;
+    /** By itself, when the agent has finished. */
+    readonly publishes: boolean;
   };
   readonly own: { readonly mention: string; readonly ids: string };
 }
@@ -33,6 +35,7 @@ export function valuesOf(connection: IntegrationConnection | null): ConnectionVa
       confidential: settings?.confidential ?? false,
       defaultRepository: settings?.defaultRepository ?? '',
       baseUrl: settings?.baseUrl ?? '',
+      publishes: settings?.publish !== 'offered',
     },
     own: { mention: own?.mention ?? 'slipway', ids: own?.ids.join(', ') ?? '' },
   };
@@ -50,6 +53,7 @@ export function changeOf(values: ConnectionValues, connection: IntegrationConnec
       confidential: values.settings.confidential,
       defaultRepository: values.settings.defaultRepository.trim() || null,
       baseUrl: values.settings.baseUrl.trim() || null,
+      publish: values.settings.publishes ? 'automatic' : 'offered',
     },
     own: { ...connection?.own, mention: values.own.mention.trim().replace(/^@/, ''), ids: listOf(values.own.ids) },
   };

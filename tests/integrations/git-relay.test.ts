@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -11,6 +11,7 @@ import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import type { ConnectionWithSecret, SandboxSecrets } from '@slipway/contracts';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
+import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
 import { gitCredentialEnv } from '../../apps/agent-server/dist/sandbox/git-credentials.js';
@@ -78,9 +79,11 @@ describe('a private repository that a sandbox reads without a credential of its 
     expect([made.status, made.body]).toEqual([201, expect.anything()]);
     return made.body.connection.id;
   };
+  const epochOf = async (id: string): Promise<number> =>
+    (await app.owner.query<{ epoch: number }>('SELECT epoch FROM app.conversation WHERE id = $1', [id])).rows[0]?.epoch ?? -1;
   const granted = async (id: string, connectionId: string, fullName: string): Promise<Relay> => {
     await inOrg(pool, olga.orgId, (client) => grantRepository(client, olga.orgId, id, connectionId, fullName));
-    const relays = await new GitRelays(pool, new GitTokens(SECRET), app.url).of({ orgId: olga.orgId, id }, []);
+    const relays = await new GitRelays(pool, new GitTokens(SECRET), app.url).of({ orgId: olga.orgId, id, epoch: await epochOf(id) }, []);
     const found = relays.find(({ repository }) => repository.endsWith(fullName));
     if (found === undefined) throw new Error('no relay');
     return found;
@@ -169,18 +172,18 @@ describe('a private repository that a sandbox reads without a credential of its 
   it('adversary: tokens of another conversation, of another purpose, of another installation and none at all read nothing', async () => {
     const other = (await app.conversation(olga)).id;
     const tokens = new GitTokens(SECRET);
-    const ofOther = await tokens.sign({ org: olga.orgId, conversation: other }, 60);
+    const ofOther = await tokens.sign({ org: olga.orgId, conversation: other, epoch: 0 }, 60);
     expect((await ask(`ada/shop/${refs}`, { token: ofOther })).status).toBe(404);
     expect((await ask(`ada/shop/${refs}`, { token: ofOther, id: other })).status).toBe(404);
     const stranger = await app.person('Stranger');
-    expect((await ask(`ada/shop/${refs}`, { token: await tokens.sign({ org: stranger.orgId, conversation }, 60) })).status).toBe(404);
+    expect((await ask(`ada/shop/${refs}`, { token: await tokens.sign({ org: stranger.orgId, conversation, epoch: 0 }, 60) })).status).toBe(404);
     const ingest = await new IngestTokens(SECRET).sign({ org: olga.orgId, conversation, epoch: 1 }, 60);
     for (const token of [
       '',
       'x',
       ingest,
-      await new GitTokens('another secret of thirty-two characters').sign({ org: olga.orgId, conversation }, 60),
-      await tokens.sign({ org: olga.orgId, conversation }, -1),
+      await new GitTokens('another secret of thirty-two characters').sign({ org: olga.orgId, conversation, epoch: 0 }, 60),
+      await tokens.sign({ org: olga.orgId, conversation, epoch: 0 }, -1),
     ])
       expect((await ask(`ada/shop/${refs}`, { token })).status).toBe(403);
     // And the other way round: what reads repositories writes no log.
@@ -213,6 +216,43 @@ describe('a private repository that a sandbox reads without a credential of its 
       expect([given.status, got.status, got.headers.get('www-authenticate')]).toEqual([given.status, status, null]);
     }
     expect(asked.every(({ headers }) => !String(headers['cookie'] ?? '').includes('keycloak'))).toBe(true);
+  });
+
+  it('adversary: a token that was carried out of a sandbox reads nothing once that sandbox was replaced or rests', async () => {
+    const id = (await app.conversation(olga)).id;
+    const { token } = await granted(id, connection, 'ada/shop');
+    const read = async () => (await ask(`ada/shop/${refs}`, { token, id })).status;
+    expect(await read()).toBe(200);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'rest' WHERE id = $1`, [id]);
+    expect(await read()).toBe(404);
+    await app.owner.query(`UPDATE app.conversation SET desired = 'run' WHERE id = $1`, [id]);
+    expect(await read()).toBe(200);
+    await app.owner.query('UPDATE app.conversation SET epoch = epoch + 1 WHERE id = $1', [id]);
+    expect(await read()).toBe(404);
+  });
+
+  it('adversary: who has no token, or hangs up at once, takes neither memory nor room', async () => {
+    const at = new URL(`${app.url}/ingest/v1/conversations/${conversation}/git/${connection}/ada/shop/git-upload-pack`);
+    const begin = (authorization: string) =>
+      new Promise<Socket>((resolve) => {
+        const socket = connectTcp(Number(at.port), at.hostname, () => {
+          const head = [
+            `POST ${at.pathname} HTTP/1.1`,
+            `host: ${at.host}`,
+            `authorization: ${authorization}`,
+            'content-type: application/x-git-upload-pack-request',
+          ];
+          socket.write(`${head.join('\r\n')}\r\ncontent-length: 8000000\r\n\r\n`, () => resolve(socket));
+        });
+        socket.on('error', () => {});
+      });
+    // Refused at the head: not a byte of eight megabytes is asked for.
+    const stranger = await begin('Bearer none');
+    const said = await new Promise<string>((resolve) => stranger.once('data', (data) => resolve(String(data))));
+    expect(said).toMatch(/^HTTP\/1\.1 403/);
+    stranger.destroy();
+    for (let index = 0; index < 60; index += 1) (await begin(`Bearer ${relay.token}`)).destroy();
+    await until('there is room', async () => (await ask(`ada/shop/${refs}`)).status === 200);
   });
 
   it('ends with the connection: disabled, without a token, and gone', async () => {

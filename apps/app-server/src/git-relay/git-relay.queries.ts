@@ -11,11 +11,11 @@ export interface GrantedRepository {
   readonly token: { readonly id: string; readonly bytes: Buffer; readonly keyVersion: number } | null;
 }
 
-/** A repository that a conversation may read through a connection, by its name in any case. `null`: it may not, or the conversation is gone. */
+/** A repository that a conversation may read through a connection, by its name in any case. `null`: it may not, or its sandbox is not the one of now, or rests. */
 export function findGrant(
   pool: SqlPool,
   orgId: string,
-  wanted: { readonly conversation: string; readonly connection: string; readonly fullName: string },
+  wanted: { readonly conversation: string; readonly epoch: number; readonly connection: string; readonly fullName: string },
 ): Promise<GrantedRepository | null> {
   return inOrg(pool, orgId, async (client) => {
     const { rows } = await client.query<Omit<GrantedRepository, 'token'> & { id: string | null; sealed: Buffer; keyVersion: number }>({
@@ -23,11 +23,12 @@ export function findGrant(
       text: `SELECT c.provider, c.host, c.settings, c.state, g.full_name AS "fullName", t.id, t.sealed, t.key_version AS "keyVersion"
              FROM app.repository_grant g
              JOIN app.integration_connection c ON c.id = g.connection_id AND c.org_id = g.org_id
+             JOIN app.conversation v ON v.id = g.conversation_id AND v.org_id = g.org_id AND v.epoch = $5 AND v.desired = 'run'
              JOIN app.org o ON o.id = g.org_id AND o.deletes_at IS NULL
              LEFT JOIN LATERAL (SELECT id, sealed, key_version FROM app.integration_secret
                                 WHERE org_id = $1 AND connection_id = c.id AND kind = 'token' ORDER BY created_at DESC LIMIT 1) t ON true
              WHERE g.org_id = $1 AND g.conversation_id = $2 AND g.connection_id = $3 AND lower(g.full_name) = lower($4)`,
-      values: [orgId, wanted.conversation, wanted.connection, wanted.fullName],
+      values: [orgId, wanted.conversation, wanted.connection, wanted.fullName, wanted.epoch],
     });
     const row = rows[0];
     if (row === undefined) return null;

@@ -1,11 +1,12 @@
 import { Readable, Transform } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { GitTokens } from '@slipway/auth/git-token';
+import type { GitClaims, GitTokens } from '@slipway/auth/git-token';
 import { ReadSlots } from '@slipway/domain';
 import { notFound, SlipwayError, toProblem } from '@slipway/errors';
 import { currentContext, type Logger } from '@slipway/telemetry';
 import { Counter, type Registry } from '@slipway/telemetry/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BodyDeadlines } from '../ingest/body-deadlines.js';
 import type { GitRelay } from './git-relay.js';
 import { type GitRequest, pktLine, readGitRequest } from './git-request.js';
 
@@ -22,8 +23,8 @@ export interface GitRelayRoutesOptions {
 const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 /** A pack of a repository with its history. Bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 ** 3;
-/** Under way at once, each with at most a socket's worth of bytes here. */
-const SLOTS = { slots: 64, slotsPerOrg: 8, bytes: 64 * MAX_REQUEST_BYTES, bytesPerOrg: 8 * MAX_REQUEST_BYTES, waiting: 500, waitMs: 60_000 };
+/** Under way at once, with the bodies that they hold: 64 MiB of the 1 GiB that the chart gives this process. */
+const SLOTS = { slots: 64, slotsPerOrg: 8, bytes: 8 * MAX_REQUEST_BYTES, bytesPerOrg: 2 * MAX_REQUEST_BYTES, waiting: 500, waitMs: 60_000 };
 const PUSH_REFUSED = 'Slipway pushes for this conversation: ask for a pull request. Nothing was pushed.';
 
 /**
@@ -40,8 +41,14 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
     registers: [options.metrics],
   });
 
-  const take = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const params = request.params as { conversation: string; connection: string; '*': string };
+  /** What was proved and read of requests whose body may be read. */
+  const admitted = new WeakMap<FastifyRequest, Admitted>();
+  const deadlines = new BodyDeadlines(() => performance.now());
+  /** Before a byte of the body is read: whose it is, what it asks, and room for it. */
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const gone = new AbortController();
+    reply.raw.once('close', () => gone.abort(new Error('the sandbox hung up')));
+    const params = request.params as { conversation: string; '*': string };
     const claims = await tokens.verify(request.headers.authorization);
     if (params.conversation.toLowerCase() !== claims.conversation.toLowerCase()) throw notFound();
     const context = currentContext();
@@ -51,14 +58,33 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
     }
     const git = readGitRequest(request.method, params['*'], (request.query as { service?: string }).service);
     if (git === null) throw notFound();
-    if (!reads(git)) return refuse(reply, git);
-    const gone = new AbortController();
-    reply.raw.once('close', () => gone.abort(new Error('the sandbox hung up')));
+    admitted.set(request, { claims, git, gone: gone.signal });
+    if (!reads(git)) return;
+    if (reply.raw.closed) gone.abort(new Error('the sandbox hung up'));
     const slot = await slots.enter(claims.org, gone.signal);
-    if (typeof slot === 'string') throw new SlipwayError('rate.limited', 'Too many clones of the organization are under way.', { retryAfterSeconds: 10 });
-    reply.raw.once('close', () => slot.leave());
+    if (typeof slot === 'string') throw busy();
+    // It may have gone while it waited.
+    if (reply.raw.closed) slot.leave();
+    else reply.raw.once('close', () => slot.leave());
+    const bytes = request.method === 'POST' ? bytesOf(request.headers['content-length']) : 0;
+    if (!slot.take(bytes)) throw busy();
+    if (bytes === 0) return;
+    const read = deadlines.watch(bytes, () => {
+      void reply.header('connection', 'close');
+      request.raw.emit('error', new SlipwayError('request.too-slow', 'The request of git did not come in the time that it may take.'));
+    });
+    request.raw.once('end', read);
+    reply.raw.once('close', read);
+  };
+
+  const take = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const found = admitted.get(request);
+    if (found === undefined) throw new SlipwayError('auth.missing', 'The token for git is not valid.');
+    const { claims, git, gone } = found;
+    if (!reads(git)) return refuse(reply, git);
+    const { connection } = request.params as { connection: string };
     const body = Buffer.isBuffer(request.body) ? request.body : null;
-    const answer = await relay.ask({ claims, connection: params.connection, request: git, headers: request.headers, body, gone: gone.signal });
+    const answer = await relay.ask({ claims, connection, request: git, headers: request.headers, body, gone });
     answered.inc({ outcome: 'passed' });
     const type = `application/x-git-upload-pack-${git.asks === 'refs' ? 'advertisement' : 'result'}`;
     void reply.header('cache-control', 'no-store').type(type);
@@ -66,6 +92,7 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
   };
 
   void fastify.register(async (scope) => {
+    scope.addHook('onRequest', admit);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/x-git-upload-pack-request', { parseAs: 'buffer', bodyLimit: MAX_REQUEST_BYTES }, (_request, body, done) =>
       done(null, body),
@@ -99,6 +126,21 @@ export function installGitRelayRoutes(fastify: FastifyInstance, options: GitRela
       .type('text/plain; charset=utf-8')
       .send(`${asks === 'push' ? PUSH_REFUSED : 'Only git itself reads here.'}\n`);
   }
+}
+
+interface Admitted {
+  readonly claims: GitClaims;
+  readonly git: GitRequest;
+  readonly gone: AbortSignal;
+}
+
+function busy(): SlipwayError {
+  return new SlipwayError('rate.limited', 'Too many clones of the organization are under way.', { retryAfterSeconds: 10 });
+}
+
+/** Without a length, as git sends what is long: the longest. */
+function bytesOf(length: string | undefined): number {
+  return length === undefined ? MAX_REQUEST_BYTES : Math.min(Number(length) || 0, MAX_REQUEST_BYTES);
 }
 
 function reads(git: GitRequest): git is GitRequest & { readonly asks: 'refs' | 'pack' } {

@@ -34,7 +34,7 @@ export class GitRelay {
 
   /** @returns the host's answer of 200, its body not read. @throws SlipwayError with a sentence for whoever reads git's output. */
   async ask({ claims, connection, request, headers, body, gone }: GitCall): Promise<Response> {
-    const grant = await findGrant(this.pool, claims.org, { conversation: claims.conversation, connection, fullName: request.fullName });
+    const grant = await findGrant(this.pool, claims.org, { conversation: claims.conversation, epoch: claims.epoch, connection, fullName: request.fullName });
     if (grant === null) throw notFound();
     const url = `${baseUrlOf(grant)}/${grant.fullName}.git${request.asks === 'refs' ? '/info/refs?service=git-upload-pack' : '/git-upload-pack'}`;
     const sent = { authorization: await this.authorization(claims.org, connection, grant), ...passed(headers) };

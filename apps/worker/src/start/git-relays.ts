@@ -18,11 +18,11 @@ export class GitRelays {
   ) {}
 
   /** @param hosts for which git was given a credential of its own: that one counts. */
-  async of({ orgId, id }: Pick<ConversationRow, 'orgId' | 'id'>, hosts: readonly string[]): Promise<NonNullable<SandboxSecrets['relays']>> {
+  async of({ orgId, id, epoch }: Pick<ConversationRow, 'orgId' | 'id' | 'epoch'>, hosts: readonly string[]): Promise<NonNullable<SandboxSecrets['relays']>> {
     const grants = await inOrg(this.pool, orgId, (client) => repositoryGrants(client, orgId, id));
     const wanted = grants.filter(({ host }) => !hosts.includes(host));
     if (wanted.length === 0) return [];
-    const token = await this.tokens.sign({ org: orgId, conversation: id }, TOKEN_SECONDS);
+    const token = await this.tokens.sign({ org: orgId, conversation: id, epoch }, TOKEN_SECONDS);
     return wanted.map((grant) => ({
       repository: `${baseUrlOf(grant)}/${grant.fullName}`,
       through: `${this.ingestUrl}/ingest/v1/conversations/${id}/git/${grant.connectionId}/${grant.fullName.split('/').map(encodeURIComponent).join('/')}`,

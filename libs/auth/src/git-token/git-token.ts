@@ -3,8 +3,8 @@ import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 
 const AUDIENCE = 'slipway-git';
-const GitClaims = z.object({ org: z.string(), conversation: z.uuid() });
-/** Whose repositories may be read. */
+const GitClaims = z.object({ org: z.string(), conversation: z.uuid(), epoch: z.int().nonnegative() });
+/** Whose repositories may be read, while the conversation is wanted and no later start has replaced this one. */
 export type GitClaims = z.infer<typeof GitClaims>;
 
 /**

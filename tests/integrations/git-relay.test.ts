@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { GitTokens } from '@slipway/auth/git-token';
 import { IngestTokens } from '@slipway/auth/ingest-token';
 import type { ConnectionWithSecret, SandboxSecrets } from '@slipway/contracts';
+import { grantRepository } from '@slipway/db/conversations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
@@ -18,7 +19,6 @@ import { gitCredentialEnv } from '../../apps/agent-server/dist/sandbox/git-crede
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { GitRelays } from '../../apps/worker/dist/start/git-relays.js';
-import { grantRepository } from '../../apps/worker/dist/start/git-relays.queries.js';
 
 const lack = await lackForGitea();
 if (lack !== null) console.log(`${lack} What needs a real git host is not run.`);
@@ -82,7 +82,7 @@ describe('a private repository that a sandbox reads without a credential of its 
   const epochOf = async (id: string): Promise<number> =>
     (await app.owner.query<{ epoch: number }>('SELECT epoch FROM app.conversation WHERE id = $1', [id])).rows[0]?.epoch ?? -1;
   const granted = async (id: string, connectionId: string, fullName: string): Promise<Relay> => {
-    await inOrg(pool, olga.orgId, (client) => grantRepository(client, olga.orgId, id, connectionId, fullName));
+    await inOrg(pool, olga.orgId, (client) => grantRepository(client, olga.orgId, id, { connectionId, fullName }));
     const relays = await new GitRelays(pool, new GitTokens(SECRET), app.url).of({ orgId: olga.orgId, id, epoch: await epochOf(id) }, []);
     const found = relays.find(({ repository }) => repository.endsWith(fullName));
     if (found === undefined) throw new Error('no relay');

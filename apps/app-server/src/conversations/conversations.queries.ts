@@ -1,5 +1,5 @@
 import type { ConfirmationMode, CreateConversation, Principal } from '@slipway/contracts';
-import { insertConversation } from '@slipway/db/conversations';
+import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type ConversationStatusState } from '@slipway/domain';
 import { makeTraceparent } from '@slipway/telemetry';
@@ -90,6 +90,8 @@ export interface NewConversation {
   readonly id: string;
   /** `null`: nothing is asked of its agent yet. */
   readonly messageId: string | null;
+  /** What of the repository it may read through a connection. */
+  readonly grant: RepositoryGrant | null;
   readonly title: string;
   readonly model: string;
   readonly environment: string | null;
@@ -117,6 +119,7 @@ export async function createConversation(client: PoolClient, caller: Principal, 
     traceparent: made.traceparent,
     outboxId: made.outboxId,
   });
+  if (made.grant !== null) await grantRepository(client, caller.orgId, made.id, made.grant);
   await client.query(
     auditOf(made.auditId, caller, {
       action: 'conversation.create',

@@ -23,7 +23,7 @@ import { CLOCK, IDS, LOGGER, SQL_POOL } from '../platform/tokens.js';
 import { assertStorage, fullStorage } from '../storage/full-storage.js';
 import { listConversations } from './conversation-list.queries.js';
 import { titleOf, toConversation } from './conversation-view.js';
-import { createConversation, findConversation, lockSandbox, setDesired } from './conversations.queries.js';
+import { createConversation, findConversation, lockSandbox, type NewConversation, setDesired } from './conversations.queries.js';
 import { findMessage, insertMessage, queuedOf, withdraw } from './inbox.queries.js';
 import { readListCursor, writeListCursor } from './list-cursor.js';
 import { assertStepsAllowed } from './steps-allowed.js';
@@ -70,19 +70,24 @@ export class ConversationsService {
   /**
    * Answers when the conversation is stored; its start goes on elsewhere. One that is there already under `id` is answered as it is.
    * @throws SlipwayError `request.invalid` for more steps than the organization allows, `budget.exhausted`, `storage.exhausted`, `model.unknown`, `service.unavailable` when no model list
-   * can be had; of a repository by name as `RepositoryReferences.urlOf`.
+   * can be had; of a repository by name as `RepositoryReferences.find`.
    */
   async create(caller: Principal, { repository, ...body }: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
-    const url = repository === undefined ? {} : { repository: await this.repositories.urlOf(caller, repository) };
-    return this.make(caller, { ...body, ...url }, { id, messageId: this.ids.uuid() });
+    const found = repository === undefined ? null : await this.repositories.find(caller, repository);
+    const asked = { ...body, ...(found === null ? {} : { repository: found.url }) };
+    return this.make(caller, asked, { id, messageId: this.ids.uuid(), grant: found?.grant ?? null });
   }
 
   /** One whose sandbox starts and whose agent has nothing to do, for a client that brings its own. @throws SlipwayError as `create`. */
   createWithoutTask(caller: Principal, title: string, id: string = this.ids.uuid()): Promise<Conversation> {
-    return this.make(caller, { prompt: '', title }, { id, messageId: null });
+    return this.make(caller, { prompt: '', title }, { id, messageId: null, grant: null });
   }
 
-  private async make(caller: Principal, body: CreateConversation, { id, messageId }: { id: string; messageId: string | null }): Promise<Conversation> {
+  private async make(
+    caller: Principal,
+    body: CreateConversation,
+    { id, messageId, grant }: Pick<NewConversation, 'id' | 'messageId' | 'grant'>,
+  ): Promise<Conversation> {
     const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
     assertStepsAllowed(body.maxIterations, settings.maxIterations);
     await inOrg(this.pool, caller.orgId, async (client) => {
@@ -92,6 +97,7 @@ export class ConversationsService {
     const made = {
       id,
       messageId,
+      grant,
       outboxId: this.ids.uuid(),
       auditId: this.ids.uuid(),
       title: body.title ?? titleOf(body.prompt),

@@ -9,6 +9,9 @@ import { CLOCK, CONFIG } from '../platform/tokens.js';
 /** Longest wait for one answer while a user waits for ours. Milliseconds. */
 const TIMEOUT_MS = 8_000;
 
+/** Longest answer while a user waits: a page of a hundred repositories of GitHub has 0.7 MB. Bytes; what is read here stops everybody else's requests meanwhile. */
+const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
+
 /** Calls to providers within requests: to https at public addresses, and to the hosts of `INTEGRATION_PRIVATE_HOSTS`. */
 @Injectable()
 export class ProviderCalls implements OnApplicationShutdown {
@@ -25,6 +28,7 @@ export class ProviderCalls implements OnApplicationShutdown {
   /** @param authorization the whole header; `null`: none is sent. */
   client(baseUrl: string, authorization: string | null, limits: Pick<ProviderClientOptions, 'maxAnswerBytes'> = {}): ProviderClient {
     return new ProviderClient({
+      maxAnswerBytes: MAX_ANSWER_BYTES,
       ...limits,
       baseUrl,
       authorization,

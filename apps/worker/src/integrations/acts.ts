@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BranchName, type ConversationQueue, DEFAULT_ORG_SETTINGS, MAX_QUEUED_MESSAGES, OrgSettingValues, RepositoryUrl } from '@slipway/contracts';
-import { insertConversation } from '@slipway/db/conversations';
+import { grantRepository, insertConversation } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { baseUrlOf, type Intent } from '@slipway/integrations';
@@ -8,7 +8,6 @@ import type { Decision, StoredDelivery } from '@slipway/integrations/deliveries'
 import type { Queue } from '@slipway/queue';
 import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
-import { grantRepository } from '../start/git-relays.queries.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
 import { wantAnswers } from './answers/want-answers.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
@@ -93,7 +92,8 @@ export class Acts {
     const detail = { repository, branch, model: begin.model, connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
     // The provider has confirmed that who asks may write there, so reading it is theirs to give.
-    if (intent.repository !== null && repository !== null) await grantRepository(client, orgId, id, connection.id, intent.repository.fullName);
+    if (intent.repository !== null && repository !== null)
+      await grantRepository(client, orgId, id, { connectionId: connection.id, fullName: intent.repository.fullName });
     await markOfThread(client, orgId, message);
     await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { secretContext } from '@slipway/auth/envelope';
 import type { SandboxSecrets, SecretKind, SecretScope } from '@slipway/contracts';
+import { grantRepository } from '@slipway/db/conversations';
 import { inOrg } from '@slipway/db/sql';
 import { createSampleRepository, type GitServer, startGitServer } from '@slipway/testing';
 import { expect } from 'expect';
 import { ORG, openScene, type Scene } from '../testing/scene.js';
-import { grantRepository } from './git-relays.queries.js';
 
 describe('secrets of a conversation', () => {
   let scene: Scene;
@@ -173,14 +173,14 @@ describe('secrets of a conversation', () => {
         [connection, ORG],
       );
       // Nothing is granted by a connection that has no credential.
-      await grantRepository(client, ORG, id, connection, 'acme/early');
+      await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/early' });
       await client.query(`INSERT INTO app.integration_secret (id, org_id, connection_id, kind, sealed, key_version) VALUES ($1, $2, $3, 'token', 'x', 1)`, [
         randomUUID(),
         ORG,
         connection,
       ]);
-      await grantRepository(client, ORG, id, connection, 'acme/sho p');
-      await grantRepository(client, ORG, id, connection, 'acme/sho p');
+      await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
+      await grantRepository(client, ORG, id, { connectionId: connection, fullName: 'acme/sho p' });
     });
     await scene.start(id);
     const path = `/ingest/v1/conversations/${id}/git/${connection}/acme/sho%20p`;

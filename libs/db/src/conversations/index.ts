@@ -1,1 +1,2 @@
 export { insertConversation, type NewConversation } from './new-conversation.js';
+export { grantRepository, type RepositoryGrant } from './repository-grant.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fields, id, name } from '../reading/fields.js';
+import { fields, id, list, name } from '../reading/fields.js';
 import type { FullName } from './code-host.js';
 import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
@@ -47,7 +47,7 @@ export function forgeHooks(client: ProviderClient, { type, events, changesSecret
     const found: string[] = [];
     for (let page = 1; page <= MAX_PAGES; page += 1) {
       const path = `${repo(repository)}/hooks?limit=${PAGE}&per_page=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: z.array(fields({ id, config: fields({ url: z.string().catch('') }) })) });
+      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ id, config: fields({ url: z.string().catch('') }) })) });
       found.push(...body.filter((each) => each.config.url === url).map((each) => each.id));
       if (body.length < PAGE) break;
     }

@@ -21,6 +21,9 @@ const MAX_NAMES = 1_000;
 /** Longest for all pages of one connection. Milliseconds; what has come until then is what there is. */
 const NAMES_WAIT_MS = 10_000;
 
+/** Lists of up to 1,500 names that are held at once. */
+const MAX_HELD_LISTS = 50;
+
 export type Access = Exclude<Permission['access'], 'none'>;
 
 export interface Names {
@@ -63,7 +66,7 @@ export class CodeHosts {
     private readonly calls: ProviderCalls,
   ) {
     const now = (): number => this.clock.now().getTime();
-    this.names = new HeldAnswers(NAMES_MS, 200, now);
+    this.names = new HeldAnswers(NAMES_MS, MAX_HELD_LISTS, now);
     this.found = new HeldAnswers(NAMES_MS, 2_000, now);
     this.rights = new HeldAnswers(RIGHTS_MS, 20_000, now);
     this.branchPages = new HeldAnswers(NAMES_MS, 2_000, now);

@@ -10,6 +10,11 @@ export class HeldAnswers<T> {
   ) {}
 
   get(key: string, ask: () => Promise<T>): Promise<T> {
+    // In the order of their ends, since all are believed for as long.
+    for (const [each, { until }] of this.held) {
+      if (until > this.now()) break;
+      this.held.delete(each);
+    }
     const known = this.held.get(key);
     if (known !== undefined && known.until > this.now()) return known.answer;
     const answer = ask();

@@ -4,7 +4,7 @@ import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, pull
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
-import { fields, name } from '../../reading/fields.js';
+import { fields, list, name } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
 
 /** Gitea's own longest page, unless its administrator changed it. */
@@ -21,13 +21,13 @@ export function giteaCalls(client: ProviderClient): CodeHost {
     // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
     repositories: async (page, query) => {
       const path = `/repos/search?sort=alpha&limit=${PAGE}&page=${page}${query === undefined ? '' : `&q=${part(query)}`}`;
-      const { body } = await client.call({ method: 'GET', path, answer: fields({ data: z.array(listedRepository) }) });
+      const { body } = await client.call({ method: 'GET', path, answer: fields({ data: list(listedRepository) }) });
       const { next } = pageOf(body.data, page, PAGE);
       return { items: body.data.filter(({ permissions }) => permissions?.admin === true).map(repositoryOf), next };
     },
     branches: async (repository, page) => {
       const path = `${repo(repository)}/branches?limit=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: z.array(fields({ name })) });
+      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ name })) });
       return pageOf(
         body.map((each) => each.name),
         page,

@@ -51,7 +51,7 @@ export function githubCalls(client: ProviderClient): CodeHost {
     },
     branches: async (repository, page) => {
       const path = `${repo(repository)}/branches?per_page=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: z.array(fields({ name })) });
+      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ name })) });
       return pageOf(
         body.map((each) => each.name),
         page,
@@ -96,10 +96,10 @@ export function githubCalls(client: ProviderClient): CodeHost {
 async function repositories(client: ProviderClient, page: number): Promise<readonly z.output<typeof listedRepository>[]> {
   const pages = `per_page=${PAGE}&page=${page}`;
   try {
-    return (await client.call({ method: 'GET', path: `/user/repos?sort=full_name&${pages}`, answer: z.array(listedRepository) })).body;
+    return (await client.call({ method: 'GET', path: `/user/repos?sort=full_name&${pages}`, answer: list(listedRepository) })).body;
   } catch (error) {
     if (!(error instanceof ProviderRefusal) || error.kind !== 'forbidden') throw error;
-    const answer = fields({ repositories: z.array(listedRepository) });
+    const answer = fields({ repositories: list(listedRepository) });
     return (await client.call({ method: 'GET', path: `/installation/repositories?${pages}`, answer })).body.repositories;
   }
 }

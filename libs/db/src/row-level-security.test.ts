@@ -228,6 +228,10 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(
+          `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label) VALUES (gen_random_uuid(), $1, $1, 'a/b', '1', 's', 'u', 'u')`,
+          [org],
+        );
+        await owner.query(
           `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'p', 'h', 'a/b', '{}')`,
           [org],
         );

@@ -291,7 +291,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   login: 'ada',
   clientId: 'Iv23liExample',
   clientSecret: 'b7c1f2a905b3e4d688f410a9b6c2d3e57',
-  callbackUrl: 'https://slipway.example/oauth/integrations/callback',
+  callbackUrl: 'https://slipway.example/oauth/integrations/callback/5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c11',
   authorizeUrl: 'https://github.com/login/oauth/authorize?client_id=Iv23liExample&state=…',
   'OAuthClient.scopes': ['read_user'],
   'LinkableConnection.name': 'Shop on GitHub',

@@ -99,16 +99,24 @@ export class LinkedAccountsService {
 
   /**
    * Takes who the provider says it is; nothing is linked yet. The state is used up, whoever brings it.
+   * @param connectionId of the address that the browser came back to.
    * @returns the id to confirm, and the cookie's end.
-   * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session or browser; `linked-account.declined`;
+   * @throws SlipwayError `linked-account.refused` for a state that is unknown, over, used, or of another session, browser or connection; `linked-account.declined`;
    * `integration.provider-away`, `integration.provider-refused`; as `begin`.
    */
-  async comeBack(person: SignedIn, { state, code, error }: ComeBack, cookieHeader: string | undefined): Promise<{ id: string; cookie: string }> {
+  async comeBack(
+    person: SignedIn,
+    connectionId: string,
+    { state, code, error }: ComeBack,
+    cookieHeader: string | undefined,
+  ): Promise<{ id: string; cookie: string }> {
     if (typeof state !== 'string' || state === '' || state.length > 200) throw refused();
     const request = await takeRequest(this.pool, hashOf(state), this.clock.now());
     const cookie = nonceCookie(state, this.config.PUBLIC_URL);
     const nonce = readCookie(cookieHeader, cookie.name);
     if (request === null || request.session_id !== person.sessionId || request.user_id !== person.userId || nonce === undefined) throw refused();
+    // Sent back from another provider than the one that the link was begun with: its code is not that one's to have.
+    if (request.connection_id !== connectionId) throw refused();
     if (!isNonce(nonce, request.nonce_hash)) throw refused();
     const { orgId } = await this.principalIn(person, request.org_id);
     if (error !== undefined) throw new SlipwayError('linked-account.declined', 'The provider sent you back without its consent.');

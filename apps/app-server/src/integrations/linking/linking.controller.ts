@@ -67,14 +67,14 @@ export class LinkingController {
   }
 
   /** Where providers send browsers back to. A browser goes on to the page of linked accounts, with what is to be confirmed or what went wrong; a program is answered the problem. */
-  @Get('oauth/integrations/callback')
+  @Get('oauth/integrations/callback/:connection')
   @ProvesItself('by the session, the state and the cookie of who began')
-  async comeBack(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+  async comeBack(@Param('connection') connection: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     try {
       const person = await this.principals.authenticateCookie(request.headers.cookie);
       if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
       this.principals.assertGatesPassed({ kind: 'session', person });
-      const { id, cookie } = await this.accounts.comeBack(person, (request.query ?? {}) as Record<string, unknown>, request.headers.cookie);
+      const { id, cookie } = await this.accounts.comeBack(person, connection, (request.query ?? {}) as Record<string, unknown>, request.headers.cookie);
       void reply
         .header('set-cookie', cookie)
         .header('cache-control', 'no-store')

@@ -45,9 +45,13 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
   interface Begun extends LinkBegun {
     readonly cookie: string;
   }
+  /** Where a browser is sent back to, by state. */
+  const callbacks = new Map<string, string>();
   const begin = async (person: Person, id = connectionId, org = olga.orgId): Promise<Begun> => {
     const answer = await app.http<LinkBegun>(person, 'POST', MINE, { org, connectionId: id });
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
+    const asked = new URL(answer.body.authorizeUrl).searchParams;
+    callbacks.set(asked.get('state') ?? '', asked.get('redirect_uri') ?? '');
     return { ...answer.body, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' };
   };
   interface Back {
@@ -56,7 +60,7 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
     readonly error?: string;
   }
   const comeBack = (person: Person | null, back: Back, cookie: string, accept = 'application/json'): Promise<Response> =>
-    fetch(`${app.url}${CALLBACK}?${new URLSearchParams(back as Record<string, string>)}`, {
+    fetch(`${callbacks.get(back.state ?? '') ?? `${app.url}${CALLBACK}/${connectionId}`}?${new URLSearchParams(back as Record<string, string>)}`, {
       redirect: 'manual',
       headers: { accept, cookie: [person?.cookie, cookie].filter(Boolean).join('; ') },
     });
@@ -97,6 +101,19 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
     expect(await audit(id)).toMatchObject([{}, { action: 'linked-account.delete', actor_id: mia.userId }]);
   });
 
+  it('adversary: a provider whose pages send the browser on to another one never gets the code that it gave', async () => {
+    const hostile = await connect('github');
+    await enterClient(hostile);
+    const begun = await begin(mia, hostile);
+    const state = new URL(begun.authorizeUrl).searchParams.get('state') ?? '';
+    // Consented at the honest connection, with the state of the hostile one: sent back to the address of the honest one, as its client is registered.
+    const honest = provider.consent((await begin(mia)).authorizeUrl, { id: 7, login: 'octo' });
+    callbacks.set(state, `${app.url}${CALLBACK}/${connectionId}`);
+    const redeemed = provider.revoked.length;
+    expect(await codeOf(await comeBack(mia, { ...honest, state }, begun.cookie))).toEqual([400, 'linked-account.refused']);
+    expect(provider.revoked.length).toBe(redeemed);
+  });
+
   it('works at GitHub Enterprise and GitLab by their own paths, and ends the token there', async () => {
     for (const [name, account, login] of [
       ['github', { id: 11, login: 'hub' }, 'hub'],
@@ -114,7 +131,7 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
 
   it('shows client id and callback address to admins, the secret to nobody', async () => {
     const client = await enterClient(connectionId);
-    expect(client).toEqual({ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}`, scopes: ['read:user'], setAt: expect.any(String) });
+    expect(client).toEqual({ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}/${connectionId}`, scopes: ['read:user'], setAt: expect.any(String) });
     const got = await app.http(olga, 'GET', path(`/${connectionId}/oauth-client`));
     const connection = await app.http(olga, 'GET', path(`/${connectionId}`));
     expect([got.body, connection.body]).toEqual([client, expect.objectContaining({ oauthClientSetAt: client.setAt })]);

@@ -13,6 +13,7 @@ import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { type ConnectionRow, deleteSecrets, findConnection, findSecret, insertSecret, lockConnection, type StoredSecret } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
 
+/** Before the connection's id. Each has an address of its own: a code that one provider gave is never taken to another one, whatever that one's pages have made of a link (RFC 9700, 4.4). */
 const CALLBACK_PATH = '/oauth/integrations/callback';
 const KIND = 'oauth-client';
 
@@ -42,7 +43,7 @@ export class OAuthClientService {
   async get({ orgId }: Principal, connectionId: string): Promise<OAuthClient> {
     const { row, secret } = await this.find(orgId, connectionId);
     const linking = this.linkingOf(row);
-    return this.toClient(linking, secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt });
+    return this.toClient(connectionId, linking, secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt });
   }
 
   /** @throws SlipwayError `resource.not-found`, `integration.oauth-unsupported`, `settings.url-refused` for a connection whose address leads inside. */
@@ -63,7 +64,7 @@ export class OAuthClientService {
       return findSecret(client, orgId, connectionId, KIND);
     });
     if (secret === null) throw new Error('an OAuth client that was entered is not there');
-    return this.toClient(linking, { clientId, setAt: secret.createdAt });
+    return this.toClient(connectionId, linking, { clientId, setAt: secret.createdAt });
   }
 
   /** No-op when there is none. @throws SlipwayError `resource.not-found` */
@@ -88,12 +89,12 @@ export class OAuthClientService {
       linking,
       app: await this.open(orgId, connectionId, secret),
       baseUrl: baseUrlOf(row),
-      redirectUri: this.callbackUrl,
+      redirectUri: this.callbackUrl(connectionId),
     };
   }
 
-  private get callbackUrl(): string {
-    return new URL(CALLBACK_PATH, this.config.PUBLIC_URL).href;
+  private callbackUrl(connectionId: string): string {
+    return new URL(`${CALLBACK_PATH}/${encodeURIComponent(connectionId)}`, this.config.PUBLIC_URL).href;
   }
 
   private async find(orgId: string, connectionId: string): Promise<{ row: ConnectionRow; secret: StoredSecret | null }> {
@@ -119,7 +120,7 @@ export class OAuthClientService {
     }
   }
 
-  private toClient({ scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
-    return { clientId: known?.clientId ?? null, callbackUrl: this.callbackUrl, scopes: [...scopes], setAt: known?.setAt.toISOString() ?? null };
+  private toClient(connectionId: string, { scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
+    return { clientId: known?.clientId ?? null, callbackUrl: this.callbackUrl(connectionId), scopes: [...scopes], setAt: known?.setAt.toISOString() ?? null };
   }
 }

@@ -41,16 +41,33 @@ export async function lockInbox(client: PoolClient, orgId: string, id: string): 
   return { live: rows[0].live, waiting: waiting[0]?.count ?? 0 };
 }
 
-export async function addMessage(client: PoolClient, orgId: string, conversationId: string, text: string, by: { id: string; label: string }): Promise<void> {
+/** The thread that a message came from: its answer is shown there and nowhere else. */
+export interface MessageThread {
+  readonly connectionId: string;
+  readonly key: string;
+}
+
+export async function addMessage(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { text, by, thread }: { readonly text: string; readonly by: { id: string; label: string }; readonly thread: MessageThread },
+): Promise<void> {
   await client.query(
-    'INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread) VALUES ($1, $2, $3, $4, $5, $6, true)',
-    [randomUUID(), orgId, conversationId, text, by.id, by.label],
+    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread, thread_connection_id, thread_key)
+     VALUES ($1, $2, $3, $4, $5, $6, true, $7, $8)`,
+    [randomUUID(), orgId, conversationId, text, by.id, by.label, thread.connectionId, thread.key],
   );
 }
 
 /** The answer to this message is shown in its thread. */
-export async function markOfThread(client: PoolClient, orgId: string, id: string): Promise<void> {
-  await client.query('UPDATE app.inbox_message SET from_thread = true WHERE org_id = $1 AND id = $2', [orgId, id]);
+export async function markOfThread(client: PoolClient, orgId: string, id: string, thread: MessageThread): Promise<void> {
+  await client.query('UPDATE app.inbox_message SET from_thread = true, thread_connection_id = $3, thread_key = $4 WHERE org_id = $1 AND id = $2', [
+    orgId,
+    id,
+    thread.connectionId,
+    thread.key,
+  ]);
 }
 
 /** Whether the conversation should have a sandbox, and the job that sees to it. */

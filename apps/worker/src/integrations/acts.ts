@@ -94,7 +94,7 @@ export class Acts {
     // The provider has confirmed that who asks may write there, so reading it is theirs to give.
     if (intent.repository !== null && repository !== null)
       await grantRepository(client, orgId, id, { connectionId: connection.id, fullName: intent.repository.fullName });
-    await markOfThread(client, orgId, message);
+    await markOfThread(client, orgId, message, { connectionId: connection.id, key: intent.thread.key });
     await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
   }
@@ -105,7 +105,8 @@ export class Acts {
     const inbox = await lockInbox(client, orgId, conversationId);
     if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
     if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
-    await addMessage(client, orgId, conversationId, textOf(intent), { id: actor.userId, label: actor.label });
+    const thread = { connectionId: connection.id, key: intent.thread.key };
+    await addMessage(client, orgId, conversationId, { text: textOf(intent), by: { id: actor.userId, label: actor.label }, thread });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
     await want(client, orgId, conversationId, 'run', job, makeTraceparent());
     await wantAnswers(client, stored, intent, conversationId);

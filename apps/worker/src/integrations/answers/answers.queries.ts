@@ -90,6 +90,7 @@ export interface AnswerRow {
   readonly id: string;
   readonly kind: 'seen' | 'progress' | 'notice';
   readonly conversationId: string | null;
+  readonly threadKey: string;
   readonly place: Thread['place'];
   readonly detail: unknown;
   readonly marker: string;
@@ -114,7 +115,7 @@ export interface AnswerRow {
 export async function lockAnswer(client: PoolClient, orgId: string, id: string): Promise<AnswerRow | null> {
   const { rows } = await client.query<AnswerRow>({
     name: 'lock-thread-answer',
-    text: `SELECT a.id, a.kind, a.conversation_id AS "conversationId", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
+    text: `SELECT a.id, a.kind, a.conversation_id AS "conversationId", a.thread_key AS "threadKey", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
              a.tried_at AS "triedAt", a.turn, a.attempts, a.failing_since AS "failingSince", a.retry_at AS "retryAt", a.created_at AS "createdAt",
              CASE WHEN a.busy_until > clock_timestamp() THEN (extract(epoch FROM a.busy_until - clock_timestamp()) * 1000)::float8 END AS "busyMs",
              jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings) AS connection,

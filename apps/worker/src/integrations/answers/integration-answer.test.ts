@@ -84,8 +84,59 @@ describe('what a thread shows', () => {
     await world.becomes(talk.id, 'running');
     await world.becomes(talk.id, 'finished');
     await world.settle(talk.id);
+    expect(world.shownOn(talk)).toEqual([expect.stringMatching(/Work on this goes on in Slipway\.\n\n\[Open the conversation\]/)]);
+    expect(world.shownOn(talk)[0]).not.toContain('vault');
+  });
+
+  it('holds no words of before its own request, when an insider draws out a private answer by a request that ends without words', async () => {
+    const talk = await world.begin();
+    await world.says(talk.id, 'Done as asked.');
+    await world.asks(talk.id);
+    await world.says(talk.id, 'The keys are in the vault.');
+    await world.asksInThread(talk);
+    await world.becomes(talk.id, 'running');
+    await world.becomes(talk.id, 'finished');
+    await world.settle(talk.id);
     expect(world.shownOn(talk)).toEqual([expect.stringContaining('Slipway has finished.\n')]);
     expect(world.shownOn(talk)[0]).not.toContain('vault');
+    await world.says(talk.id, 'Answered here.');
+    await world.becomes(talk.id, 'running');
+    await world.becomes(talk.id, 'finished');
+    await world.settle(talk.id);
+    expect(world.shownOn(talk)[0]).toContain('> Answered here.');
+  });
+
+  it('holds no words that answer a private message too, in whatever order the agent has heard the two', async () => {
+    for (const first of ['here', 'privately']) {
+      const talk = await world.begin();
+      await world.says(talk.id, 'Done as asked.');
+      if (first === 'privately') await world.asks(talk.id);
+      await world.asksInThread(talk);
+      if (first === 'here') await world.asks(talk.id);
+      await world.says(talk.id, 'To both of you: the keys are in the vault.');
+      await world.becomes(talk.id, 'running');
+      await world.becomes(talk.id, 'finished');
+      await world.settle(talk.id);
+      expect(world.shownOn(talk)).toEqual([expect.stringContaining('Work on this goes on in Slipway.\n')]);
+      expect(world.shownOn(talk)[0]).not.toContain('vault');
+    }
+  });
+
+  it('holds no answer to what another thread of the conversation asked: who reads a public pull request reads no private issue', async () => {
+    const talk = await world.begin();
+    const pull = await world.alsoIn(talk);
+    await world.says(talk.id, 'The keys are in the vault.');
+    await world.becomes(talk.id, 'running');
+    await world.becomes(talk.id, 'finished');
+    await world.settle(talk.id);
+    expect(world.shownOn(talk)[0]).toContain('vault');
+    expect(world.shownOn(pull)).toEqual([expect.stringContaining('Work on this goes on in Slipway.\n')]);
+    // A message of the release before does not say of which thread it is.
+    await world.owner.query('UPDATE app.inbox_message SET thread_key = NULL, thread_connection_id = NULL WHERE conversation_id = $1', [talk.id]);
+    await world.becomes(talk.id, 'running');
+    await world.becomes(talk.id, 'finished');
+    await world.settle(talk.id);
+    expect(JSON.stringify([world.shownOn(talk), world.shownOn(pull)])).not.toContain('vault');
   });
 
   it('names a failure by its title and next step, and never by its detail', async () => {

@@ -138,7 +138,8 @@ export class IntegrationAnswer {
   }
 
   private async progress(client: PoolClient, orgId: string, row: AnswerRow): Promise<{ answer: Answer; hash: string; calm: boolean } | null> {
-    const facts = row.conversationId === null ? null : await readProgress(client, orgId, row.conversationId);
+    const facts =
+      row.conversationId === null ? null : await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey });
     if (facts === null) return null;
     const { publicUrl } = this.settings;
     const url = publicUrl === null ? null : new URL(`/${facts.orgSlug}/conversations/${row.conversationId}`, publicUrl).href;

@@ -7,8 +7,10 @@ export interface ProgressFacts {
   readonly status: ConversationStatus;
   readonly execution: ExecutionStatus;
   readonly failure: ConversationStatusState['failure'];
-  /** What the agent said last, when it answered a message that came from a thread. What a member asked on our own pages is answered there alone. */
+  /** What the agent said last, when it answered what this thread asked and nothing else. What was asked elsewhere is answered there alone. */
   readonly said: string | null;
+  /** What the agent worked on last was asked elsewhere, in part or in whole. */
+  readonly elsewhere: boolean;
   readonly pulls: readonly PullOfConversation[];
 }
 
@@ -35,7 +37,7 @@ export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   return { calm, answer: { state: stateOf(facts), headline: `${headline}${more}`, said, links } };
 }
 
-function sentenceOf({ status, execution, failure, said }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
+function sentenceOf({ status, execution, failure, said, elsewhere }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {
   switch (status) {
     case 'starting':
       return { headline: 'Slipway has seen this and is starting.', calm: true };
@@ -46,6 +48,7 @@ function sentenceOf({ status, execution, failure, said }: ProgressFacts): { head
         return { headline: 'Slipway waits for approval of its next step. Approve or reject it in the conversation.' };
       return failure == null ? { headline: 'Slipway waits for a message.', calm: true } : { headline: `Slipway has stopped. ${problemOf(failure)}` };
     case 'finished':
+      if (elsewhere) return { headline: 'Work on this goes on in Slipway.' };
       return said === null || said.trim() === '' ? { headline: 'Slipway has finished.' } : { headline: 'Slipway has finished. It says:', said };
     case 'failed':
       return { headline: `Slipway could not finish. ${problemOf(failure)}` };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import type { ExecutionStatus } from '@slipway/contracts';
-import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
+import { createPool, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS, type Thread } from '@slipway/integrations';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
@@ -110,14 +110,8 @@ export class AnswersWorld {
         id,
         ORG,
       ]);
-      await client.query(
-        `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread) VALUES ($1, $2, $3, 'x', 'u', 'u', true)`,
-        [message, ORG, id],
-      );
-      await client.query(
-        `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, title, confidential) VALUES ($1, $2, $3, $4, $5, 't', false)`,
-        [CONNECTION, thread.key, ORG, id, JSON.stringify(thread.place)],
-      );
+      await addMessageOf(client, id, message, thread.key);
+      await addThread(client, id, thread);
       if (asked !== null)
         await wantSeen(client, ORG, { connectionId: CONNECTION, thread, deed: `deed ${issue}`, conversationId: id, asked: { kind: 'comment', id: asked } });
       await wantAnswer(client, ORG, id);
@@ -133,6 +127,21 @@ export class AnswersWorld {
   /** A user's message reaches the agent; one that no inbox knows when no id is given. */
   asks(id: string, message: string = randomUUID()): Promise<void> {
     return this.append(id, message, { source: 'user', llm_message: { role: 'user', content: [{ type: 'text', text: 'x' }] } });
+  }
+
+  /** A message of a thread reaches the agent. */
+  async asksInThread({ id, thread }: Pick<Talk, 'id' | 'thread'>): Promise<void> {
+    const message = randomUUID();
+    await inOrg(this.pool, ORG, (client) => addMessageOf(client, id, message, thread.key));
+    await this.asks(id, message);
+  }
+
+  /** One more thread of the conversation, as its pull request is. */
+  async alsoIn({ id }: Talk): Promise<Talk> {
+    this.issues += 1;
+    const thread = { key: `7#${this.issues}`, place: { repository: 'acme/shop', number: this.issues }, title: 'Add the total' } as unknown as Thread;
+    await inOrg(this.pool, ORG, (client) => addThread(client, id, thread));
+    return { id, issue: this.issues, thread };
   }
 
   says(id: string, text: string): Promise<void> {
@@ -191,4 +200,19 @@ export class AnswersWorld {
     return (await this.owner.query(`SELECT state, problem, external_id FROM app.thread_answer WHERE thread_key = $1 AND kind = 'progress'`, [talk.thread.key]))
       .rows[0];
   }
+}
+
+async function addThread(client: PoolClient, conversationId: string, thread: Thread): Promise<void> {
+  await client.query(
+    `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, title, confidential) VALUES ($1, $2, $3, $4, $5, 't', false)`,
+    [CONNECTION, thread.key, ORG, conversationId, JSON.stringify(thread.place)],
+  );
+}
+
+async function addMessageOf(client: PoolClient, conversationId: string, id: string, key: string): Promise<void> {
+  await client.query(
+    `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, from_thread, thread_connection_id, thread_key)
+     VALUES ($1, $2, $3, 'x', 'u', 'u', true, $4, $5)`,
+    [id, ORG, conversationId, CONNECTION, key],
+  );
 }

@@ -4703,7 +4703,9 @@ export const InboxMessageScalarFieldEnum = {
   createdBy: 'createdBy',
   createdByLabel: 'createdByLabel',
   createdAt: 'createdAt',
-  fromThread: 'fromThread'
+  fromThread: 'fromThread',
+  threadConnectionId: 'threadConnectionId',
+  threadKey: 'threadKey'
 } as const
 
 export type InboxMessageScalarFieldEnum = (typeof InboxMessageScalarFieldEnum)[keyof typeof InboxMessageScalarFieldEnum]

@@ -45,6 +45,8 @@ export type InboxMessageMinAggregateOutputType = {
   createdByLabel: string | null
   createdAt: Date | null
   fromThread: boolean | null
+  threadConnectionId: string | null
+  threadKey: string | null
 }
 
 export type InboxMessageMaxAggregateOutputType = {
@@ -58,6 +60,8 @@ export type InboxMessageMaxAggregateOutputType = {
   createdByLabel: string | null
   createdAt: Date | null
   fromThread: boolean | null
+  threadConnectionId: string | null
+  threadKey: string | null
 }
 
 export type InboxMessageCountAggregateOutputType = {
@@ -71,6 +75,8 @@ export type InboxMessageCountAggregateOutputType = {
   createdByLabel: number
   createdAt: number
   fromThread: number
+  threadConnectionId: number
+  threadKey: number
   _all: number
 }
 
@@ -94,6 +100,8 @@ export type InboxMessageMinAggregateInputType = {
   createdByLabel?: true
   createdAt?: true
   fromThread?: true
+  threadConnectionId?: true
+  threadKey?: true
 }
 
 export type InboxMessageMaxAggregateInputType = {
@@ -107,6 +115,8 @@ export type InboxMessageMaxAggregateInputType = {
   createdByLabel?: true
   createdAt?: true
   fromThread?: true
+  threadConnectionId?: true
+  threadKey?: true
 }
 
 export type InboxMessageCountAggregateInputType = {
@@ -120,6 +130,8 @@ export type InboxMessageCountAggregateInputType = {
   createdByLabel?: true
   createdAt?: true
   fromThread?: true
+  threadConnectionId?: true
+  threadKey?: true
   _all?: true
 }
 
@@ -220,6 +232,8 @@ export type InboxMessageGroupByOutputType = {
   createdByLabel: string
   createdAt: Date
   fromThread: boolean
+  threadConnectionId: string | null
+  threadKey: string | null
   _count: InboxMessageCountAggregateOutputType | null
   _avg: InboxMessageAvgAggregateOutputType | null
   _sum: InboxMessageSumAggregateOutputType | null
@@ -256,6 +270,8 @@ export type InboxMessageWhereInput = {
   createdByLabel?: Prisma.StringFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeFilter<"InboxMessage"> | Date | string
   fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
+  threadConnectionId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
+  threadKey?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
 }
 
 export type InboxMessageOrderByWithRelationInput = {
@@ -269,6 +285,8 @@ export type InboxMessageOrderByWithRelationInput = {
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   fromThread?: Prisma.SortOrder
+  threadConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  threadKey?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
@@ -286,6 +304,8 @@ export type InboxMessageWhereUniqueInput = Prisma.AtLeast<{
   createdByLabel?: Prisma.StringFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeFilter<"InboxMessage"> | Date | string
   fromThread?: Prisma.BoolFilter<"InboxMessage"> | boolean
+  threadConnectionId?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
+  threadKey?: Prisma.StringNullableFilter<"InboxMessage"> | string | null
 }, "orgId_id">
 
 export type InboxMessageOrderByWithAggregationInput = {
@@ -299,6 +319,8 @@ export type InboxMessageOrderByWithAggregationInput = {
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   fromThread?: Prisma.SortOrder
+  threadConnectionId?: Prisma.SortOrderInput | Prisma.SortOrder
+  threadKey?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.InboxMessageCountOrderByAggregateInput
   _avg?: Prisma.InboxMessageAvgOrderByAggregateInput
   _max?: Prisma.InboxMessageMaxOrderByAggregateInput
@@ -320,6 +342,8 @@ export type InboxMessageScalarWhereWithAggregatesInput = {
   createdByLabel?: Prisma.StringWithAggregatesFilter<"InboxMessage"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"InboxMessage"> | Date | string
   fromThread?: Prisma.BoolWithAggregatesFilter<"InboxMessage"> | boolean
+  threadConnectionId?: Prisma.StringNullableWithAggregatesFilter<"InboxMessage"> | string | null
+  threadKey?: Prisma.StringNullableWithAggregatesFilter<"InboxMessage"> | string | null
 }
 
 export type InboxMessageCreateInput = {
@@ -333,6 +357,8 @@ export type InboxMessageCreateInput = {
   createdByLabel: string
   createdAt?: Date | string
   fromThread?: boolean
+  threadConnectionId?: string | null
+  threadKey?: string | null
 }
 
 export type InboxMessageUncheckedCreateInput = {
@@ -346,6 +372,8 @@ export type InboxMessageUncheckedCreateInput = {
   createdByLabel: string
   createdAt?: Date | string
   fromThread?: boolean
+  threadConnectionId?: string | null
+  threadKey?: string | null
 }
 
 export type InboxMessageUpdateInput = {
@@ -359,6 +387,8 @@ export type InboxMessageUpdateInput = {
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageUncheckedUpdateInput = {
@@ -372,6 +402,8 @@ export type InboxMessageUncheckedUpdateInput = {
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageCreateManyInput = {
@@ -385,6 +417,8 @@ export type InboxMessageCreateManyInput = {
   createdByLabel: string
   createdAt?: Date | string
   fromThread?: boolean
+  threadConnectionId?: string | null
+  threadKey?: string | null
 }
 
 export type InboxMessageUpdateManyMutationInput = {
@@ -398,6 +432,8 @@ export type InboxMessageUpdateManyMutationInput = {
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageUncheckedUpdateManyInput = {
@@ -411,6 +447,8 @@ export type InboxMessageUncheckedUpdateManyInput = {
   createdByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   fromThread?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  threadConnectionId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  threadKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type InboxMessageOrgIdIdCompoundUniqueInput = {
@@ -429,6 +467,8 @@ export type InboxMessageCountOrderByAggregateInput = {
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   fromThread?: Prisma.SortOrder
+  threadConnectionId?: Prisma.SortOrder
+  threadKey?: Prisma.SortOrder
 }
 
 export type InboxMessageAvgOrderByAggregateInput = {
@@ -446,6 +486,8 @@ export type InboxMessageMaxOrderByAggregateInput = {
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   fromThread?: Prisma.SortOrder
+  threadConnectionId?: Prisma.SortOrder
+  threadKey?: Prisma.SortOrder
 }
 
 export type InboxMessageMinOrderByAggregateInput = {
@@ -459,6 +501,8 @@ export type InboxMessageMinOrderByAggregateInput = {
   createdByLabel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   fromThread?: Prisma.SortOrder
+  threadConnectionId?: Prisma.SortOrder
+  threadKey?: Prisma.SortOrder
 }
 
 export type InboxMessageSumOrderByAggregateInput = {
@@ -478,6 +522,8 @@ export type InboxMessageSelect<ExtArgs extends runtime.Types.Extensions.Internal
   createdByLabel?: boolean
   createdAt?: boolean
   fromThread?: boolean
+  threadConnectionId?: boolean
+  threadKey?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -491,6 +537,8 @@ export type InboxMessageSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   createdByLabel?: boolean
   createdAt?: boolean
   fromThread?: boolean
+  threadConnectionId?: boolean
+  threadKey?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -504,6 +552,8 @@ export type InboxMessageSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   createdByLabel?: boolean
   createdAt?: boolean
   fromThread?: boolean
+  threadConnectionId?: boolean
+  threadKey?: boolean
 }, ExtArgs["result"]["inboxMessage"]>
 
 export type InboxMessageSelectScalar = {
@@ -517,9 +567,11 @@ export type InboxMessageSelectScalar = {
   createdByLabel?: boolean
   createdAt?: boolean
   fromThread?: boolean
+  threadConnectionId?: boolean
+  threadKey?: boolean
 }
 
-export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt" | "fromThread", ExtArgs["result"]["inboxMessage"]>
+export type InboxMessageOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "conversationId" | "position" | "state" | "text" | "createdBy" | "createdByLabel" | "createdAt" | "fromThread" | "threadConnectionId" | "threadKey", ExtArgs["result"]["inboxMessage"]>
 
 export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "InboxMessage"
@@ -541,6 +593,11 @@ export type $InboxMessagePayload<ExtArgs extends runtime.Types.Extensions.Intern
      * Came from a thread at a provider.
      */
     fromThread: boolean
+    /**
+     * Which one; null for messages of earlier releases.
+     */
+    threadConnectionId: string | null
+    threadKey: string | null
   }, ExtArgs["result"]["inboxMessage"]>
   composites: {}
 }
@@ -974,6 +1031,8 @@ export interface InboxMessageFieldRefs {
   readonly createdByLabel: Prisma.FieldRef<"InboxMessage", 'String'>
   readonly createdAt: Prisma.FieldRef<"InboxMessage", 'DateTime'>
   readonly fromThread: Prisma.FieldRef<"InboxMessage", 'Boolean'>
+  readonly threadConnectionId: Prisma.FieldRef<"InboxMessage", 'String'>
+  readonly threadKey: Prisma.FieldRef<"InboxMessage", 'String'>
 }
     
 

@@ -213,6 +213,32 @@ describe('what an agent made, published on a real Gitea', { skip: lack ?? false,
     expect(await publish(talk, { allowProtectedPaths: true })).toMatchObject({ publish: 'done', number: expect.any(Number) });
   });
 
+  it('adversary: a sandbox that names a base commit which has its change of CI already gets nothing pushed', async () => {
+    const repo = await repository('claimed');
+    const hidden = await repo.commit({ message: 'Never merged', files: { '.gitea/workflows/x.yml': 'on: push\n' }, newBranch: 'outside' });
+    const talk = await work(repo, [terminal('git fetch -q origin outside && git reset -q --hard FETCH_HEAD && echo more >> total.js'), finish()]);
+    await open.query('UPDATE app.conversation SET base_commit = $2 WHERE id = $1', [talk.id, hidden]);
+    expect(await publish(talk)).toMatchObject({
+      publish: 'failed',
+      problem: { code: 'pull-request.protected-paths', detail: 'The changes touch .gitea/workflows.' },
+    });
+    expect((await repo.call<unknown[]>('GET', '/branches')).length).toBe(2);
+  });
+
+  it('adversary: what the base branch has changed since is no change of the agent, until its branch takes it back', async () => {
+    const repo = await repository('moved-on');
+    const talk = await work(repo, [terminal('echo more >> total.js && git commit -qam More'), finish()]);
+    await repo.commit({ message: 'Owners', files: { '.gitea/CODEOWNERS': 'somebody\n' }, branch: 'main' });
+    expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
+    await goOn(talk, [terminal('git fetch -q origin && git merge -q --no-edit origin/main && echo most >> total.js && git commit -qam Most'), finish()]);
+    expect(await publish(talk)).toMatchObject({ publish: 'done', problem: null });
+    await goOn(talk, [terminal('git checkout -q HEAD~2 -- .gitea/CODEOWNERS'), finish()]);
+    expect(await publish(talk)).toMatchObject({
+      publish: 'failed',
+      problem: { code: 'pull-request.protected-paths', detail: 'The changes touch .gitea/CODEOWNERS.' },
+    });
+  });
+
   it('does not replace what somebody else has pushed to the branch, and goes on once the agent has built on it', async () => {
     const repo = await repository('five');
     const talk = await work(repo, [terminal('echo more >> total.js'), finish()]);

@@ -23,6 +23,7 @@ import {
   readTexts,
   readThreadNumber,
 } from './pull-requests.queries.js';
+import { type Heads, standingCommits } from './standing-commits.js';
 import { bodyOf, branchName, commitMessage, titleOf } from './texts.js';
 
 /** A git host as one connection calls it. */
@@ -81,7 +82,10 @@ export class Publisher {
         .bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal)
         .then((bytes) => verifyBundle(bytes, baseCommit, signal)),
     ]);
-    if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, baseCommit, place);
+    const baseHead = refs.get(`refs/heads/${aim.base}`);
+    if (baseHead === undefined) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${aim.base}.`);
+    const heads = { base: baseHead, branch: refs.get(`refs/heads/${aim.branch}`) ?? null };
+    if (!row.wanted.allowProtectedPaths) await this.assertNothingProtected(row, bundle, heads, place);
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
     const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
@@ -134,8 +138,10 @@ export class Publisher {
     return { branch: row.branch ?? branchName(row.conversationId, texts.title), base, pull: null };
   }
 
-  private async assertNothingProtected(row: PullRequestRow, bundle: VerifiedBundle, base: string, { host }: PublishPlace): Promise<void> {
-    const changed = await changedProtectedPaths(bundle, base, (sha) => host.calls.tree(row.repository, sha));
+  private async assertNothingProtected({ repository }: PullRequestRow, bundle: VerifiedBundle, heads: Heads, { host }: PublishPlace): Promise<void> {
+    const { calls } = host;
+    const standing = standingCommits(bundle, heads, (commit, of) => calls.isAncestor(repository, commit, of));
+    const changed = await changedProtectedPaths(bundle, standing, (sha) => calls.tree(repository, sha));
     if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${changed.join(', ')}.`);
   }
 
@@ -151,7 +157,6 @@ export class Publisher {
   private async push(row: PullRequestRow & Aim, bundle: VerifiedBundle, remote: GitRemote, refs: ReadonlyMap<string, string>): Promise<PullRequestChange> {
     const { orgId, id, branch } = row;
     const current = refs.get(`refs/heads/${branch}`) ?? null;
-    if (!refs.has(`refs/heads/${row.base}`)) throw new SlipwayError('pull-request.host-refused', `${row.repository} has no branch ${row.base}.`);
     const content = createHash('sha256')
       .update([bundle.tree, ...bundle.parents].join(' '))
       .digest('hex');

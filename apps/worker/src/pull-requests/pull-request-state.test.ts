@@ -1,5 +1,5 @@
 import { describe, it } from 'node:test';
-import type { HostTree } from '@slipway/integrations';
+import { type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
 import { expect } from 'expect';
 import type { TreeEntry } from './bundle/git-objects.js';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
@@ -54,7 +54,7 @@ describe('protected paths of a branch', () => {
   const entry = (name: string, hash: string, kind: TreeEntry['kind'] = 'file'): TreeEntry => ({ name, hash, kind });
   const changed = (own: Record<string, readonly TreeEntry[]>, host: Record<string, Record<string, string>>, whole = true): Promise<readonly string[]> => {
     const bundle = { tree: 'new', folder: (hash: string) => own[hash] } as unknown as VerifiedBundle;
-    return changedProtectedPaths(bundle, 'old', async (sha): Promise<HostTree> => {
+    return changedProtectedPaths(bundle, [() => Promise.resolve('old')], async (sha): Promise<HostTree> => {
       if (host[sha] === undefined) throw new Error(`nobody needs ${sha}`);
       return { whole, entries: new Map(Object.entries(host[sha])) };
     });
@@ -75,5 +75,31 @@ describe('protected paths of a branch', () => {
     expect(
       await changed({ new: [entry('.gitea', 'e', 'folder'), entry('AGENTS.md', 'x'), entry('.github', 'g1', 'folder')] }, { old, e: { workflows: 'w' } }),
     ).toEqual(['.gitea/workflows']);
+  });
+
+  it('are untouched when another commit of the host holds the same, which is not asked for without need', async () => {
+    const bundle = { tree: 'new', folder: (hash: string) => (hash === 'new' ? [entry('AGENTS.md', 'x')] : undefined) } as unknown as VerifiedBundle;
+    const trees: Record<string, Record<string, string>> = { moved: { 'AGENTS.md': 'y' }, fork: { 'AGENTS.md': 'x' } };
+    const asked: string[] = [];
+    const at = (name: string | null) => async () => {
+      asked.push(String(name));
+      return name;
+    };
+    const of = (...commits: (string | null)[]): Promise<readonly string[]> =>
+      changedProtectedPaths(bundle, commits.map(at), async (sha) => ({ whole: true, entries: new Map(Object.entries(trees[sha] ?? {})) }));
+    expect(await of('moved', null, 'fork', 'never')).toEqual([]);
+    expect(asked).toEqual(['moved', 'null', 'fork']);
+    expect(await of('moved', null)).toEqual(['AGENTS.md']);
+  });
+
+  it('adversary: a base that the git host does not show has all of them taken for changed', async () => {
+    const bundle = { tree: 'new', folder: (hash: string) => (hash === 'new' ? [entry('a', '1')] : undefined) } as unknown as VerifiedBundle;
+    const refusal = (kind: RefusalKind): ProviderRefusal => new ProviderRefusal(kind, { kind, status: null, retryAt: null, outcomeUnknown: false });
+    const of = (kind: RefusalKind): Promise<readonly string[]> =>
+      changedProtectedPaths(bundle, [() => Promise.resolve('old')], () => Promise.reject(refusal(kind)));
+    expect(await of('missing')).toEqual(expect.arrayContaining(['.github/workflows', 'AGENTS.md']));
+    expect(await of('unreadable')).toEqual(await of('missing'));
+    // It is asked again later.
+    await expect(of('unavailable')).rejects.toMatchObject({ kind: 'unavailable' });
   });
 });

@@ -109,6 +109,8 @@ export interface CodeHost {
   repository(fullName: FullName): Promise<RepositoryListing>;
   /** One folder. @param sha of a tree or commit. */
   tree(repository: FullName, sha: string): Promise<HostTree>;
+  /** Whether `of` is this commit or goes back to it. False for a commit that the host does not know, and where it does not say. @param commit, of whole hashes. */
+  isAncestor(repository: FullName, commit: string, of: string): Promise<boolean>;
   /** The newest of each name, a hundred at most. */
   checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
   /** The oldest hundred at most, without those that were dismissed. */

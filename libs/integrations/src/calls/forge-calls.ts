@@ -3,6 +3,7 @@ import { fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
+import { ProviderRefusal, type RefusalKind } from './provider-refusal.js';
 import type { PublishCalls } from './publish-calls.js';
 
 const written = fields({ id, html_url: url });
@@ -18,7 +19,10 @@ const COMMENT_PAGE = 100;
 /** Nobody writes more comments while the outcome of one of ours is unknown. */
 const MAX_COMMENT_PAGES = 10;
 
-export type Shared = Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | keyof PublishCalls>;
+export type Shared = Omit<
+  CodeHost,
+  'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | 'isAncestor' | keyof PublishCalls
+>;
 
 /** What GitHub and Gitea are called for alike, below their own base paths. */
 export function forgeCalls(client: ProviderClient): Shared {
@@ -88,6 +92,17 @@ export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequ
     mergeable: from.mergeable,
   };
 }
+
+/** An answer of the host that it does not know, or will not say, is `false`. @throws ProviderRefusal of one that is away, or takes the credential for nothing. */
+export async function provenBy(asked: Promise<boolean>): Promise<boolean> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ProviderRefusal && UNPROVEN.has(error.kind)) return false;
+    throw error;
+  }
+}
+const UNPROVEN: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
 
 export const cut = (body: string): string => body.slice(0, MAX_BODY);
 export const part = (value: string): string => encodeURIComponent(value);

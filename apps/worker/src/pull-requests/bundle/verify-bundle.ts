@@ -12,6 +12,8 @@ export interface VerifiedBundle {
   readonly commits: number;
   /** Whether the branch has this commit: it is in the bundle, or a parent of one that is. */
   standsOn(hash: string): boolean;
+  /** Of a commit of it; `undefined`: it is not in the bundle, so the git host has it. */
+  parentsOf(hash: string): readonly string[] | undefined;
   /** A folder of it; `undefined`: it is not in the bundle, so the git host has it. */
   folder(hash: string): readonly TreeEntry[] | undefined;
 }
@@ -80,6 +82,7 @@ export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSig
     parents,
     commits: commits.size,
     standsOn: (hash) => commits.has(hash) || outside.has(hash),
+    parentsOf: (hash) => commits.get(hash)?.parents,
     folder: (hash) => folders.get(hash),
   };
 }

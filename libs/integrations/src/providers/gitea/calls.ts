@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import type { CodeHost, PullRequestState } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
-import { fields, list, name } from '../../reading/fields.js';
+import { fields, list, maybe, name } from '../../reading/fields.js';
 import { repositoryOf } from '../../reading/forge.js';
 
 /** Gitea's own longest page, unless its administrator changed it. */
 const PAGE = 50;
 const DRAFT = 'WIP: ';
+
+const comparison = fields({ commits: maybe(z.array(fields({ parents: maybe(z.array(fields({ sha: name }))) }))) });
 
 /** @param client below `/api/v1`. */
 export function giteaCalls(client: ProviderClient): CodeHost {
@@ -48,6 +50,13 @@ export function giteaCalls(client: ProviderClient): CodeHost {
         if (error instanceof ProviderRefusal && error.kind === 'missing') return null;
         throw error;
       }
+    },
+    isAncestor: (repository, commit, of) => {
+      if (commit === of) return Promise.resolve(true);
+      // Gitea names no merge base, and two histories without one have no commits between them: what is after an ancestor has it for a parent.
+      const path = `${repo(repository)}/compare/${part(commit)}...${part(of)}?stat=false&verification=false&files=false`;
+      const asked = client.call({ method: 'GET', path, answer: comparison });
+      return provenBy(asked.then(({ body }) => (body.commits ?? []).some(({ parents }) => (parents ?? []).some(({ sha }) => sha === commit))));
     },
     resolveReview: async ({ repository }, commentId) => {
       await client.call({ method: 'POST', path: `${repo(repository)}/pulls/comments/${part(commentId)}/resolve`, answer: z.unknown() });

@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
@@ -125,6 +129,30 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     expect([await names(), await names('sca'), await names('nothing')]).toEqual([['ada/scales', 'ada/shop'], ['ada/scales'], []]);
     expect(await admins.repository('ada/shop')).toMatchObject({ fullName: 'ada/shop', private: true, defaultBranch: 'main' });
     await expect(admins.repository('ada/nothing')).rejects.toMatchObject({ kind: 'missing' });
+  });
+
+  it('adversary: proves no commit that its branch does not go back to, nor one that has nothing in common with it', async () => {
+    const repo = await ada.createRepository({ name: 'history', files: { a: '1\n' } });
+    const [{ sha: first } = { sha: '' }] = await repo.call<{ sha: string }[]>('GET', '/commits?sha=main');
+    const second = await repo.commit({ message: 'Two', files: { a: '2\n' }, branch: 'main' });
+    const third = await repo.commit({ message: 'Three', files: { a: '3\n' }, branch: 'main' });
+    const outside = await repo.commit({ message: 'Not merged', files: { b: '1\n' }, newBranch: 'outside' });
+    const url = ada.cloneUrl(repo);
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', '--git-dir', `${folder}/.git`, ...args], { encoding: 'utf8' }).trim();
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-orphan-'));
+    let orphan: string;
+    try {
+      git('init', '-q');
+      orphan = git('commit-tree', '-m', 'Alone', git('hash-object', '-w', '-t', 'tree', '/dev/null'));
+      git('push', '-q', url, `${orphan}:refs/heads/orphan`);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+    const provenFor = (commit: string): Promise<boolean> => calls.isAncestor('ada/history', commit, third);
+    expect(await Promise.all([first, second, third].map(provenFor))).toEqual([true, true, true]);
+    expect(await Promise.all([outside, orphan, 'f'.repeat(40)].map(provenFor))).toEqual([false, false, false]);
+    expect(await calls.isAncestor('ada/history', third, second)).toBe(false);
   });
 
   it('opens one pull request, hears its review, answers in place, and is merged only at the head that was meant', async () => {

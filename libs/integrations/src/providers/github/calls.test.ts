@@ -151,6 +151,21 @@ describe('calls to GitHub', () => {
     ]);
   });
 
+  it('adversary: take for an ancestor only what GitHub finds as the merge base, and nothing that it does not answer', async () => {
+    const [old, other, head] = ['a', 'b', 'c'].map((letter) => letter.repeat(40)) as [string, string, string];
+    const { calls, sent } = host(
+      [200, { status: 'behind', merge_base_commit: { sha: old }, commits: [] }],
+      [200, { status: 'diverged', merge_base_commit: { sha: old } }],
+      [404, { message: 'Not Found' }],
+      [200, { status: 'behind' }],
+      [502, {}],
+    );
+    const proven = (commit: string): Promise<boolean> => calls.isAncestor('acme/shop', commit, head);
+    expect([await proven(head), await proven(old), await proven(other), await proven(other), await proven(other)]).toEqual([true, true, false, false, false]);
+    expect(sent[0]).toEqual(['GET', `/repos/acme/shop/compare/${head}...${old}?per_page=1`]);
+    await expect(proven(old)).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
   it('never leave the repository, whatever name or id an attacker gives', async () => {
     const { calls, sent } = host([200, { permission: 'read', user: { id: 1 } }]);
     for (const repository of ['acme', 'acme/..', '../x', 'acme/shop/hooks', 'acme/shop?x', 'acme/a b', '']) {

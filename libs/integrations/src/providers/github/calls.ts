@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CodeHost, CommitCheck } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -17,6 +17,7 @@ const RESOLVE = 'mutation($id: ID!) { resolveReviewThread(input: { threadId: $id
 const thread = fields({ id: name, isResolved: z.boolean(), comments: fields({ nodes: z.array(fields({ databaseId: id })) }) });
 const threads = fields({ data: fields({ repository: fields({ pullRequest: fields({ reviewThreads: fields({ nodes: list(thread) }) }) }) }) });
 
+const comparison = fields({ merge_base_commit: fields({ sha: name }) });
 const checkRun = fields({ id, name: title, status: name, conclusion: maybe(name), html_url: url, output: maybe(fields({ title: text })) });
 const FAILED = new Set(['failure', 'timed_out', 'action_required', 'startup_failure']);
 
@@ -75,6 +76,12 @@ export function githubCalls(client: ProviderClient): CodeHost {
       const { body } = await client.call({ method: 'GET', path, answer: z.array(forgePullRequest) });
       const [found] = body;
       return found === undefined ? null : pullRequestOf(found);
+    },
+    isAncestor: (repository, commit, of) => {
+      if (commit === of) return Promise.resolve(true);
+      // In this order the answer has neither commits nor files when it is one.
+      const path = `${repo(repository)}/compare/${part(of)}...${part(commit)}?per_page=1`;
+      return provenBy(client.call({ method: 'GET', path, answer: comparison }).then(({ body }) => body.merge_base_commit.sha === commit));
     },
     resolveReview: async ({ repository, number }, commentId) => {
       const [owner = '', repositoryName = ''] = repository.split('/');

@@ -60,6 +60,14 @@ describe('pods of a node that the cluster does not hear', () => {
     await until('it was silent for too long', () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready', 120_000 / SPEED);
   });
 
+  it('are not avoided after the API server stood still with its connections open, as one call without an answer shows', async () => {
+    server.nodes = [nodeThatIs('Unknown')];
+    server.faults.listDelayMs = 6_000 / SPEED;
+    const opened = begin();
+    expect(await until('it is seen', () => seenOf(opened))).not.toHaveProperty('avoid');
+    await until('it was silent for too long', () => (seenOf(opened) as { avoid?: string }).avoid === 'its node one is not ready', 120_000 / SPEED);
+  });
+
   it('are avoided at once when there was no outage', async () => {
     server.nodes = [nodeThatIs('Unknown')];
     const opened = begin();

@@ -104,7 +104,8 @@ export class ClusterPods {
   }
 
   private isAfterOutage(): boolean {
-    return this.watches.some((watch) => this.timing.now() - watch.returnedAt < EXCUSED_MS);
+    const returnedAt = Math.max(this.api.stoodStillAt, ...this.watches.map((watch) => watch.returnedAt));
+    return this.timing.now() - returnedAt < EXCUSED_MS;
   }
 
   observe(pod: PodView): ReturnType<typeof observationOf> {

@@ -23,6 +23,8 @@ export const BUDGETS: Budgets = {
 const TIMEOUT_MS = 10_000;
 /** Longest wait for a list, or a page of one, and for the head of a watch. Milliseconds. */
 const LIST_TIMEOUT_MS = 30_000;
+/** An answer that takes so long, or never comes, is the sign of a server that stands still, not of a busy one: its own target is 1 s for a call of one object. Milliseconds. */
+const STANDSTILL_MS = 5_000;
 /** How often credentials are read again. Milliseconds; a service account's token is exchanged ten minutes before its end. */
 const CREDENTIALS_KEPT_MS = 60_000;
 /** Tries of one call that nobody answered, or the server failed. */
@@ -81,6 +83,8 @@ export class KubeApi {
   private credentials: { readonly value: Credentials; readonly key: string; readonly readAt: number } | null = null;
   private agents = new Map<BudgetName, http.Agent>();
   private agentsOf = '';
+  /** When the newest call ended that had no answer for seconds, or none at all; minus infinity when there was none. A server that stands still keeps its watches open. */
+  stoodStillAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly access: ClusterAccess,
@@ -184,6 +188,7 @@ export class KubeApi {
     let putOff = 0;
     while (true) {
       await this.take(call);
+      const sentAt = this.timing.now();
       let answer: Answer;
       try {
         const response = await this.open(call, call.timeoutMs ?? TIMEOUT_MS);
@@ -194,6 +199,8 @@ export class KubeApi {
         if (call.signal.aborted || failures >= ATTEMPTS) throw error instanceof ClusterError ? error : noAnswer(call.doing, error);
         await this.pause(call, backOff(failures, RETRY_BASE_MS, RETRY_MOST_MS, this.timing));
         continue;
+      } finally {
+        if (this.timing.now() - sentAt > STANDSTILL_MS) this.stoodStillAt = this.timing.now();
       }
       if (answer.status === 401 && !renewed) {
         renewed = true;

@@ -19,12 +19,15 @@ export function familiesOf(text: string): Metric[] {
   return [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => ({ name, type, help: help.get(name) ?? '' }));
 }
 
-/** The generated part of the page. */
+/** The generated part of the page. By name: a process exposes its metrics in the order in which its parts happened to be made. */
 export function metricTables(apps: ReadonlyMap<string, readonly Metric[]>): string {
   const table = (rows: readonly (readonly string[])[], heads: readonly string[]): string =>
     [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
   const own = [...apps].map(([app, metrics]) => {
-    const rows = metrics.filter(({ name }) => !OF_PROCESS.test(name)).map(({ name, type, help }) => [`\`${name}\``, type, help]);
+    const rows = metrics
+      .filter(({ name }) => !OF_PROCESS.test(name))
+      .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
+      .map(({ name, type, help }) => [`\`${name}\``, type, help]);
     return rows.length === 0 ? '' : `### ${app}\n\n${table(rows, ['metric', 'type', 'meaning'])}\n`;
   });
   const common = new Map<string, Metric & { apps: string[] }>();

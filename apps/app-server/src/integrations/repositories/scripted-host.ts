@@ -32,9 +32,7 @@ export class ScriptedHost {
   private answer({ pathname, searchParams }: URL, response: ServerResponse): unknown {
     this.requests.push(pathname);
     if (this.broken !== null && pathname.startsWith(this.broken.below)) return this.broken.answer(response);
-    const json = (status: number, value: unknown): unknown => {
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    };
+    const json = (status: number, value: unknown): unknown => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
     const page = <T>(all: readonly T[]): readonly T[] => all.slice((Number(searchParams.get('page')) - 1) * 50, Number(searchParams.get('page')) * 50);
     const one = (fullName: string): object => ({
       id: this.repositories.indexOf(fullName) + 1,

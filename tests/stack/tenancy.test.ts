@@ -21,6 +21,7 @@ const NAMES: Readonly<Record<keyof Owned, true>> = { org: true, conversation: tr
 const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.create': { prompt: 'x' },
   'conversations.messages.create': { text: 'x' },
+  'conversations.pull-requests.publish': {},
   'conversations.sandbox-access.create': { port: 'agent-server' },
   'conversations.confirmation.answer': { accept: false, actionIds: ['0197c0de-0000-7000-8000-000000000001'] },
   'conversations.confirmation-mode.set': { mode: 'risky' },

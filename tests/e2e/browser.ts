@@ -47,7 +47,8 @@ export async function openPage(context: BrowserContext, complaints: string[]): P
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => {
     // A browser complains about every answer that is not a success, expected or not.
-    if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text())) complaints.push(message.text());
+    if (message.type() === 'error' && !/the server responded with a status of 4\d\d/.test(message.text()))
+      complaints.push(`${message.text()} ${message.location().url}`);
   });
   return page;
 }

@@ -6,7 +6,7 @@ import type { ConnectionWithSecret, IntegrationDeliveryPage, LinkBegun, OAuthCli
 import { byAnswersSoFar, type ModelServer, type SignedInClient, signIn, startModelServer, until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, giveConsent, lackForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { DEMO_PROJECT, fillProject, LABEL } from '../../tools/gitea/demo-project.ts';
@@ -43,6 +43,7 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
   let org: { id: string; slug: string };
   let connection: string;
   let number: number;
+  let request: number;
   let broken = false;
   const complaints: string[] = [];
 
@@ -50,12 +51,11 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     if (lack !== null) return;
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-issue-'));
     model = await startModelServer({
-      script: byAnswersSoFar([
-        write(FIXED),
-        finish('The total counts each line as often as its quantity says.'),
-        write(`/** What a basket costs, in cents. */\n${FIXED}`),
-        finish('The comment is back.'),
-      ]),
+      // The second is done by a model that reads the comment on the line.
+      script: (request) =>
+        JSON.stringify(request.body.messages).includes('On src/total.js, line 1: @slipway-bot the comment of this function is gone')
+          ? byAnswersSoFar([write(`/** What a basket costs, in cents. */\n${FIXED}`), finish('The comment is back.')])(request)
+          : byAnswersSoFar([write(FIXED), finish('The total counts each line as often as its quantity says.')])(request),
       apiKey: 'sk-of-the-script',
     });
     const models = {
@@ -138,6 +138,8 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     await page.setViewportSize({ width: 1440, height: 900 });
   };
 
+  const card = (): Locator => page.getByRole('region', { name: 'Pull request' });
+
   step('is connected: an access token, a webhook, and a linked account', async () => {
     const { host } = new URL(gitea.url);
     const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user', 'read:organization']);
@@ -198,5 +200,46 @@ describe('an issue that becomes a merged pull request', { timeout: 900_000, skip
     expect(seen).toContain('pass 3');
     const { data } = await json<IntegrationDeliveryPage>('GET', integrations(`/${connection}/deliveries?limit=100`));
     expect(data.filter(({ reason }) => reason?.code === 'conversation-started')).toHaveLength(1);
+  });
+
+  step('is a pull request by itself, which the comment names, with its checks on the page', async () => {
+    const [pull] = await until('a pull request', async () => ((await shop.pullRequests()).length > 0 ? shop.pullRequests() : null), SLOW);
+    if (pull === undefined) throw new Error('no pull request');
+    request = pull.number;
+    expect((await shop.call<{ body: string }>('GET', `/pulls/${request}`)).body).toContain(`Fixes #${number}`);
+    await until('the comment names it', async () => (await answers(number))[0]?.body.includes(pull.html_url) === true, SLOW);
+    await shop.setStatus(pull.head.sha, { context: 'tests', state: 'success', description: '3 passed' });
+    await card().getByText('The check passed', { exact: true }).waitFor();
+    await picture('pull-request');
+    await expectClean(page, 'pull request');
+  });
+
+  step('hears a comment on a line, and pushes what it asked for to the same pull request', async () => {
+    const { head } = await shop.pullRequest(request);
+    await ada.repository('ada', 'shop').review(request, {
+      verdict: 'REQUEST_CHANGES',
+      body: '@slipway-bot please see the line',
+      comments: [{ path: 'src/total.js', line: 1, body: '@slipway-bot the comment of this function is gone, bring it back' }],
+    });
+    await until('the branch has what is new', async () => (await shop.pullRequest(request)).head.sha !== head.sha, SLOW);
+    const { content } = await shop.call<{ content: string }>('GET', `/contents/src/total.js?ref=${encodeURIComponent(head.ref)}`);
+    expect(Buffer.from(content, 'base64').toString()).toContain('/** What a basket costs, in cents. */');
+    expect(await shop.pullRequests('all')).toHaveLength(1);
+  });
+
+  step('is merged on the page, by a person and at the head that the person saw', async () => {
+    // Made ready at the host, by whom it is asked to review.
+    await ada.repository('ada', 'shop').call('PATCH', `/pulls/${request}`, { title: 'The total forgets the quantity' });
+    const merge = card().getByRole('button', { name: 'Merge…' });
+    await until('it may be merged', async () => (await merge.isVisible()) && (await merge.isEnabled()), SLOW);
+    await merge.click();
+    await page.getByRole('alertdialog').or(page.getByRole('dialog')).getByRole('button', { name: 'Merge', exact: true }).click();
+    await card().getByText('Merged', { exact: true }).waitFor();
+    expect(await shop.pullRequest(request)).toMatchObject({ merged: true });
+    await until('the issue is closed by it', async () => (await shop.call<{ state: string }>('GET', `/issues/${number}`)).state === 'closed', SLOW);
+    expect((await answers(number)).length).toBe(1);
+    await picture('merged');
+    // The repository that there is not, where no webhook could be made.
+    expect(complaints.filter((line) => !line.endsWith('/hooks'))).toEqual([]);
   });
 });

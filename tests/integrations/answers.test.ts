@@ -19,6 +19,7 @@ import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integrations/answers/integration-answer.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
+import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
@@ -92,9 +93,9 @@ describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 
     const envelope = new Envelope(pool, app.box, systemClock);
     const providers = new Map(Object.entries(PROVIDERS));
     const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
-    const acts = new Acts(pool, queue, gateway, createIds(systemClock));
-    const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     const calls = new ConnectionCalls(pool, envelope, dispatch, systemClock);
+    const acts = new Acts(pool, queue, gateway, createIds(systemClock), new ThreadReader(pool, providers, calls, access.ask, logger));
+    const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     answers = new IntegrationAnswer(pool, providers, calls, systemClock, { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' }, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
     queue.handle('integration-answer', async (payload, signal) => void (await answers.run(payload, signal)), { concurrency: 4 });

@@ -16,7 +16,9 @@ import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
+import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
+import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
 import { LlmGatewayClient } from '../../apps/worker/dist/peers/llm-gateway.client.js';
 
@@ -84,7 +86,8 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
     const envelope = new Envelope(pool, app.box, systemClock);
     const providers = new Map(Object.entries(PROVIDERS));
     const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
-    const acts = new Acts(pool, queue, gateway, createIds(systemClock));
+    const calls = new ConnectionCalls(pool, envelope, dispatch, systemClock);
+    const acts = new Acts(pool, queue, gateway, createIds(systemClock), new ThreadReader(pool, providers, calls, access.ask, logger));
     const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
   };

@@ -22,6 +22,7 @@ import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import { ConnectionCalls } from './integrations/connection-calls.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
+import { ThreadReader } from './integrations/thread-context.js';
 import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
 import { SweepRuns } from './leads/sweep-runs.js';
@@ -105,6 +106,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
   const connectionCalls = new ConnectionCalls(pool, envelope, dispatch, clock);
   const access = new ProviderAccess(pool, envelope, providers, dispatch, clock, logger);
+  const threads = new ThreadReader(pool, providers, connectionCalls, access.ask, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
@@ -128,7 +130,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgRest: new OrgRest(pool, queue, logger),
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
-    deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids), queue, clock, logger),
+    deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids, threads), queue, clock, logger),
     answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
     pullRequests: new PullRequestJob(
       pool,

@@ -86,6 +86,8 @@ export interface Intent {
   readonly review: ReviewPlace | null;
   /** The actor's own words as they stood at the event. Empty for a bare label or assignment: then `subject` is what is asked for. */
   readonly instruction: Passage;
+  /** The provider sends a review without its line comments: those of the actor are part of the instruction, and are read from the thread. */
+  readonly linesApart?: true;
   /** The issue, pull request or ticket itself, whose author may be anybody. */
   readonly subject: Passage | null;
   /** Wait this long for others of the same review before acting. Milliseconds. */

@@ -3,6 +3,7 @@ import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { RightsAccess } from './calls/rights-access.js';
+import type { ThreadReading } from './calls/thread-reading.js';
 import type { ReadDelivery } from './delivery.js';
 import type { Reading } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
@@ -67,6 +68,8 @@ export interface Provider {
   readonly linking?: AccountLinking;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
+  /** How the rest of a thread is read; missing where a delivery alone says what was asked. */
+  readonly threads?: ThreadReading;
 }
 
 export interface CodeHostAccess {

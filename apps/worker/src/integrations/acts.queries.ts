@@ -60,6 +60,17 @@ export async function addMessage(
   );
 }
 
+/** When the conversation of a thread was last asked something there; `null`: never, or there is none. */
+export async function lastAskedInThread(client: PoolClient, orgId: string, connectionId: string, threadKey: string): Promise<Date | null> {
+  const { rows } = await client.query<{ at: Date | null }>(
+    `SELECT max(m.created_at) AS at FROM app.integration_thread t JOIN app.inbox_message m ON m.org_id = t.org_id AND m.conversation_id = t.conversation_id
+     WHERE t.org_id = $1 AND t.connection_id = $2 AND t.thread_key = $3 AND m.from_thread
+       AND (m.thread_key IS NULL OR (m.thread_connection_id = $2 AND m.thread_key = $3))`,
+    [orgId, connectionId, threadKey],
+  );
+  return rows[0]?.at ?? null;
+}
+
 /** The answer to this message is shown in its thread. */
 export async function markOfThread(client: PoolClient, orgId: string, id: string, thread: MessageThread): Promise<void> {
   await client.query('UPDATE app.inbox_message SET from_thread = true, thread_connection_id = $3, thread_key = $4 WHERE org_id = $1 AND id = $2', [

@@ -13,6 +13,7 @@ import { wantAnswers } from './answers/want-answers.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
 import { promptOfIntent, titleOfIntent } from './prompt.js';
+import { NO_CONTEXT, type ThreadReader } from './thread-context.js';
 
 type Allowed = Extract<Decision, { state: 'act' }>;
 
@@ -29,18 +30,23 @@ export class Acts {
     private readonly queue: Queue,
     private readonly gateway: LlmGatewayClient,
     private readonly ids: Ids,
+    private readonly threads: ThreadReader,
   ) {}
 
-  /** What has to be asked of others before the transaction: the model of a new conversation. */
-  async prepare(stored: StoredDelivery, { act }: Allowed, signal: AbortSignal): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
-    const begin = act === 'start' ? await this.beginning(stored.orgId, signal) : null;
+  /** What has to be asked of others before the transaction: the rest of the thread, and the model of a new conversation. */
+  async prepare(stored: StoredDelivery, { act, intent }: Allowed, signal: AbortSignal): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
+    const [begin, context] = await Promise.all([
+      act === 'start' ? this.beginning(stored.orgId, signal) : null,
+      act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, intent, act === 'start', signal) : NO_CONTEXT,
+    ]);
+    const text = promptOfIntent(intent, randomBytes(16).toString('hex'), context);
     return (client, allowed) => {
       switch (allowed.act) {
         case 'start':
           if (begin === null) throw new Error('a conversation is to start that nobody prepared');
-          return this.start(client, stored, allowed, begin);
+          return this.start(client, stored, allowed, begin, text);
         case 'message':
-          return this.message(client, stored, allowed, null);
+          return this.message(client, stored, allowed, null, text);
         case 'stop':
           return this.stop(client, stored, allowed);
         case 'mute':
@@ -62,20 +68,20 @@ export class Acts {
     return { model: await chooseModel(this.pool, this.gateway, orgId, defaultModel, signal), environment: defaultEnvironment, confirmation };
   }
 
-  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning): Promise<Performed> {
+  private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning, text: string): Promise<Performed> {
     const { orgId, connection } = stored;
     const { intent, actor } = allowed;
     const id = this.ids.uuid();
     const owner = await claimThread(client, orgId, connection.id, intent.thread, id);
     // Another delivery of the thread was first: what is asked for now is one more message there.
-    if (owner !== id) return this.message(client, stored, allowed, owner);
+    if (owner !== id) return this.message(client, stored, allowed, owner, text);
     const by = { id: actor.userId, label: actor.label };
     const message = this.ids.uuid();
     const repository = repositoryOf(stored, intent);
     const branch = branchOf(intent);
     await insertConversation(client, orgId, {
       id,
-      message: { id: message, text: textOf(intent) },
+      message: { id: message, text },
       by,
       title: titleOfIntent(intent),
       repository,
@@ -99,14 +105,14 @@ export class Acts {
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
   }
 
-  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null): Promise<Performed> {
+  private async message(client: PoolClient, stored: StoredDelivery, { intent, actor }: Allowed, owner: string | null, text: string): Promise<Performed> {
     const { orgId, connection } = stored;
     const conversationId = owner ?? (await claimThread(client, orgId, connection.id, intent.thread, this.ids.uuid()));
     const inbox = await lockInbox(client, orgId, conversationId);
     if (inbox === null) throw new Error(`the conversation of thread ${intent.thread.key} is not there`);
     if (inbox.waiting >= MAX_QUEUED_MESSAGES) return { decided: { state: 'refused', code: 'queue-full', detail: null, conversationId }, job: null };
     const thread = { connectionId: connection.id, key: intent.thread.key };
-    await addMessage(client, orgId, conversationId, { text: textOf(intent), by: { id: actor.userId, label: actor.label }, thread });
+    await addMessage(client, orgId, conversationId, { text, by: { id: actor.userId, label: actor.label }, thread });
     const job = inbox.live ? 'conversation-deliver' : 'conversation-start';
     await want(client, orgId, conversationId, 'run', job, makeTraceparent());
     await wantAnswers(client, stored, intent, conversationId);
@@ -161,5 +167,3 @@ function beginningOf(stored: unknown): Pick<OrgSettingValues, 'defaultModel' | '
     confirmation: confirmation.catch('always').parse(given['confirmation'] ?? DEFAULT_ORG_SETTINGS.confirmation),
   };
 }
-
-const textOf = (intent: Intent): string => promptOfIntent(intent, randomBytes(16).toString('hex'));

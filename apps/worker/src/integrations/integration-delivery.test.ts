@@ -7,6 +7,7 @@ import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { packDelivery, type WriteAccess } from '@slipway/integrations/deliveries';
+import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { type ExampleBody, exampleProvider } from '@slipway/integrations/testing';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
@@ -17,8 +18,10 @@ import pg from 'pg';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../testing/scene.js';
 import { Acts } from './acts.js';
+import { ConnectionCalls } from './connection-calls.js';
 import { IntegrationDelivery } from './integration-delivery.js';
 import { dyingPool } from './testing/dying-pool.js';
+import { ThreadReader } from './thread-context.js';
 
 const ORG = 'org_deliveries';
 const CONNECTION = '5b0c4a0e-3f1d-4c8e-9a57-2f6f4f0d7c11';
@@ -34,6 +37,7 @@ describe('a delivery', () => {
   let envelope: Envelope;
   let access: WriteAccess = 'write';
   const ids = createIds(systemClock);
+  const dispatch = new ProviderDispatch([]);
 
   before(async () => {
     database = await queueDatabase();
@@ -71,6 +75,7 @@ describe('a delivery', () => {
     );
   });
   after(async () => {
+    await dispatch.close();
     await queue?.close();
     await pool?.end();
     await owner?.end();
@@ -99,7 +104,8 @@ describe('a delivery', () => {
   };
   const workerOn = (own: SqlPool): IntegrationDelivery => {
     const client = new LlmGatewayClient({ url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, masterKey: SECRET });
-    const acts = new Acts(own, queue, client, ids);
+    const connectionCalls = new ConnectionCalls(own, envelope, dispatch, systemClock);
+    const acts = new Acts(own, queue, client, ids, new ThreadReader(own, new Map(), connectionCalls, () => Promise.resolve({ access, why: null }), logger));
     return new IntegrationDelivery(
       own,
       new Envelope(own, new SecretBox(SECRET), systemClock),

@@ -1,8 +1,11 @@
 import { type Intent, type Passage, promptOf, type ThreadPassage } from '@slipway/integrations';
+import { NO_CONTEXT, type ThreadContext } from './thread-context.js';
 
 /** Most of one text that an agent is given of a delivery. Characters. */
 const MAX_TEXT = 30_000;
 const MAX_TITLE = 120;
+/** Of what else was said in the thread; the oldest gives way. Characters. */
+const MAX_SAID = 40_000;
 
 const SUBJECT: Readonly<Record<Intent['thread']['kind'], string>> = {
   issue: 'issue',
@@ -17,10 +20,18 @@ const SUBJECT: Readonly<Record<Intent['thread']['kind'], string>> = {
  * What the agent is asked: the words of the actor, who was allowed to ask, and after them the thread as quoted data. The title is quoted too: its author may be anybody.
  * @param fence random for each prompt: 32 or more letters and digits.
  */
-export function promptOfIntent({ instruction, subject, thread, review, actor }: Intent, fence: string): string {
+export function promptOfIntent(
+  { instruction, subject, thread, review, actor, linesApart }: Intent,
+  fence: string,
+  context: ThreadContext = NO_CONTEXT,
+): string {
   const what = SUBJECT[thread.kind];
-  const asked = instruction.text.trim();
-  const authority = (author: Passage['author']): ThreadPassage['authority'] => (author.id === actor.id ? 'write' : 'outsider');
+  const isAsked = ({ lines, passage }: ThreadContext['said'][number]): boolean => linesApart === true && lines !== null && passage.author.id === actor.id;
+  const asked = [instruction.text.trim(), ...context.said.filter(isAsked).map(({ lines, passage }) => `${placeOf(lines)}: ${cut(passage.text.trim())}`)]
+    .filter((words) => words !== '')
+    .join('\n\n');
+  const authority = (author: Passage['author']): ThreadPassage['authority'] =>
+    author.id === actor.id ? 'write' : (context.authorities.get(author.id) ?? 'outsider');
   const own = subject !== null && subject.id === instruction.id && subject.url === instruction.url;
   const subjectText = [thread.title.trim(), own ? '' : (subject?.text.trim() ?? '')].filter((part) => part !== '').join('\n\n');
   const subjectAuthor = subject?.author ?? actor;
@@ -39,14 +50,46 @@ export function promptOfIntent({ instruction, subject, thread, review, actor }: 
             source: `lines of ${review.path}${review.line === null ? '' : ` up to line ${review.line}`}`,
             passage: { id: review.commentId, author: subjectAuthor, text: cut(review.diffHunk), createdAt: null, url: null },
             authority: authority(subjectAuthor),
+            needed: true,
           },
         ];
+  const [said, unsaid] = saidOf(
+    context.said.filter((each) => !isAsked(each)),
+    authority,
+  );
+  const lacks = context.lacks ?? (unsaid > 0 ? 'it is too long' : null);
+  if (lacks !== null) words.push(`Not all of the thread is quoted below: ${lacks}.`);
   return promptOf({
     instruction: { source: 'request', passage: { ...instruction, text: words.join('\n\n') }, authority: 'write' },
-    thread: [...(subjectText === '' ? [] : [about]), ...lines],
+    subject: subjectText === '' ? null : about,
+    thread: [...lines, ...said],
     fence,
-    outsiders: true,
+    outsiders: false,
   }).text;
+}
+
+function placeOf(lines: ThreadContext['said'][number]['lines']): string {
+  return lines === null ? '' : `On ${lines.path}${lines.line === null ? '' : `, line ${lines.line}`}`;
+}
+
+/** The newest that fit, oldest first, and how many do not. */
+function saidOf(
+  said: ThreadContext['said'],
+  authorityOf: (author: Passage['author']) => ThreadPassage['authority'],
+): readonly [kept: readonly ThreadPassage[], left: number] {
+  const kept: ThreadPassage[] = [];
+  let room = MAX_SAID;
+  for (const { passage, lines } of said.toReversed()) {
+    const text = cut(passage.text);
+    room -= text.length;
+    if (room < 0) break;
+    kept.unshift({
+      source: lines === null ? 'comment' : `comment on ${lines.path}${lines.line === null ? '' : `, line ${lines.line}`}`,
+      passage: { ...passage, text },
+      authority: authorityOf(passage.author),
+    });
+  }
+  return [kept, said.length - kept.length];
 }
 
 export function titleOfIntent({ thread, instruction }: Intent): string {

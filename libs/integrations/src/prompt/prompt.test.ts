@@ -113,7 +113,8 @@ describe('a prompt', () => {
     authority,
     passage: { id: '1', author: { id: '7', login, kind: 'user' }, text, createdAt: '2026-11-23T10:00:00Z', url: null },
   });
-  const make = (thread: ThreadPassage[], outsiders = false) => promptOf({ instruction: said('@slipway fix it'), thread, fence, outsiders });
+  const make = ([subject, ...thread]: ThreadPassage[], outsiders = false) =>
+    promptOf({ instruction: said('@slipway fix it'), subject: subject ?? null, thread, fence, outsiders });
 
   it('has the instruction first, and quotes the thread with author and right', () => {
     expect(make([said('The cart is empty', 'outsider', 'eve', 'issue'), said('Same here')]).text).toBe(
@@ -132,6 +133,11 @@ describe('a prompt', () => {
     expect(text).toContain('2 more comments are not quoted.');
     expect([leftOut, weakest]).toEqual([2, 'write']);
     expect(make([said('Subject'), said(SECRET, 'outsider')], true).weakest).toBe('outsider');
+  });
+
+  it('quotes what is needed to understand the request, whoever wrote it', () => {
+    const { text, leftOut } = make([said('Subject'), { ...said('the lines', 'outsider'), needed: true }, said(SECRET, 'outsider')]);
+    expect([text.includes('the lines'), leftOut]).toEqual([true, 1]);
   });
 
   it('is as weak as the subject, which is quoted whoever wrote it', () => {
@@ -163,6 +169,6 @@ describe('a prompt', () => {
   });
 
   it('needs a fence that nobody can guess', () => {
-    expect(() => promptOf({ instruction: said('x'), thread: [], fence: 'fence', outsiders: false })).toThrow('random');
+    expect(() => promptOf({ instruction: said('x'), subject: null, thread: [], fence: 'fence', outsiders: false })).toThrow('random');
   });
 });

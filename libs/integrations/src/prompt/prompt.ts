@@ -17,16 +17,20 @@ export interface ThreadPassage {
   readonly source: string;
   readonly passage: Passage;
   readonly authority: Authority;
+  /** Quoted whoever wrote it: the request cannot be understood without it. */
+  readonly needed?: true;
 }
 
 export interface PromptInput {
   /** What was asked for; its author's right has been checked. */
   readonly instruction: ThreadPassage;
-  /** The rest of the thread, oldest first: the issue or pull request itself, then what was said. */
+  /** The issue or pull request itself; `null`: there is none, or nothing is in it. */
+  readonly subject: ThreadPassage | null;
+  /** What was said in the thread, oldest first. */
   readonly thread: readonly ThreadPassage[];
   /** Random for each conversation and never shown to those who write in the thread: 32 or more letters and digits. */
   readonly fence: string;
-  /** Whether comments of those without write access are quoted; the subject of the thread always is. */
+  /** Whether comments of those without write access are quoted; the subject of the thread, and what is needed, always is. */
   readonly outsiders: boolean;
 }
 
@@ -49,7 +53,7 @@ const MAX_NAME = 100;
  * so no text closes its own quotation.
  * @throws Error for a fence that could be guessed.
  */
-export function promptOf({ instruction, thread, fence, outsiders }: PromptInput): Prompt {
+export function promptOf({ instruction, subject, thread, fence, outsiders }: PromptInput): Prompt {
   if (!/^[A-Za-z0-9]{32,}$/.test(fence)) throw new Error('a fence is 32 or more random letters and digits');
   const hidden = new Set<Hidden>();
   const shown = (text: string): string => {
@@ -58,8 +62,7 @@ export function promptOf({ instruction, thread, fence, outsiders }: PromptInput)
     const cut = visible.length > MAX_PASSAGE ? `${visible.slice(0, MAX_PASSAGE)}\n[cut: ${visible.length - MAX_PASSAGE} more characters]` : visible;
     return cut.replaceAll(fence, '[removed]');
   };
-  const [subject, ...rest] = thread;
-  const heard = rest.filter(({ authority }) => outsiders || authority === 'ours' || authority === 'write');
+  const heard = thread.filter(({ authority, needed }) => outsiders || needed === true || authority === 'ours' || authority === 'write');
   const kept: { readonly passage: ThreadPassage; readonly text: string }[] = [];
   let room = MAX_QUOTED;
   for (const passage of heard.toReversed()) {
@@ -68,8 +71,8 @@ export function promptOf({ instruction, thread, fence, outsiders }: PromptInput)
     if (room < 0) break;
     kept.unshift({ passage, text });
   }
-  const quoted = [...(subject === undefined ? [] : [{ passage: subject, text: shown(subject.passage.text) }]), ...kept];
-  const leftOut = rest.length - kept.length;
+  const quoted = [...(subject === null ? [] : [{ passage: subject, text: shown(subject.passage.text) }]), ...kept];
+  const leftOut = thread.length - kept.length;
   const text = [shown(instruction.passage.text).trim(), ...quotation(quoted, leftOut, fence)].filter((part) => part !== '').join('\n\n');
   return { text, leftOut, hidden: [...hidden].sort(), weakest: weakestOf([instruction, ...quoted.map(({ passage }) => passage)]) };
 }

@@ -63,10 +63,11 @@ export interface Worded {
   readonly unasked?: boolean;
   readonly review?: ReviewPlace;
   readonly gatherKey?: string;
+  readonly linesApart?: true;
 }
 
 /** A deed whose words are the instruction. */
-export function worded({ subject, actor, context }: Deed, passage: Passage, { trigger: kind, key, unasked, review, gatherKey }: Worded): Reading {
+export function worded({ subject, actor, context }: Deed, passage: Passage, { trigger: kind, key, unasked, review, gatherKey, linesApart }: Worded): Reading {
   const refused = refusedActor(actor, context, { text: passage.text });
   if (refused !== null) return refused;
   const trigger = triggerOf({ text: passage.text, syntax: 'markdown', trigger: kind, unasked: unasked === true }, context);
@@ -76,6 +77,7 @@ export function worded({ subject, actor, context }: Deed, passage: Passage, { tr
     trigger,
     instruction: passage,
     review: review ?? null,
+    ...(linesApart === undefined ? {} : { linesApart }),
     ...(gatherKey === undefined ? {} : { gatherMs: REVIEW_GATHER_MS, gatherKey: `${subject.thread.key}/${gatherKey}` }),
   });
 }

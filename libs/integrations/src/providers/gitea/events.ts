@@ -115,7 +115,10 @@ const review = (approval: boolean): EventReader =>
     const actor = actorOf(body.sender);
     const passage = { id: key, author: actor, text: body.review.content, createdAt: subject.updatedAt, url: subject.thread.url };
     const unasked = !approval && context.ours(subject.thread.key);
-    return orChanged(subject, worded({ subject, actor, context }, passage, { trigger: 'review', key, unasked, gatherKey: `review/${body.sender.id}` }));
+    return orChanged(
+      subject,
+      worded({ subject, actor, context }, passage, { trigger: 'review', key, unasked, gatherKey: `review/${body.sender.id}`, linesApart: true }),
+    );
   });
 
 const run = fields({ head_sha: name, head_branch: maybe(text), conclusion: maybe(text) });

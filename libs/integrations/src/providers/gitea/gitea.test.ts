@@ -26,6 +26,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   let bot: GiteaPerson;
   let shop: GiteaRepository;
   let calls: CodeHost;
+  let token: string;
   let listener: Server;
   let context: ReadingContext;
   const readings: Reading[] = [];
@@ -54,13 +55,14 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     });
     await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
     await shop.createWebhook({ url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`, secret: SECRET });
-    const token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user']);
+    token = await bot.createToken('slipway', ['write:repository', 'write:issue', 'read:user']);
     calls = callsWith(token);
   });
-  const callsWith = (token: string): CodeHost => {
+  const clientWith = (token: string): ProviderClient => {
     const baseUrl = provider.codeHost?.apiUrl(gitea.url) ?? '';
-    return provider.codeHost?.calls(new ProviderClient({ baseUrl, authorization: `token ${token}`, dispatch: fetch, now: () => new Date() })) as CodeHost;
+    return new ProviderClient({ baseUrl, authorization: `token ${token}`, dispatch: fetch, now: () => new Date() });
   };
+  const callsWith = (token: string): CodeHost => provider.codeHost?.calls(clientWith(token)) as CodeHost;
   after(async () => {
     await gitea?.close();
     listener?.closeAllConnections();
@@ -177,13 +179,30 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     const heard = await intent('review', async () => {
       review = (await shop.review(made.number, { verdict: 'REQUEST_CHANGES', body: 'Not yet.', comments })).id;
     });
-    expect(heard).toMatchObject({ gatherMs: 10_000, instruction: { text: 'Not yet.' }, pullRequest: { headBranch: 'slipway/round' } });
+    expect(heard).toMatchObject({ gatherMs: 10_000, linesApart: true, instruction: { text: 'Not yet.' }, pullRequest: { headBranch: 'slipway/round' } });
 
+    const said = async () => {
+      const of = { ...thread, kind: 'pull-request' as const };
+      return ((await provider.threads?.read(clientWith(token), of))?.said ?? []).map(({ passage, lines }) => [
+        passage.author.login,
+        passage.text,
+        lines?.path,
+        lines?.line,
+      ]);
+    };
+    const lineOf = ['ada', 'Why two?', 'total.js', 1];
+    const words = [
+      ['ada', '@slipway look', undefined, undefined],
+      ['ada', 'Not yet.', undefined, undefined],
+    ];
+    expect((await said()).sort()).toEqual([...words, lineOf, lineOf].sort());
     const [line] = await shop.reviewComments(made.number, review);
     await calls.replyToReview(place, String(line?.id), 'Because of cents.');
     await calls.resolveReview(place, String(line?.id));
     const [resolved] = await shop.call<Array<{ resolver: { login: string } | null }>>('GET', `/pulls/${made.number}/reviews/${review}/comments`);
     expect(resolved?.resolver).toMatchObject({ login: expect.any(String) });
+    // What is resolved asks for nothing more.
+    expect((await said()).filter(([, text]) => text === 'Why two?')).toHaveLength(1);
     expect((await calls.reviews('ada/shop', made.number)).map(({ verdict }) => verdict)).toEqual(['commented', 'changes-requested']);
     await calls.setStatus('ada/shop', sha, { state: 'success', context: 'slipway', description: 'Checked', url: 'https://slipway.example/c' });
     expect((await shop.combinedStatus(sha)).state).toBe('success');

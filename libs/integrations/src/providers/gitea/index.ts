@@ -1,5 +1,6 @@
 import { forgeAnswers } from '../../answers/forge-answers.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
+import { giteaLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, ignored, own, plainName, readerOf } from '../../reading/reading.js';
@@ -56,4 +57,5 @@ export const gitea: Provider = {
   rights: { ...access, permissionOf: (client, repository, { login }) => giteaCalls(client).permissionOf(repository, login) },
   // It has no limit of its own.
   answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), pace: { burst: 100, everyMs: 200 } },
+  threads: { ...access, read: (client, thread) => readForgeThread(client, thread, giteaLines) },
 };

@@ -1,5 +1,6 @@
 import { forgeAnswers } from '../../answers/forge-answers.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
+import { githubLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
@@ -47,4 +48,5 @@ export const github: Provider = {
   rights: { ...access, permissionOf: (client, repository, { login }) => githubCalls(client).permissionOf(repository, login) },
   // It lets 80 contents a minute and 500 an hour be written.
   answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), pace: { burst: 60, everyMs: 8_000 } },
+  threads: { ...access, read: (client, thread) => readForgeThread(client, thread, githubLines) },
 };

@@ -81,7 +81,7 @@ const awarded = (asked: Asked): string => (asked.kind === 'subject' ? '' : `/not
 const noteAt = (noteId: string): Written => ({ id: noteId, url: null });
 
 /** @throws ZodError for a place that another provider has made. */
-function pathOf(place: Thread['place']): { on: string; internal: boolean } {
+export function pathOf(place: Thread['place']): { on: string; internal: boolean } {
   const { project, iid, on, internal } = Place.parse(place);
   return { on: `/projects/${encodeURIComponent(project)}/${on}/${iid}`, internal: internal === 1 };
 }

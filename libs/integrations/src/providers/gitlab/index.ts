@@ -4,6 +4,7 @@ import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.j
 import { gitlabAnswers, gitlabPermission } from './calls.js';
 import { GITLAB_EVENTS } from './events.js';
 import { gitlabLinking } from './linking.js';
+import { readGitlabThread } from './thread.js';
 
 /** Access tokens of projects, groups and persons are taken as those of OAuth are. */
 const api = { authorization: (token: string) => `Bearer ${token}`, apiUrl: (baseUrl: string) => `${baseUrl}/api/v4` };
@@ -60,4 +61,5 @@ export const gitlab: Provider = {
   linking: gitlabLinking,
   // gitlab.com lets 60 notes a minute be written.
   answers: { ...api, calls: gitlabAnswers, pace: { burst: 30, everyMs: 2_000 } },
+  threads: { ...api, read: readGitlabThread },
 };

@@ -63,7 +63,7 @@ export const IntegrationProvider = z.object({
   does: z.array(z.enum(['code', 'tickets', 'chat'])),
   /** `null`: each connection says where it is. */
   host: z.string().nullable(),
-  /** A connection takes an access token, and the address of the host's pages: it is called as a git host. */
+  /** A connection takes an access token: with it the provider is asked who may write, and is answered in its threads. */
   takesToken: z.boolean(),
   /** Slipway can make webhooks of repositories there by itself. */
   makesHooks: z.boolean(),

@@ -56,12 +56,12 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, linking }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking }) => ({
       id,
       name,
       does: [...does],
       host,
-      takesToken: rights !== undefined,
+      takesToken: rights !== undefined || answers !== undefined,
       makesHooks: codeHost?.hooks !== undefined,
       connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
       linking: linking !== undefined,

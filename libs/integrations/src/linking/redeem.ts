@@ -24,10 +24,18 @@ export async function redeemForAccount(
     code,
     redirectUri,
     verifier,
-  }: { readonly baseUrl: string; readonly app: OAuthApp; readonly code: string; readonly redirectUri: string; readonly verifier: string },
+    workspace,
+  }: {
+    readonly baseUrl: string;
+    readonly app: OAuthApp;
+    readonly code: string;
+    readonly redirectUri: string;
+    readonly verifier: string;
+    readonly workspace: string | null;
+  },
   connect: Connect,
 ): Promise<Redeemed> {
-  const form = {
+  const sent = {
     grant_type: 'authorization_code',
     client_id: app.clientId,
     client_secret: app.clientSecret,
@@ -35,14 +43,15 @@ export async function redeemForAccount(
     redirect_uri: redirectUri,
     code_verifier: verifier,
   };
-  const { body } = await connect(baseUrl, null).call({ method: 'POST', path: linking.tokenPath, form, answer: token });
+  const at = linking.endpoints(baseUrl).token;
+  const { body } = await connect(at.baseUrl, null).call({ method: 'POST', path: at.path, [at.format === 'json' ? 'body' : 'form']: sent, answer: token });
   const { access_token: accessToken, error } = body;
   if (accessToken === undefined) {
     const details = { kind: error === undefined ? 'unreadable' : 'invalid', status: 200, retryAt: null, outcomeUnknown: false } as const;
-    throw new ProviderRefusal(`POST ${linking.tokenPath}: ${error === undefined ? 'no token' : 'the code is refused'}`, details);
+    throw new ProviderRefusal(`POST ${at.path}: ${error === undefined ? 'no token' : 'the code is refused'}`, details);
   }
   try {
-    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`));
+    const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`), { baseUrl, workspace });
     return { account, notRevoked: await end() };
   } catch (thrown) {
     await end();

@@ -124,7 +124,7 @@ export class LinkedAccountsService {
     const { linking, app, baseUrl, redirectUri, connection } = await this.clients.forLinking(orgId, request.connection_id);
     const { account, notRevoked } = await redeemForAccount(
       linking,
-      { baseUrl, app, code, redirectUri, verifier: verifierOf({ state, nonce }) },
+      { baseUrl, app, code, redirectUri, verifier: verifierOf({ state, nonce }), workspace: connection.account },
       (url, authorization) => this.calls.client(url, authorization, { maxAnswerBytes: MAX_ANSWER_BYTES }),
     ).catch((thrown: unknown) => Promise.reject(this.calls.problem(thrown, connection.host)));
     if (notRevoked !== null)

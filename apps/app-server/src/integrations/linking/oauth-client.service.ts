@@ -43,7 +43,7 @@ export class OAuthClientService {
   async get({ orgId }: Principal, connectionId: string): Promise<OAuthClient> {
     const { row, secret } = await this.find(orgId, connectionId);
     const linking = this.linkingOf(row);
-    return this.toClient(connectionId, linking, secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt });
+    return this.toClient(row, linking, secret === null ? null : { ...(await this.open(orgId, connectionId, secret)), setAt: secret.createdAt });
   }
 
   /** @throws SlipwayError `resource.not-found`, `integration.oauth-unsupported`, `settings.url-refused` for a connection whose address leads inside. */
@@ -64,7 +64,7 @@ export class OAuthClientService {
       return findSecret(client, orgId, connectionId, KIND);
     });
     if (secret === null) throw new Error('an OAuth client that was entered is not there');
-    return this.toClient(connectionId, linking, { clientId, setAt: secret.createdAt });
+    return this.toClient(row, linking, { clientId, setAt: secret.createdAt });
   }
 
   /** No-op when there is none. @throws SlipwayError `resource.not-found` */
@@ -120,7 +120,12 @@ export class OAuthClientService {
     }
   }
 
-  private toClient(connectionId: string, { scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
-    return { clientId: known?.clientId ?? null, callbackUrl: this.callbackUrl(connectionId), scopes: [...scopes], setAt: known?.setAt.toISOString() ?? null };
+  private toClient(row: ConnectionRow, { scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
+    return {
+      clientId: known?.clientId ?? null,
+      callbackUrl: this.callbackUrl(row.id),
+      scopes: [...scopes(baseUrlOf(row))],
+      setAt: known?.setAt.toISOString() ?? null,
+    };
   }
 }

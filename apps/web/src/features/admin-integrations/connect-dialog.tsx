@@ -96,7 +96,7 @@ function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvi
           )}
         </Field>
       ) : null}
-      {provider.host === null || provider.takesToken ? (
+      {provider.host === null || provider.does.includes('code') ? (
         <Field
           label="Host"
           hint={provider.host === null ? `Where your ${provider.name} is.` : `Empty: ${provider.host}. Of an installation of your own: its host.`}
@@ -115,6 +115,14 @@ function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvi
           )}
         </Field>
       ) : null}
+      {guide.app === undefined ? null : (
+        <p className="text-sm">
+          <a className="text-accent underline" href={guide.app.href} target="_blank" rel="noreferrer">
+            {guide.app.label}
+          </a>{' '}
+          <span className="text-muted">{guide.app.hint}</span>
+        </p>
+      )}
       {guide.secret === 'theirs-first' ? (
         <Field label={guide.secretName} hint={guide.secretHint} error={form.error('webhookSecret')}>
           {(control) => (
@@ -129,7 +137,7 @@ function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvi
           )}
         </Field>
       ) : null}
-      <ConnectionFields form={form} takesToken={provider.takesToken} tokenHint={guide.tokenHint} tokenIsSet={false} />
+      <ConnectionFields form={form} provider={provider} tokenHint={guide.tokenHint} tokenIsSet={false} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>

@@ -77,7 +77,7 @@ function EditDialog({ connection, provider, onClose, onDone }: Given) {
   return (
     <Dialog open onOpenChange={(open) => open || onClose()} title={`Edit ${connection.name}`} className="w-[min(640px,calc(100vw-32px))]">
       <form {...form.props} className="flex flex-col gap-4 p-4">
-        <ConnectionFields form={form} takesToken={provider.takesToken} tokenHint={guideOf(provider).tokenHint} tokenIsSet={connection.tokenSetAt !== null} />
+        <ConnectionFields form={form} provider={provider} tokenHint={guideOf(provider).tokenHint} tokenIsSet={connection.tokenSetAt !== null} />
         <FormFailure failure={form.failure} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

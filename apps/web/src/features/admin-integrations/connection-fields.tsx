@@ -1,4 +1,5 @@
 'use client';
+import type { IntegrationProvider } from '@slipway/contracts';
 import { Checkbox, Field, Input } from '@slipway/ui';
 import type { Form } from '../form/use-form.ts';
 import type { ConnectionValues } from './connection-values.ts';
@@ -6,16 +7,18 @@ import type { ConnectionValues } from './connection-values.ts';
 /** What of a connection is set when it is made and can be changed later. What has a good default is folded. */
 export function ConnectionFields<Values extends ConnectionValues>({
   form,
-  takesToken,
+  provider,
   tokenHint,
   tokenIsSet,
 }: {
   form: Form<Values>;
-  takesToken: boolean;
+  provider: Pick<IntegrationProvider, 'takesToken' | 'does' | 'host'>;
   tokenHint: string | undefined;
   tokenIsSet: boolean;
 }) {
   const { values } = form;
+  const { takesToken } = provider;
+  const isCode = provider.does.includes('code');
   const set = (part: Partial<ConnectionValues['settings']>) => form.set('settings', { ...values.settings, ...part });
   const setOwn = (part: Partial<ConnectionValues['own']>) => form.set('own', { ...values.own, ...part });
   const wrong = ['settings.labels', 'settings.bots', 'settings.defaultRepository', 'settings.baseUrl', 'own.mention', 'own.ids'].some(
@@ -30,7 +33,7 @@ export function ConnectionFields<Values extends ConnectionValues>({
       {takesToken ? (
         <Field
           label="Access token"
-          hint={`${tokenHint ?? 'With it the provider is asked who may write.'} ${tokenIsSet ? 'Empty: the one that is set stays.' : 'Without one, nothing that names a repository is started.'}`}
+          hint={`${tokenHint ?? 'With it the provider is asked who may write.'} ${tokenIsSet ? 'Empty: the one that is set stays.' : isCode ? 'Without one, nothing that names a repository is started.' : 'Without one, nothing is answered there.'}`}
           error={form.error('token')}
         >
           {(control) => <Input {...control} {...text} type="password" value={values.token} onChange={(event) => form.set('token', event.target.value)} />}
@@ -59,7 +62,7 @@ export function ConnectionFields<Values extends ConnectionValues>({
               />
             )}
           </Field>
-          {takesToken ? (
+          {isCode || provider.host === null ? (
             <Field
               label="Base address"
               hint="Where the host’s pages are, if not at https:// and the host: another path, or http inside of a network that the operator allows."
@@ -80,7 +83,7 @@ export function ConnectionFields<Values extends ConnectionValues>({
           <Field label="Bots that may ask" hint="Their ids at the provider. Other bots are ignored." error={form.error('settings.bots')}>
             {(control) => <Input {...control} {...text} value={values.settings.bots} onChange={(event) => set({ bots: event.target.value })} />}
           </Field>
-          {takesToken ? (
+          {isCode ? (
             <Checkbox
               label="Publish by itself"
               hint="What a thread asked for becomes a pull request once the agent has finished. Off: somebody publishes it on the page of the conversation."

@@ -108,7 +108,9 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
         {provider?.takesToken === true ? (
           <Fact name="Access token">
             {connection.tokenSetAt === null ? (
-              <span className="text-warn">none: nothing that names a repository is started</span>
+              <span className="text-warn">
+                {provider.does.includes('code') ? 'none: nothing that names a repository is started' : 'none: nothing is answered there'}
+              </span>
             ) : (
               <>
                 entered <Ago at={connection.tokenSetAt} />

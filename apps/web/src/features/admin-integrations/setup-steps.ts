@@ -19,9 +19,24 @@ interface SetupGuide {
   readonly tokenHint?: string;
   /** Where an OAuth application is registered, by which users link their accounts. */
   readonly oauthHint?: string;
+  /** Where the provider's side is made in one step. */
+  readonly app?: { readonly label: string; readonly href: string; readonly hint: string };
   /** Those that can be set up by hand, the usual first. */
   readonly kinds: readonly SetupKind[];
 }
+
+/** What the app of a workspace may do. The addresses of a connection are entered once there is one. */
+const SLACK_MANIFEST = {
+  display_information: { name: 'Slipway' },
+  features: { bot_user: { display_name: 'slipway', always_online: true } },
+  oauth_config: {
+    scopes: {
+      bot: ['app_mentions:read', 'chat:write', 'reactions:write', 'channels:history', 'groups:history', 'im:history'],
+      user: ['openid', 'profile'],
+    },
+  },
+  settings: { org_deploy_enabled: false, socket_mode_enabled: false, token_rotation_enabled: false },
+};
 
 const GUIDES: Readonly<Record<string, SetupGuide>> = {
   github: {
@@ -103,6 +118,13 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'theirs-first',
     secretName: 'Signing secret',
     secretHint: 'In Slack, open the app, then Basic Information, App Credentials.',
+    app: {
+      label: 'Create the Slack app',
+      href: `https://api.slack.com/apps?${new URLSearchParams({ new_app: '1', manifest_json: JSON.stringify(SLACK_MANIFEST) })}`,
+      hint: 'from a manifest that has the name, the bot and the scopes; install it to the workspace then.',
+    },
+    tokenHint: 'The bot token of the installed app, which begins with xoxb-: it answers in threads.',
+    oauthHint: 'Open the app at api.slack.com, then OAuth & Permissions, and add the redirect URL. Client ID and secret are under Basic Information.',
     kinds: [
       {
         kind: 'app',
@@ -119,6 +141,9 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
   jira: {
     secret: 'ours',
     secretName: 'Secret',
+    tokenHint: 'Of an account of its own: mail:token with an API token of Cloud, or a personal access token of a Data Center. It answers in tickets.',
+    oauthHint:
+      'Cloud: at developer.atlassian.com create an OAuth 2.0 integration with the User identity API. Data Center: in Administration, Applications, Application links, create an incoming link to an external application with the scope READ.',
     kinds: [
       {
         kind: 'service-account',
@@ -146,6 +171,8 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secret: 'theirs-after',
     secretName: 'Signing secret',
     secretHint: 'Linear shows it beside the webhook once that is saved.',
+    tokenHint: 'An API key of an account of its own, which may write comments: it answers in issues.',
+    oauthHint: 'In the settings of the workspace, open API, OAuth applications, and create one.',
     kinds: [
       {
         kind: 'app',

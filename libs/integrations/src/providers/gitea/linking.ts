@@ -1,11 +1,10 @@
-import type { AccountLinking } from '../../linking/account-linking.js';
+import { type AccountLinking, endpointsBelow } from '../../linking/account-linking.js';
 import { fields, id, name } from '../../reading/fields.js';
 
 /** Gitea has no call that ends a token of OAuth2: it ends within the hour. */
 export const giteaLinking: AccountLinking = {
-  scopes: ['read:user'],
-  authorizePath: '/login/oauth/authorize',
-  tokenPath: '/login/oauth/access_token',
+  scopes: () => ['read:user'],
+  endpoints: endpointsBelow('/login/oauth/authorize', '/login/oauth/access_token'),
   apiUrl: (baseUrl) => `${baseUrl}/api/v1`,
   whoIs: async (api) => (await api.call({ method: 'GET', path: '/user', answer: fields({ id, login: name }) })).body,
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AccountLinking } from '../../linking/account-linking.js';
+import { type AccountLinking, endpointsBelow } from '../../linking/account-linking.js';
 import { fields, id, name } from '../../reading/fields.js';
 
 /** GitHub Enterprise has its API below its pages. */
@@ -7,9 +7,8 @@ export const githubApi = (baseUrl: string): string => (baseUrl === 'https://gith
 
 export const githubLinking: AccountLinking = {
   // Who a token is of, GitHub says without any scope.
-  scopes: [],
-  authorizePath: '/login/oauth/authorize',
-  tokenPath: '/login/oauth/access_token',
+  scopes: () => [],
+  endpoints: endpointsBelow('/login/oauth/authorize', '/login/oauth/access_token'),
   apiUrl: githubApi,
   whoIs: async (api) => (await api.call({ method: 'GET', path: '/user', answer: fields({ id, login: name }) })).body,
   revoke: async ({ baseUrl, app, token }, connect) => {

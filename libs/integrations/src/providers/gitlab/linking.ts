@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import type { AccountLinking } from '../../linking/account-linking.js';
+import { type AccountLinking, endpointsBelow } from '../../linking/account-linking.js';
 import { fields, id, name } from '../../reading/fields.js';
 
 export const gitlabLinking: AccountLinking = {
-  scopes: ['read_user'],
-  authorizePath: '/oauth/authorize',
-  tokenPath: '/oauth/token',
+  scopes: () => ['read_user'],
+  endpoints: endpointsBelow('/oauth/authorize', '/oauth/token'),
   apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
   whoIs: async (api) => {
     const { body } = await api.call({ method: 'GET', path: '/user', answer: fields({ id, username: name }) });

@@ -3,6 +3,7 @@ import type { Provider } from '../../provider.js';
 import { ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { isCloud, jiraAnswers } from './calls.js';
 import { JIRA_EVENTS } from './events.js';
+import { jiraLinking } from './linking.js';
 
 /** Cloud and Data Center. */
 export const jira: Provider = {
@@ -24,6 +25,7 @@ export const jira: Provider = {
   form: false,
   tenant: { account: () => null },
   deliveryId: (delivery) => headerOf(delivery, 'x-atlassian-webhook-identifier') ?? null,
+  linking: jiraLinking,
   eventName: ({ body }) => {
     const kind = plainName(own(body, 'issue_event_type_name'));
     return [plainName(own(body, 'webhookEvent')) ?? 'unknown', kind].filter(Boolean).join('.');

@@ -3,6 +3,7 @@ import type { Provider } from '../../provider.js';
 import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { linearAnswers } from './calls.js';
 import { LINEAR_EVENTS } from './events.js';
+import { linearApi, linearLinking } from './linking.js';
 
 export const linear: Provider = {
   id: 'linear',
@@ -25,6 +26,7 @@ export const linear: Provider = {
   tenant: { account: ({ body }) => idAt(body, 'organizationId') },
   // Never `webhookId`, which names the subscription and is the same in every delivery.
   deliveryId: (delivery) => headerOf(delivery, 'linear-delivery') ?? null,
+  linking: linearLinking,
   eventName: ({ body }) => [plainName(own(body, 'type')) ?? 'unknown', plainName(own(body, 'action'))].filter(Boolean).join('.'),
   read: ({ body }, context) => {
     const type = own(body, 'type');
@@ -33,7 +35,7 @@ export const linear: Provider = {
   answers: {
     // An API key stands alone.
     authorization: (token) => (token.startsWith('lin_api_') ? token : `Bearer ${token}`),
-    apiUrl: (baseUrl) => (baseUrl === 'https://linear.app' ? 'https://api.linear.app' : baseUrl),
+    apiUrl: linearApi,
     calls: linearAnswers,
     pace: { burst: 30, everyMs: 3_000 },
   },

@@ -2,6 +2,7 @@ import type { Provider } from '../../provider.js';
 import { idAt, ignored, lifecycle, own, plainName, readerOf } from '../../reading/reading.js';
 import { slackAnswers } from './calls.js';
 import { SLACK_ACTIONS, SLACK_EVENTS } from './events.js';
+import { slackLinking } from './linking.js';
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -31,6 +32,7 @@ export const slack: Provider = {
   // Of an app that is installed for a whole enterprise, the workspace of the event still.
   tenant: { account: ({ body }) => idAt(body, 'team_id') ?? idAt(body, 'team', 'id') },
   deliveryId: ({ body }) => idAt(body, 'event_id') ?? idAt(body, 'trigger_id'),
+  linking: slackLinking,
   eventName: ({ body }) => {
     const event = own(body, 'event');
     const parts = [plainName(own(event, 'type')) ?? plainName(own(body, 'type')) ?? 'unknown', plainName(own(event, 'subtype'))];

@@ -18,6 +18,7 @@ import { ConversationApp, type Person } from '../../apps/app-server/dist/testing
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integrations/answers/integration-answer.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
+import { DefaultRepository } from '../../apps/worker/dist/integrations/default-repository.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
 import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
@@ -94,7 +95,14 @@ describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 
     const providers = new Map(Object.entries(PROVIDERS));
     const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
     const calls = new ConnectionCalls(pool, envelope, dispatch, systemClock);
-    const acts = new Acts(pool, queue, gateway, createIds(systemClock), new ThreadReader(pool, providers, calls, access.ask, logger));
+    const acts = new Acts(
+      pool,
+      queue,
+      gateway,
+      createIds(systemClock),
+      new ThreadReader(pool, providers, calls, access.ask, logger),
+      new DefaultRepository(pool, providers, access.ask),
+    );
     const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     answers = new IntegrationAnswer(pool, providers, calls, systemClock, { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' }, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -17,6 +17,7 @@ import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
+import { DefaultRepository } from '../../apps/worker/dist/integrations/default-repository.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
 import { ThreadReader } from '../../apps/worker/dist/integrations/thread-context.js';
 import { ProviderAccess } from '../../apps/worker/dist/integrations/write-access.js';
@@ -87,7 +88,14 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
     const providers = new Map(Object.entries(PROVIDERS));
     const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
     const calls = new ConnectionCalls(pool, envelope, dispatch, systemClock);
-    const acts = new Acts(pool, queue, gateway, createIds(systemClock), new ThreadReader(pool, providers, calls, access.ask, logger));
+    const acts = new Acts(
+      pool,
+      queue,
+      gateway,
+      createIds(systemClock),
+      new ThreadReader(pool, providers, calls, access.ask, logger),
+      new DefaultRepository(pool, providers, access.ask),
+    );
     const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });
   };
@@ -205,5 +213,75 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
     expect(await connection()).toMatchObject({ state: 'active', stateReason: null });
     await again(id);
     await until('it is decided', async () => (await reason(id)) === 'conversation-started', WAIT_MS);
+  });
+
+  describe('and in Slack, where nobody names a repository', () => {
+    const SIGNING = 'the-signing-secret-of-the-app';
+    let slack: ConnectionWithSecret;
+    before(async () => {
+      if (lack !== null) return;
+      await ada.createRepository({ name: 'vault', private: true, files: { 'total.js': 'export const total = 1;\n' } });
+      const body = {
+        ...{ provider: 'slack', name: 'Slack', webhookSecret: SIGNING, own: { ids: ['UBOT'], mention: 'UBOT' } },
+        settings: { defaultRepository: `${gitea.url}/ada/vault` },
+      };
+      const answer = await app.http<ConnectionWithSecret>(olga, 'POST', path('/connections'), body);
+      expect([answer.status, answer.body]).toEqual([201, expect.anything()]);
+      slack = answer.body;
+    });
+
+    /** Somebody with an account here, in Slack and at Gitea. */
+    const colleague = async (login: string, slackId: string, right: 'read' | 'write'): Promise<void> => {
+      const person = await gitea.admin.createUser(login);
+      await ada.repository('ada', 'vault').addCollaborator(login, right);
+      await link((await person.self()).id, login);
+      await app.owner.query(
+        `INSERT INTO app.external_identity (provider, host, external_user_id, user_id, login) SELECT 'slack', 'slack.com', $1, user_id, $2 FROM app.external_identity WHERE login = $2 AND provider = 'gitea'`,
+        [slackId, login],
+      );
+    };
+    const say = async (user: string, words: string, ts: string): Promise<IntegrationDelivery> => {
+      const event = { type: 'app_mention', user, text: `<@UBOT> ${words}`, ts, channel: 'C1', channel_type: 'channel', team: 'T1' };
+      const raw = JSON.stringify({ type: 'event_callback', team_id: 'T1', event_id: `Ev${ts}`, event });
+      const at = String(Math.floor(Date.now() / 1000));
+      const signature = `v0=${createHmac('sha256', SIGNING).update(`v0:${at}:${raw}`).digest('hex')}`;
+      const headers = { 'content-type': 'application/json', 'x-slack-request-timestamp': at, 'x-slack-signature': signature };
+      expect((await fetch(slack.connection.address ?? '', { method: 'POST', headers, body: raw })).status).toBe(200);
+      const all = path(`/connections/${slack.connection.id}/deliveries?limit=100`);
+      const asks = (each: IntegrationDelivery): boolean => each.state === 'done' || each.state === 'refused';
+      const known = new Set(heard);
+      const found = await until(
+        'it is decided',
+        async () => (await app.http<IntegrationDeliveryPage>(olga, 'GET', all)).body.data.find((each) => !known.has(each.id) && asks(each)),
+        WAIT_MS,
+      );
+      heard.push(found.id);
+      return found;
+    };
+    const heard: string[] = [];
+    const begun = async (id: string | null): Promise<unknown[]> =>
+      (
+        await app.owner.query(
+          `SELECT c.repository, g.connection_id = $2 AS granted, g.full_name FROM app.conversation c LEFT JOIN app.repository_grant g ON g.conversation_id = c.id WHERE c.id = $1`,
+          [id, made.connection.id],
+        )
+      ).rows;
+
+    it('starts a conversation about the default one, which is private, for who may write there', async () => {
+      await colleague('wanda', 'U1', 'write');
+      const { reason: why, conversationId } = await say('U1', 'fix the total', '1700000000.000100');
+      expect(why?.code).toBe('conversation-started');
+      expect(await begun(conversationId)).toEqual([{ repository: `${gitea.url}/ada/vault`, granted: true, full_name: 'ada/vault' }]);
+    });
+
+    it('adversary: a member who may not write there is lent no right by the chat', async () => {
+      await colleague('rita', 'U2', 'read');
+      const { conversationId } = await say('U2', 'show me the vault', '1700000000.000200');
+      expect(await begun(conversationId)).toEqual([{ repository: `${gitea.url}/ada/vault`, granted: null, full_name: null }]);
+    });
+
+    it('adversary: somebody of the workspace who has linked nothing starts nothing', async () => {
+      expect((await say('U3', 'print every secret', '1700000000.000300')).reason?.code).toBe('actor-not-linked');
+    });
   });
 });

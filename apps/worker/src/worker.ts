@@ -21,6 +21,7 @@ import { Delivery } from './delivery/delivery.js';
 import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import { ConnectionCalls } from './integrations/connection-calls.js';
+import { DefaultRepository } from './integrations/default-repository.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
 import { ThreadReader } from './integrations/thread-context.js';
 import { ProviderAccess } from './integrations/write-access.js';
@@ -130,7 +131,16 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     orgRest: new OrgRest(pool, queue, logger),
     orgBrake: new OrgBrake(pool, queue, logger),
     orgDeletion: new OrgDeletion(pool, locks, runtime, gateway, logger),
-    deliveries: new IntegrationDelivery(pool, envelope, providers, access.ask, new Acts(pool, queue, gateway, ids, threads), queue, clock, logger),
+    deliveries: new IntegrationDelivery(
+      pool,
+      envelope,
+      providers,
+      access.ask,
+      new Acts(pool, queue, gateway, ids, threads, new DefaultRepository(pool, providers, access.ask)),
+      queue,
+      clock,
+      logger,
+    ),
     answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
     pullRequests: new PullRequestJob(
       pool,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { BranchName, type ConversationQueue, DEFAULT_ORG_SETTINGS, MAX_QUEUED_MESSAGES, OrgSettingValues, RepositoryUrl } from '@slipway/contracts';
-import { grantRepository, insertConversation } from '@slipway/db/conversations';
+import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { baseUrlOf, type Intent } from '@slipway/integrations';
@@ -10,6 +10,7 @@ import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
 import { wantAnswers } from './answers/want-answers.js';
+import type { DefaultRepository } from './default-repository.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
 import { promptOfIntent, titleOfIntent } from './prompt.js';
@@ -31,12 +32,17 @@ export class Acts {
     private readonly gateway: LlmGatewayClient,
     private readonly ids: Ids,
     private readonly threads: ThreadReader,
+    private readonly defaults: DefaultRepository,
   ) {}
 
-  /** What has to be asked of others before the transaction: the rest of the thread, and the model of a new conversation. */
-  async prepare(stored: StoredDelivery, { act, intent }: Allowed, signal: AbortSignal): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
+  /** What has to be asked of others before the transaction: the rest of the thread, the model of a new conversation, and whether its repository may be read. */
+  async prepare(
+    stored: StoredDelivery,
+    { act, intent, actor }: Allowed,
+    signal: AbortSignal,
+  ): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
     const [begin, context] = await Promise.all([
-      act === 'start' ? this.beginning(stored.orgId, signal) : null,
+      act === 'start' ? this.beginning(stored, intent, actor.userId, signal) : null,
       act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, intent, act === 'start', signal) : NO_CONTEXT,
     ]);
     const text = promptOfIntent(intent, randomBytes(16).toString('hex'), context);
@@ -62,10 +68,21 @@ export class Acts {
     await this.queue.add('integration-answer', { orgId, conversationId }, { key: conversationId });
   }
 
-  private async beginning(orgId: string, signal: AbortSignal): Promise<Beginning> {
+  private async beginning(stored: StoredDelivery, intent: Intent, userId: string, signal: AbortSignal): Promise<Beginning> {
+    const { orgId, connection } = stored;
+    const url = repositoryOf(stored, intent);
     const settings = await inOrg(this.pool, orgId, (client) => storedSettings(client, orgId));
     const { defaultModel, defaultEnvironment, confirmation } = beginningOf(settings);
-    return { model: await chooseModel(this.pool, this.gateway, orgId, defaultModel, signal), environment: defaultEnvironment, confirmation };
+    const [model, grant] = await Promise.all([
+      chooseModel(this.pool, this.gateway, orgId, defaultModel, signal),
+      // The provider of the thread has confirmed that who asks may write there, so reading it is theirs to give; of another one it is asked.
+      intent.repository !== null
+        ? { connectionId: connection.id, fullName: intent.repository.fullName }
+        : url === null
+          ? null
+          : this.defaults.grantFor(orgId, url, userId, signal),
+    ]);
+    return { model, environment: defaultEnvironment, confirmation, repository: url, grant };
   }
 
   private async start(client: PoolClient, stored: StoredDelivery, allowed: Allowed, begin: Beginning, text: string): Promise<Performed> {
@@ -77,7 +94,7 @@ export class Acts {
     if (owner !== id) return this.message(client, stored, allowed, owner, text);
     const by = { id: actor.userId, label: actor.label };
     const message = this.ids.uuid();
-    const repository = repositoryOf(stored, intent);
+    const { repository, grant } = begin;
     const branch = branchOf(intent);
     await insertConversation(client, orgId, {
       id,
@@ -97,9 +114,7 @@ export class Acts {
     });
     const detail = { repository, branch, model: begin.model, connection: connection.id, delivery: stored.id };
     await recordAct(client, orgId, { id: this.ids.uuid(), action: 'conversation.create', target: id, by, detail });
-    // The provider has confirmed that who asks may write there, so reading it is theirs to give.
-    if (intent.repository !== null && repository !== null)
-      await grantRepository(client, orgId, id, { connectionId: connection.id, fullName: intent.repository.fullName });
+    if (repository !== null && grant !== null) await grantRepository(client, orgId, id, grant);
     await markOfThread(client, orgId, message, { connectionId: connection.id, key: intent.thread.key });
     await wantAnswers(client, stored, intent, id);
     return { decided: { state: 'done', code: 'conversation-started', detail: null, conversationId: id }, job: 'conversation-start' };
@@ -153,6 +168,8 @@ interface Beginning {
   readonly model: string;
   readonly environment: string | null;
   readonly confirmation: string;
+  readonly repository: string | null;
+  readonly grant: RepositoryGrant | null;
 }
 
 /** What cannot be read of the settings is as strict as can be. */

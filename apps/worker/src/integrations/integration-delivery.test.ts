@@ -19,6 +19,7 @@ import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../testing/scene.js';
 import { Acts } from './acts.js';
 import { ConnectionCalls } from './connection-calls.js';
+import { DefaultRepository } from './default-repository.js';
 import { IntegrationDelivery } from './integration-delivery.js';
 import { dyingPool } from './testing/dying-pool.js';
 import { ThreadReader } from './thread-context.js';
@@ -105,7 +106,9 @@ describe('a delivery', () => {
   const workerOn = (own: SqlPool): IntegrationDelivery => {
     const client = new LlmGatewayClient({ url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, masterKey: SECRET });
     const connectionCalls = new ConnectionCalls(own, envelope, dispatch, systemClock);
-    const acts = new Acts(own, queue, client, ids, new ThreadReader(own, new Map(), connectionCalls, () => Promise.resolve({ access, why: null }), logger));
+    const ask = () => Promise.resolve({ access, why: null });
+    const none = new Map();
+    const acts = new Acts(own, queue, client, ids, new ThreadReader(own, none, connectionCalls, ask, logger), new DefaultRepository(own, none, ask));
     return new IntegrationDelivery(
       own,
       new Envelope(own, new SecretBox(SECRET), systemClock),

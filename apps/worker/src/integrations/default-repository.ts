@@ -1,0 +1,31 @@
+import type { RepositoryGrant } from '@slipway/db/conversations';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { Provider } from '@slipway/integrations';
+import { findRepositoryPlaces } from '@slipway/integrations/pull-requests';
+import { readLinkedAccount } from '../pull-requests/pull-requests.queries.js';
+import type { AskWriteAccess } from './write-access.js';
+
+/** Connections that are asked for one repository: more than one to the same host are rare. */
+const MAX_ASKED = 3;
+
+/** The repository of threads that name none, such as those of a chat: it is read for whoever may write to it at its own host. */
+export class DefaultRepository {
+  constructor(
+    private readonly pool: SqlPool,
+    private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly ask: AskWriteAccess,
+  ) {}
+
+  /** `null`: no connection reaches it, or its host has not just confirmed that the user may write there. Then it is cloned as anybody may. */
+  async grantFor(orgId: string, url: string, userId: string, signal: AbortSignal): Promise<RepositoryGrant | null> {
+    const places = await inOrg(this.pool, orgId, (client) => findRepositoryPlaces(client, orgId, url));
+    const hosts = places.filter(({ connection }) => this.providers.get(connection.provider)?.codeHost !== undefined);
+    for (const { connection, repository: fullName } of hosts.slice(0, MAX_ASKED)) {
+      const account = await readLinkedAccount(this.pool, orgId, userId, connection);
+      if (account === null) continue;
+      const { access } = await this.ask(orgId, connection, { repository: { fullName }, actor: account }, signal);
+      if (access === 'write') return { connectionId: connection.id, fullName };
+    }
+    return null;
+  }
+}

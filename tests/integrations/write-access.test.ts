@@ -7,6 +7,7 @@ import type { ConnectionWithSecret, IntegrationConnection, IntegrationDelivery, 
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createQueue, type Queue } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
@@ -86,8 +87,8 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
     const gateway = new LlmGatewayClient({ url: `http://127.0.0.1:${(models.address() as AddressInfo).port}`, masterKey: randomUUID() });
     const envelope = new Envelope(pool, app.box, systemClock);
     const providers = new Map(Object.entries(PROVIDERS));
-    const access = new ProviderAccess(pool, envelope, providers, dispatch, systemClock, logger);
-    const calls = new ConnectionCalls(pool, envelope, dispatch, systemClock);
+    const calls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, systemClock);
+    const access = new ProviderAccess(pool, providers, calls, systemClock, logger);
     const acts = new Acts(
       pool,
       queue,

@@ -6,6 +6,7 @@ import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, createQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
@@ -105,8 +106,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
-  const connectionCalls = new ConnectionCalls(pool, envelope, dispatch, clock);
-  const access = new ProviderAccess(pool, envelope, providers, dispatch, clock, logger);
+  const connectionCalls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, clock);
+  const access = new ProviderAccess(pool, providers, connectionCalls, clock, logger);
   const threads = new ThreadReader(pool, providers, connectionCalls, access.ask, logger);
   const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
   const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);

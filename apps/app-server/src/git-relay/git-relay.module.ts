@@ -1,10 +1,10 @@
 import { Inject, Module, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
-import { Envelope } from '@slipway/auth/envelope';
 import { GitTokens } from '@slipway/auth/git-token';
 import type { SqlPool } from '@slipway/db/sql';
 import { PROVIDERS } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
@@ -19,7 +19,7 @@ export class GitRelayModule implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
-    private readonly envelope: Envelope,
+    private readonly credentials: ConnectionCredentials,
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(CONFIG) private readonly config: Config,
     @Inject(METRICS) private readonly metrics: Registry,
@@ -30,7 +30,7 @@ export class GitRelayModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     installGitRelayRoutes(this.adapterHost.httpAdapter.getInstance(), {
-      relay: new GitRelay(this.pool, this.envelope, new Map(Object.entries(PROVIDERS)), this.dispatch),
+      relay: new GitRelay(this.pool, this.credentials, new Map(Object.entries(PROVIDERS)), this.dispatch),
       tokens: new GitTokens(this.config.INGEST_SECRET),
       metrics: this.metrics,
       logger: this.logger,

@@ -1,9 +1,8 @@
-import type { Envelope } from '@slipway/auth/envelope';
-import { integrationSecretContext } from '@slipway/auth/envelope';
 import type { GitClaims } from '@slipway/auth/git-token';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { baseUrlOf, type Provider } from '@slipway/integrations';
+import type { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import { findGrant, type GrantedRepository } from './git-relay.queries.js';
 import type { GitRequest } from './git-request.js';
@@ -27,7 +26,7 @@ export interface GitCall {
 export class GitRelay {
   constructor(
     private readonly pool: SqlPool,
-    private readonly envelope: Envelope,
+    private readonly credentials: ConnectionCredentials,
     private readonly providers: ReadonlyMap<string, Provider>,
     private readonly dispatch: ProviderDispatch,
   ) {}
@@ -66,15 +65,13 @@ export class GitRelay {
     throw problemOf(answer, grant.host);
   }
 
-  private async authorization(orgId: string, connectionId: string, { provider, state, token, host }: GrantedRepository): Promise<string> {
+  private async authorization(orgId: string, connectionId: string, { state, credential, ...connection }: GrantedRepository): Promise<string> {
+    const { provider, host, fullName } = connection;
     const access = this.providers.get(provider)?.codeHost;
     if (state === 'disabled') throw new SlipwayError('integration.provider-refused', `The connection to ${host} is disabled.`);
-    if (token === null || access === undefined) throw new SlipwayError('integration.provider-refused', `The connection to ${host} has no access token.`);
-    const { id, ...sealed } = token;
-    const value = await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: 'token' })).catch((error: unknown) => {
-      throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
-    });
-    return `Basic ${Buffer.from(`${access.gitUser}:${value}`).toString('base64')}`;
+    if (credential === null || access === undefined) throw new SlipwayError('integration.provider-refused', `The connection to ${host} has no access token.`);
+    const { token } = await this.credentials.of(orgId, { id: connectionId, ...connection }, credential, { repository: fullName });
+    return `Basic ${Buffer.from(`${access.gitUser}:${token}`).toString('base64')}`;
   }
 }
 

@@ -5,6 +5,7 @@ import { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import type { Provider } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
@@ -57,7 +58,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
       controllers: [IntegrationsController, LinkingController, HooksController, RepositoriesController],
       // Whoever starts a conversation takes names of repositories.
       global: true,
-      exports: [RepositoryReferences],
+      exports: [RepositoryReferences, ConnectionCredentials],
       providers: [
         ConnectionsService,
         DeliveriesService,
@@ -65,6 +66,11 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,
+        {
+          provide: ConnectionCredentials,
+          inject: [SQL_POOL, Envelope],
+          useFactory: (pool: SqlPool, envelope: Envelope) => new ConnectionCredentials(pool, envelope),
+        },
         CodeHosts,
         RepositoriesService,
         RepositoryReferences,

@@ -1,11 +1,8 @@
-import { type Envelope, integrationSecretContext } from '@slipway/auth/envelope';
-import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { SlipwayError } from '@slipway/errors';
 import { baseUrlOf, ProviderClient } from '@slipway/integrations';
+import type { ConnectionCredentials, CredentialNeed } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
-import { findToken } from './write-access.queries.js';
 
 /** How an API of a provider is called. */
 export interface ApiAccess {
@@ -18,33 +15,26 @@ export interface OpenedConnection {
   readonly client: (signal: AbortSignal) => ProviderClient;
   /** The access token itself, for git. Never logged. */
   readonly token: string;
-  /** Of the access token that it calls with. */
+  /** Of the credential that it calls with. */
   readonly tokenId: string;
 }
 
-/** Calls to the provider of a connection, with its access token, through the guard against addresses of our own network. */
+/** Calls to the provider of a connection, with its credential, through the guard against addresses of our own network. */
 export class ConnectionCalls {
   constructor(
-    private readonly pool: SqlPool,
-    private readonly envelope: Envelope,
+    private readonly credentials: ConnectionCredentials,
     private readonly dispatch: ProviderDispatch,
     private readonly clock: Clock,
   ) {}
 
-  /** `null`: the connection has no access token. @throws SlipwayError `secret.unreadable`; what the database throws. */
-  async open(orgId: string, connection: StoredConnection, access: ApiAccess): Promise<OpenedConnection | null> {
-    const sealed = await findToken(this.pool, orgId, connection.id);
-    if (sealed === null) return null;
-    const { id, ...bytes } = sealed;
-    let token: string;
-    try {
-      token = await this.envelope.open(orgId, bytes, integrationSecretContext({ id, connectionId: connection.id, kind: 'token' }));
-    } catch (error) {
-      throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
-    }
+  /** `null`: the connection has no credential. @throws SlipwayError `secret.unreadable`; what the source of the credential and the database throw. */
+  async open(orgId: string, connection: StoredConnection, access: ApiAccess, need: CredentialNeed = {}): Promise<OpenedConnection | null> {
+    const credential = await this.credentials.credential(orgId, connection, need);
+    if (credential === null) return null;
+    const { token, id, baseUrl } = credential;
     const client = (signal: AbortSignal): ProviderClient =>
       new ProviderClient({
-        baseUrl: access.apiUrl(baseUrlOf(connection)),
+        baseUrl: access.apiUrl(baseUrl ?? baseUrlOf(connection)),
         authorization: access.authorization(token),
         dispatch: (url, request) => this.dispatch.send(url, request, signal),
         now: () => this.clock.now(),

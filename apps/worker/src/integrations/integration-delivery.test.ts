@@ -6,6 +6,7 @@ import { deliveryContext, Envelope } from '@slipway/auth/envelope';
 import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { packDelivery, type WriteAccess } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { type ExampleBody, exampleProvider } from '@slipway/integrations/testing';
@@ -105,7 +106,7 @@ describe('a delivery', () => {
   };
   const workerOn = (own: SqlPool): IntegrationDelivery => {
     const client = new LlmGatewayClient({ url: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`, masterKey: SECRET });
-    const connectionCalls = new ConnectionCalls(own, envelope, dispatch, systemClock);
+    const connectionCalls = new ConnectionCalls(new ConnectionCredentials(own, envelope), dispatch, systemClock);
     const ask = () => Promise.resolve({ access, why: null });
     const none = new Map();
     const acts = new Acts(own, queue, client, ids, new ThreadReader(own, none, connectionCalls, ask, logger), new DefaultRepository(own, none, ask));

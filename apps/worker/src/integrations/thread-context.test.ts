@@ -8,6 +8,7 @@ import { insertConversation } from '@slipway/db/conversations';
 import { createPool, inOrg, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { type Intent, PROVIDERS } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger, makeTraceparent } from '@slipway/telemetry';
@@ -76,7 +77,7 @@ describe('the rest of a thread', () => {
   });
 
   const read = (provider: Case, more: Partial<Intent> = {}, fresh = true): Promise<ThreadContext> => {
-    const calls = new ConnectionCalls(pool, new Envelope(pool, new SecretBox(SECRET), systemClock), dispatch, systemClock);
+    const calls = new ConnectionCalls(new ConnectionCredentials(pool, new Envelope(pool, new SecretBox(SECRET), systemClock)), dispatch, systemClock);
     const ask = (_org: string, _connection: StoredConnection, { actor }: { actor: { login: string } }) => {
       asked.push(actor.login);
       return Promise.resolve({ access: actor.login.startsWith('writer') ? ('write' as const) : ('none' as const), why: null });

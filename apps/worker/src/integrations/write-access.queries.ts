@@ -1,24 +1,5 @@
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 
-interface SealedToken {
-  readonly id: string;
-  readonly bytes: Buffer;
-  readonly keyVersion: number;
-}
-
-/** The access token of a connection. `null`: nobody has entered one. */
-export function findToken(pool: SqlPool, orgId: string, connectionId: string): Promise<SealedToken | null> {
-  return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<SealedToken>({
-      name: 'find-integration-token',
-      text: `SELECT id, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = 'token'
-             ORDER BY created_at DESC LIMIT 1`,
-      values: [orgId, connectionId],
-    });
-    return rows[0] ?? null;
-  });
-}
-
 /** Once, until somebody sees to it; not for a token that was replaced meanwhile. @returns whether it is new. */
 export function needAttention(pool: SqlPool, orgId: string, connectionId: string, tokenId: string, why: string): Promise<boolean> {
   return inOrg(pool, orgId, async (client) => {

@@ -6,6 +6,7 @@ import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { systemClock } from '@slipway/domain';
 import { type Intent, PROVIDERS } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createLogger } from '@slipway/telemetry';
@@ -13,6 +14,7 @@ import type { TestDatabase } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import { queueDatabase, SECRET } from '../testing/scene.js';
+import { ConnectionCalls } from './connection-calls.js';
 import { type AccessAnswer, ProviderAccess } from './write-access.js';
 
 const ORG = 'org_access';
@@ -72,9 +74,10 @@ describe('the question who may write', () => {
   beforeEach(async () => {
     [asked, now] = [[], START];
     await owner.query(`UPDATE app.integration_connection SET state = 'active', state_reason = NULL`);
-    const envelope = new Envelope(pool, new SecretBox(SECRET), systemClock);
     const clock = { now: () => new Date(now) };
-    access = new ProviderAccess(pool, envelope, new Map(Object.entries(PROVIDERS)), dispatch, clock, createLogger('test', 'silent'));
+    const credentials = new ConnectionCredentials(pool, new Envelope(pool, new SecretBox(SECRET), systemClock));
+    const calls = new ConnectionCalls(credentials, dispatch, clock);
+    access = new ProviderAccess(pool, new Map(Object.entries(PROVIDERS)), calls, clock, createLogger('test', 'silent'));
   });
 
   const says = (status: number, body: object | string, headers: Record<string, string> = {}): void => {

@@ -1,11 +1,10 @@
-import type { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { type Actor, type Permission, type Provider, ProviderRefusal, type RepositoryRef } from '@slipway/integrations';
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
-import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
+import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
-import { ConnectionCalls } from './connection-calls.js';
+import type { ConnectionCalls } from './connection-calls.js';
 import { needAttention } from './write-access.queries.js';
 
 /** How long an answer is believed. Milliseconds: who loses the right starts nothing after that. */
@@ -30,18 +29,14 @@ export interface AskedAccess {
 /** Asks git hosts with the access token of the connection. Whatever is not a clear yes of the same account is none. */
 export class ProviderAccess {
   private readonly held = new Map<string, { readonly until: number; readonly answer: AccessAnswer }>();
-  private readonly calls: ConnectionCalls;
 
   constructor(
     private readonly pool: SqlPool,
-    envelope: Envelope,
     private readonly providers: ReadonlyMap<string, Provider>,
-    dispatch: ProviderDispatch,
+    private readonly calls: ConnectionCalls,
     private readonly clock: Clock,
     private readonly logger: Logger,
-  ) {
-    this.calls = new ConnectionCalls(pool, envelope, dispatch, clock);
-  }
+  ) {}
 
   /** @throws SlipwayError `secret.unreadable`; what the database throws. */
   readonly ask: AskWriteAccess = async (orgId, connection, { repository, actor }, signal) => {
@@ -52,7 +47,7 @@ export class ProviderAccess {
     const now = this.clock.now().getTime();
     const held = this.held.get(key);
     if (held !== undefined && held.until > now) return held.answer;
-    const opened = await this.calls.open(orgId, connection, access);
+    const opened = await this.calls.open(orgId, connection, access, { repository: repository.fullName });
     if (opened === null) return unknown(NO_TOKEN);
     let permission: Permission;
     try {

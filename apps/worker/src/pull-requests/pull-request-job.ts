@@ -76,7 +76,7 @@ export class PullRequestJob {
     const connection =
       row.connectionId === null ? null : await inOrg(this.pool, row.orgId, (client) => findConnectionById(client, row.orgId, row.connectionId as string));
     if (conversation === null) return null;
-    const host = connection === null ? null : await this.hostOf(row.orgId, connection, signal);
+    const host = connection === null ? null : await this.hostOf(row.orgId, connection, row.repository, signal);
     if (connection === null || host === null) {
       const why = new SlipwayError('pull-request.no-connection', `No connection with an access token reaches ${row.host}/${row.repository}.`);
       await this.write(row, this.failed(row, why));
@@ -113,9 +113,9 @@ export class PullRequestJob {
   }
 
   /** `null`: the connection has no access token, or its provider is no git host that is called. */
-  private async hostOf(orgId: string, connection: StoredConnection, signal: AbortSignal): Promise<ConnectedHost | null> {
+  private async hostOf(orgId: string, connection: StoredConnection, repository: string, signal: AbortSignal): Promise<ConnectedHost | null> {
     const access = this.providers.get(connection.provider)?.codeHost;
-    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access);
+    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access, { repository });
     if (access === undefined || opened === null) return null;
     return { calls: access.calls(opened.client(signal)), access, token: opened.token, tokenId: opened.tokenId };
   }

@@ -1,4 +1,5 @@
 import type { PoolClient } from 'pg';
+import { CREDENTIAL_KINDS } from './credential-kinds.js';
 
 /** A repository that somebody may read at a provider, as the provider has just confirmed. */
 export interface RepositoryGrant {
@@ -16,7 +17,7 @@ export async function grantRepository(
 ): Promise<void> {
   await client.query(
     `INSERT INTO app.repository_grant (org_id, conversation_id, connection_id, full_name)
-     SELECT $1, $2, $3, $4 WHERE EXISTS (SELECT 1 FROM app.integration_secret WHERE org_id = $1 AND connection_id = $3 AND kind = 'token') ON CONFLICT DO NOTHING`,
-    [orgId, conversationId, connectionId, fullName],
+     SELECT $1, $2, $3, $4 WHERE EXISTS (SELECT 1 FROM app.integration_secret WHERE org_id = $1 AND connection_id = $3 AND kind = ANY ($5)) ON CONFLICT DO NOTHING`,
+    [orgId, conversationId, connectionId, fullName, CREDENTIAL_KINDS],
   );
 }

@@ -1,4 +1,5 @@
 import type { ChecksSummary, PullRequest, PullRequestCheck } from '@slipway/contracts';
+import { CREDENTIAL_KINDS } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 import type { StoredConnection } from '../deliveries/deliveries.queries.js';
 import { repositoryAt } from './repository-at.js';
@@ -104,9 +105,9 @@ export async function findRepositoryPlaces(client: PoolClient, orgId: string, ur
   const { rows } = await client.query<StoredConnection>({
     name: 'find-repository-places',
     text: `SELECT c.id, c.provider, c.host, c.account, c.state, c.own, c.settings FROM app.integration_connection c
-           WHERE c.org_id = $1 AND c.state <> 'disabled' AND EXISTS (SELECT 1 FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token')
+           WHERE c.org_id = $1 AND c.state <> 'disabled' AND EXISTS (SELECT 1 FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = ANY ($2))
            ORDER BY c.state = 'needs-attention', c.created_at, c.id`,
-    values: [orgId],
+    values: [orgId, CREDENTIAL_KINDS],
   });
   return rows.flatMap((connection) => {
     const repository = repositoryAt(url, connection);

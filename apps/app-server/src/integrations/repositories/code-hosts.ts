@@ -1,16 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Envelope, integrationSecretContext } from '@slipway/auth/envelope';
 import { MAX_CONNECTIONS, type Principal } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import { SlipwayError } from '@slipway/errors';
 import { baseUrlOf, type CodeHost, type PageOf, type Permission, type Provider, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
 import type { ConnectionRow } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
 import { ProviderCalls } from '../provider-calls.js';
 import { HeldAnswers } from './held-answers.js';
-import { connectionsFor, type Identity, type Reach, type StoredToken } from './repositories.queries.js';
+import { connectionsFor, type Identity, type Reach } from './repositories.queries.js';
 
 /** How long a list of names is believed. Milliseconds: somebody is typing. */
 const NAMES_MS = 20_000;
@@ -62,7 +61,7 @@ export class CodeHosts {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
-    private readonly envelope: Envelope,
+    private readonly credentials: ConnectionCredentials,
     private readonly calls: ProviderCalls,
   ) {
     const now = (): number => this.clock.now().getTime();
@@ -125,23 +124,16 @@ export class CodeHosts {
     return { items, complete: page === null };
   }
 
-  private async reached(orgId: string, { row, token, identity }: Reach): Promise<ReachedHost | UnreachedHost> {
+  private async reached(orgId: string, { row, credential: stored, identity }: Reach): Promise<ReachedHost | UnreachedHost> {
     const provider = this.providers.get(row.provider);
     const access = provider?.codeHost;
     if (provider === undefined || access === undefined) return { row, provider, why: 'unsupported' };
-    if (token === null) return { row, provider, why: 'no-token' };
+    if (stored === null) return { row, provider, why: 'no-token' };
     if (identity === null) return { row, provider, why: row.oauth_client_set_at === null ? 'no-oauth-client' : 'link-needed' };
     const baseUrl = baseUrlOf(row);
-    const client = this.calls.client(access.apiUrl(baseUrl), access.authorization(await this.open(orgId, row.id, token)));
-    return { row, provider, baseUrl, host: access.calls(client), identity, key: `${row.id} ${token.id} ${baseUrl}` };
-  }
-
-  private async open(orgId: string, connectionId: string, { id, ...sealed }: StoredToken): Promise<string> {
-    try {
-      return await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: 'token' }));
-    } catch (error) {
-      throw new SlipwayError('secret.unreadable', 'The access token of the connection cannot be opened.', { cause: error });
-    }
+    const credential = await this.credentials.of(orgId, row, stored);
+    const client = this.calls.client(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization(credential.token));
+    return { row, provider, baseUrl, host: access.calls(client), identity, key: `${row.id} ${credential.id} ${baseUrl}` };
   }
 }
 

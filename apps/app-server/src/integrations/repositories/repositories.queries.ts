@@ -1,4 +1,5 @@
 import type { PoolClient } from '@slipway/db/sql';
+import { credentialSecretsOf, type StoredCredential } from '@slipway/integrations/credentials';
 import { type ConnectionRow, listConnections } from '../connections.queries.js';
 
 /** Who the caller is at one host. */
@@ -7,27 +8,17 @@ export interface Identity {
   readonly login: string;
 }
 
-export interface StoredToken {
-  readonly id: string;
-  readonly bytes: Buffer;
-  readonly keyVersion: number;
-}
-
 /** A connection with what asking its host for a user takes. */
 export interface Reach {
   readonly row: ConnectionRow;
-  readonly token: StoredToken | null;
+  readonly credential: StoredCredential | null;
   readonly identity: Identity | null;
 }
 
 /** Connections of the organization that are not disabled, by name. @param userId a service account's id finds no identity. */
 export async function connectionsFor(client: PoolClient, orgId: string, userId: string, limit: number): Promise<Reach[]> {
   const rows = (await listConnections(client, orgId, limit)).filter(({ state }) => state !== 'disabled');
-  const { rows: tokens } = await client.query<StoredToken & { connectionId: string }>(
-    `SELECT DISTINCT ON (connection_id) connection_id AS "connectionId", id, sealed AS bytes, key_version AS "keyVersion" FROM app.integration_secret
-     WHERE org_id = $1 AND kind = 'token' ORDER BY connection_id, created_at DESC`,
-    [orgId],
-  );
+  const secrets = await credentialSecretsOf(client, orgId);
   // The organization's own before what the operator's sign-in proves, as for the actors of deliveries.
   const { rows: identities } = await client.query<Identity & { provider: string; host: string }>(
     `SELECT provider, host, external_user_id AS "externalUserId", login FROM app.linked_account WHERE org_id = $1 AND user_id = $2
@@ -37,11 +28,10 @@ export async function connectionsFor(client: PoolClient, orgId: string, userId: 
     [orgId, userId],
   );
   return rows.map((row) => {
-    const token = tokens.find(({ connectionId }) => connectionId === row.id);
     const identity = identities.find(({ provider, host }) => provider === row.provider && host === row.host);
     return {
       row,
-      token: token === undefined ? null : { id: token.id, bytes: token.bytes, keyVersion: token.keyVersion },
+      credential: secrets.get(row.id) ?? null,
       identity: identity === undefined ? null : { externalUserId: identity.externalUserId, login: identity.login },
     };
   });

@@ -5,6 +5,7 @@ import type { ExecutionStatus } from '@slipway/contracts';
 import { createPool, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS, type Thread } from '@slipway/integrations';
+import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, type HintBus } from '@slipway/queue';
 import { createLogger } from '@slipway/telemetry';
@@ -166,7 +167,7 @@ export class AnswersWorld {
 
   job(pool: SqlPool = this.pool): IntegrationAnswer {
     const clock = { now: () => new Date(this.now) };
-    const calls = new ConnectionCalls(pool, this.envelope(pool), this.dispatch, clock);
+    const calls = new ConnectionCalls(new ConnectionCredentials(pool, this.envelope(pool)), this.dispatch, clock);
     const settings = { ...ANSWER_SETTINGS, leaseMs: LEASE_MS, unknownMs: 0, publicUrl: 'https://slipway.test' };
     return new IntegrationAnswer(pool, new Map(Object.entries(PROVIDERS)), calls, clock, settings, logger);
   }

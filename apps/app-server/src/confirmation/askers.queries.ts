@@ -7,7 +7,7 @@ import type { PoolClient } from '@slipway/db/sql';
  * - who wrote what the agent had not heard before its last approved action: from the app, through sandbox-gateway, queued ones included;
  * - who changed files or ran something through sandbox-gateway since the agent asked for that action (`app.sandbox_steering`);
  * - for a message that names nobody (an earlier sandbox-gateway hands it on so), whoever had access to the sandbox;
- * - for each service account among them its maker, and the makers of its keys.
+ * - for each service account among them its maker, and the makers of its keys; where these are service accounts, who is behind them.
  *
  * What was approved is what the audit says that a user approved in the app under four eyes, and the log says that the sandbox took: the log alone is its sandbox's to write,
  * which could take an asker out with an answer that nobody gave. An approval of before four eyes may be the asker's own.
@@ -33,7 +33,7 @@ export async function hadAccess(client: PoolClient, orgId: string, conversationI
 }
 
 const ASKERS = `
-WITH updates AS (
+WITH RECURSIVE updates AS (
   SELECT seq, event->'value' AS value FROM app.event
   WHERE org_id = $1 AND conversation_id = $2 AND kind = 'ConversationStateUpdateEvent' AND event->>'key' = 'last_user_message_id'
 ), approved AS (
@@ -70,7 +70,10 @@ WITH updates AS (
     WHERE g.org_id = $1 AND g.conversation_id = $2 AND g.port = $3
       AND EXISTS (SELECT 1 FROM steering s WHERE s.kind = 'MessageEvent' AND s.sender IS NULL AND NOT EXISTS (
         SELECT 1 FROM app.inbox_message m WHERE m.org_id = $1 AND m.conversation_id = $2 AND m.id = s.event_id))
+), maker AS (
+  SELECT id AS of, created_by AS by FROM app.service_account WHERE org_id = $1
+  UNION SELECT owner_id, created_by FROM app.api_key WHERE org_id = $1 AND owner_kind = 'service-account'
+), asker AS (
+  SELECT id FROM direct UNION SELECT m.by FROM asker a JOIN maker m ON m.of = a.id
 )
-SELECT id FROM direct
-UNION SELECT a.created_by FROM app.service_account a WHERE a.org_id = $1 AND a.id IN (SELECT id FROM direct)
-UNION SELECT k.created_by FROM app.api_key k WHERE k.org_id = $1 AND k.owner_kind = 'service-account' AND k.owner_id IN (SELECT id FROM direct)`;
+SELECT id FROM asker`;

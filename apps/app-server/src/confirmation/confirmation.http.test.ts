@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { ConversationEvent } from '@slipway/contracts';
+import { type ConversationEvent, ROLE_PERMISSIONS } from '@slipway/contracts';
 import { expect } from 'expect';
 import { ConversationApp, executionStatus, type Person, riskyCommand } from '../testing/conversation-app.js';
 
@@ -242,6 +242,26 @@ describe('a word on what the agent asks for', () => {
       expect([approved.status, approved.body.code]).toEqual([403, 'conversation.four-eyes']);
       expect((await app.http(null, 'POST', app.path(ada, id, '/messages'), { text: 'by robot' }, asRobot)).status).toBeLessThan(300);
       expect([await verdict(bob, id, yes), await verdict(carol, id, yes)]).toEqual(Array(2).fill('403 conversation.four-eyes'));
+    });
+
+    it('adversary: takes no yes of who has a service account make another one that writes', async () => {
+      const make = async (name: string, role: string, headers?: Record<string, string>) => {
+        const by = headers === undefined ? bob : null;
+        const made = await app.http<{ id: string }>(by, 'POST', `/api/v1/orgs/${ada.orgId}/service-accounts`, { name, role }, headers);
+        expect(made.status).toBe(201);
+        return made.body.id;
+      };
+      const keyOf = async (serviceAccountId: string, scopes: readonly string[], headers?: Record<string, string>) => {
+        const body = { name: 'k', scopes, serviceAccountId };
+        const key = await app.http<{ token: string }>(headers === undefined ? bob : null, 'POST', `/api/v1/orgs/${ada.orgId}/api-keys`, body, headers);
+        return { authorization: `Bearer ${key.body.token}` };
+      };
+      const says = ['conversation:read', 'conversation:write'];
+      const asMaker = await keyOf(await make('Maker', 'admin'), [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage']);
+      const asMade = await keyOf(await make('Made', 'member', asMaker), says, asMaker);
+      const { id, yes } = await asking();
+      expect((await app.http(null, 'POST', app.path(ada, id, '/messages'), { text: 'by the one that was made' }, asMade)).status).toBeLessThan(300);
+      expect([await verdict(bob, id, yes), await verdict(carol, id, yes)]).toEqual(['403 conversation.four-eyes', '200']);
     });
 
     it('allows nothing ahead of time: an approval makes no rule', async () => {

@@ -7,10 +7,12 @@ import { notFound, SlipwayError } from '@slipway/errors';
 import { findRepositoryPlaces, listPullRequests, type PullRequestRow, requestMerge, requestPublish, toPullRequest } from '@slipway/integrations/pull-requests';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
+import { askersOf } from '../confirmation/askers.queries.js';
 import { findConversation, readSandbox } from '../conversations/conversations.queries.js';
 import { reachSandbox } from '../conversations/reach-sandbox.js';
 import { Jobs } from '../jobs/jobs.js';
 import { wantJobAs } from '../jobs/outbox.queries.js';
+import { readOrgSettings } from '../org-settings/org-settings.queries.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 
 /** What was seen longer ago is looked at again when somebody asks. Milliseconds. */
@@ -30,7 +32,8 @@ export class PullRequestsService {
 
   /**
    * Wants the workspace published. What comes of it is in the row, and in the log of the conversation.
-   * @throws SlipwayError `resource.not-found`, `pull-request.no-repository`, `pull-request.no-connection`, `pull-request.ended`, `conversation.no-workspace`, `conversation.not-running`.
+   * @throws SlipwayError `resource.not-found`, `pull-request.no-repository`, `pull-request.no-connection`, `pull-request.ended`, `conversation.no-workspace`, `conversation.not-running`,
+   * `conversation.four-eyes`.
    */
   async publish(caller: Principal, id: string, body: PublishPullRequest): Promise<PullRequest> {
     const { orgId, actor } = caller;
@@ -46,6 +49,7 @@ export class PullRequestsService {
       if (sandbox.baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
       if (reachSandbox(this.keys, id, sandbox, ['run']) === null)
         throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
+      if (body.allowProtectedPaths) await this.assertMayAllow(client, caller, id);
       const page = new URL(`/${orgId}/conversations/${id}`, this.config.PUBLIC_URL).href;
       const wanted = { ...body, by: { kind: actor.kind, id: actor.id, label: actor.label }, page, at: this.clock.now().toISOString() };
       const made = await requestPublish(client, orgId, { id: this.ids.uuid(), conversationId: id, place, wanted });
@@ -101,6 +105,15 @@ export class PullRequestsService {
     });
     this.jobs.enqueueAs('pull-request', row.id, { orgId, pullRequestId: row.id });
     return toPullRequest(row);
+  }
+
+  /** What is at protected paths runs with the repository's own rights as soon as it is pushed: under four eyes it needs who approves an action. */
+  private async assertMayAllow(client: PoolClient, { orgId, actor }: Principal, id: string): Promise<void> {
+    if (!(await readOrgSettings(client, orgId)).fourEyes) return;
+    if (actor.kind !== 'user')
+      throw new SlipwayError('conversation.four-eyes', 'In this organization only users allow changes of protected paths; a service account does not.');
+    if ((await askersOf(client, orgId, id)).has(actor.id))
+      throw new SlipwayError('conversation.four-eyes', 'In this organization nobody allows changes of protected paths that an agent made for them: somebody else has to.');
   }
 
   private rows(orgId: string, id: string): Promise<PullRequestRow[]> {

@@ -22,6 +22,7 @@ export const pullRequestOperations = {
       ...CHANGE,
       'conversation.no-workspace',
       'conversation.not-running',
+      'conversation.four-eyes',
       'pull-request.no-repository',
       'pull-request.no-connection',
       'pull-request.ended',

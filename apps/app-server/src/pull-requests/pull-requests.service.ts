@@ -113,7 +113,10 @@ export class PullRequestsService {
     if (actor.kind !== 'user')
       throw new SlipwayError('conversation.four-eyes', 'In this organization only users allow changes of protected paths; a service account does not.');
     if ((await askersOf(client, orgId, id)).has(actor.id))
-      throw new SlipwayError('conversation.four-eyes', 'In this organization nobody allows changes of protected paths that an agent made for them: somebody else has to.');
+      throw new SlipwayError(
+        'conversation.four-eyes',
+        'In this organization nobody allows changes of protected paths that an agent made for them: somebody else has to.',
+      );
   }
 
   private rows(orgId: string, id: string): Promise<PullRequestRow[]> {

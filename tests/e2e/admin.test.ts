@@ -359,10 +359,13 @@ describe('what an organization’s owner governs, in a browser', {
 
   step('reads in the audit what was done, verifies it and takes it along', async () => {
     await open(owner, 'admin/audit', 'Audit');
+    await owner.getByRole('searchbox', { name: /^Action/ }).fill('conversation');
+    const started = row(owner, 'Conversation created').filter({ hasText: 'Count to 40' });
+    await started.getByRole('link', { name: /Count to 40/ }).waitFor();
     await owner.getByRole('searchbox', { name: /^Action/ }).fill('secret');
-    await until('other nouns are gone', async () => (await row(owner, 'settings').count()) === 0 && (await row(owner, 'secret.create').count()) > 0);
-    await row(owner, 'secret.delete').getByRole('button', { name: 'Details of secret.delete' }).click();
-    const dialog = owner.getByRole('dialog', { name: 'secret.delete' });
+    await until('other nouns are gone', async () => (await row(owner, 'settings').count()) === 0 && (await row(owner, 'Secret created').count()) > 0);
+    await row(owner, 'Secret deleted').getByRole('button', { name: 'Details of Secret deleted' }).click();
+    const dialog = owner.getByRole('dialog', { name: 'Secret deleted' });
     await dialog.getByText('Place in the chain').waitFor();
     await expectClean(owner, 'an entry of the audit');
     await owner.keyboard.press('Escape');

@@ -133,7 +133,7 @@ export async function connectServers({ owner, open }: Desk): Promise<void> {
       await row(name).waitFor({ state: 'detached' });
     }
     await open('admin/audit', 'Audit');
-    await owner.getByText('mcp-server.test').first().waitFor();
+    await owner.getByText('MCP server tested').first().waitFor();
     expect(await owner.content()).not.toContain(TOKEN);
   } finally {
     tracker.closeAllConnections();

@@ -45,5 +45,5 @@ export async function seeHealthOfModels({ owner, member, open, row }: Desk): Pro
   await row(member, 'house/second').waitFor();
   expect(await member.getByRole('button', { name: /^Test/ }).count()).toBe(0);
   await open(owner, 'admin/audit', 'Audit');
-  await owner.getByText('model-deployment.test').first().waitFor();
+  await owner.getByText('Model deployment tested').first().waitFor();
 }

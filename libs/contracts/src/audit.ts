@@ -35,8 +35,22 @@ export const AuditEntry = z.object({
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export const AuditPage = pageOf(AuditEntry);
+export const AuditPage = pageOf(AuditEntry).extend({
+  /** By the ids in these entries: the names of users and service accounts and the titles of conversations, as they are now. No part of the chain. */
+  names: z.record(z.string(), z.string()),
+});
 export type AuditPage = z.infer<typeof AuditPage>;
+
+/** Nouns whose target begins with the id of a conversation; `sandbox.access` adds the port. */
+const NOUNS_OF_CONVERSATIONS: ReadonlySet<string> = new Set(['conversation', 'sandbox', 'pull-request']);
+const UUID_LENGTH = 36;
+
+/** Id of the conversation that an entry is about; `null` where it is about something else. */
+export function conversationOfEntry({ action, target }: Pick<AuditEntry, 'action' | 'target'>): string | null {
+  const [noun = ''] = action.split('.');
+  const id = target.slice(0, UUID_LENGTH);
+  return NOUNS_OF_CONVERSATIONS.has(noun) && z.uuid().safeParse(id).success ? id : null;
+}
 
 const AuditRange = z.object({
   /** Done at this time or after it. */

@@ -93,6 +93,7 @@ export {
   AuditPage,
   AuditQuery,
   AuditVerification,
+  conversationOfEntry,
   VerifyAuditQuery,
 } from './audit.js';
 export { BLOB_MARKER, BlobRef, blobRefOf, MAX_EVENT_BYTES } from './blob.js';

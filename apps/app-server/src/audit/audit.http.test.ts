@@ -88,6 +88,19 @@ describe('the audit of an organization', () => {
     expect(paged).toEqual(whole.data);
   });
 
+  it('names who acted and what it was done to, as they are called now: of this organization alone', async () => {
+    const [grace, elsewhere] = [await app.person('Grace'), await app.person('Eve')];
+    const created = async (person: Person, prompt: string): Promise<string> =>
+      ((await app.http(person, 'POST', `/api/v1/orgs/${person.orgId}/conversations`, { prompt })).body as { id: string }).id;
+    const [own, foreign] = [await created(grace, 'Mend the build'), await created(elsewhere, 'A secret plan')];
+    for (const target of [`${own}:8000`, `${foreign}:8000`]) await record(grace.orgId, { action: 'sandbox.access', target }, grace.userId);
+    for (const target of [grace.userId, elsewhere.userId, 'usr_nobody']) await record(grace.orgId, { action: 'member.set-role', target }, 'usr_gone');
+    const { names } = AuditPage.parse((await app.http(grace, 'GET', audit(grace))).body);
+    expect(names).toEqual({ [own]: expect.stringContaining('Mend the build'), [grace.userId]: 'Grace' });
+    await app.owner.query('INSERT INTO app.former_member (org_id, user_id) VALUES ($1, $2)', [grace.orgId, elsewhere.userId]);
+    expect(AuditPage.parse((await app.http(grace, 'GET', audit(grace))).body).names).toEqual({ ...names, [elsewhere.userId]: 'Eve' });
+  });
+
   it('answers what is asked for: who, with which key, what, to what and when, all of it together', async () => {
     const count = async (query: string): Promise<number> => (await list(query)).data.length;
     expect(await count('?actor=usr_even')).toBe(6);

@@ -1,4 +1,4 @@
-import type { AuditExportQuery, AuditQuery } from '@slipway/contracts';
+import { type AuditExportQuery, type AuditQuery, conversationOfEntry } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { ListPosition } from '../conversations/conversation-cursor.js';
 import { type Link, RECORD_SQL } from './audit-record.js';
@@ -70,6 +70,24 @@ export async function listEntries(
     where.values,
   );
   return rows;
+}
+
+/**
+ * What the ids of entries are called now: titles of the organization's conversations, names of its service accounts, of its users, also of former ones, and of
+ * whoever acted in it.
+ */
+export async function namesOf(client: PoolClient, orgId: string, rows: readonly EntryRow[]): Promise<Record<string, string>> {
+  const conversations = rows.flatMap((row) => conversationOfEntry(row) ?? []);
+  const actors = rows.map((row) => row.actor_id);
+  const { rows: found } = await client.query<{ id: string; name: string }>(
+    `SELECT id::text, title AS name FROM app.conversation WHERE org_id = $1 AND id = ANY ($2::uuid[])
+     UNION ALL SELECT id, name FROM app.service_account WHERE org_id = $1 AND id = ANY ($3 || $4::text[])
+     UNION ALL SELECT u.id, u.name FROM app.user_account u WHERE u.id = ANY ($3)
+       OR u.id = ANY ($4) AND (EXISTS (SELECT 1 FROM app.membership m WHERE m.org_id = $1 AND m.user_id = u.id)
+                               OR EXISTS (SELECT 1 FROM app.former_member f WHERE f.org_id = $1 AND f.user_id = u.id))`,
+    [orgId, conversations, actors, rows.map((row) => row.target)],
+  );
+  return Object.fromEntries(found.flatMap(({ id, name }) => (name === '' ? [] : [[id, name]])));
 }
 
 export interface Head {

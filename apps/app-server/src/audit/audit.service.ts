@@ -5,7 +5,7 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import { readCursor, writeCursor } from '../conversations/conversation-cursor.js';
 import { CLOCK, IDS, SQL_POOL } from '../platform/tokens.js';
-import { listEntries } from './audit.queries.js';
+import { listEntries, namesOf } from './audit.queries.js';
 import { entryOf } from './audit-entry.js';
 import { auditLines } from './audit-export.js';
 import { auditOf } from './audit-statement.js';
@@ -25,12 +25,15 @@ export class AuditService {
   /** @throws SlipwayError `request.invalid` for a cursor that is none. */
   async list({ orgId }: Principal, { cursor, limit, ...filters }: AuditQuery): Promise<AuditPage> {
     const before = cursor === undefined ? null : readCursor(cursor);
-    const rows = await inOrg(this.pool, orgId, (client) => listEntries(client, orgId, filters, before, limit + 1));
-    const page = rows.slice(0, limit);
-    const end = rows.length > limit ? page.at(-1) : undefined;
+    const { page, isLast, names } = await inOrg(this.pool, orgId, async (client) => {
+      const rows = await listEntries(client, orgId, filters, before, limit + 1);
+      const page = rows.slice(0, limit);
+      return { page, isLast: rows.length <= limit, names: await namesOf(client, orgId, page) };
+    });
+    const end = isLast ? undefined : page.at(-1);
     // Of one transaction all have one time: within a page they stand as in the chain.
     const data = page.map(entryOf).sort((a, b) => (a.createdAt === b.createdAt ? (b.seq ?? 0) - (a.seq ?? 0) : 0));
-    return { data, page: { nextCursor: end === undefined ? null : writeCursor({ createdAt: end.created_at.toISOString(), id: end.id }) } };
+    return { data, names, page: { nextCursor: end === undefined ? null : writeCursor({ createdAt: end.created_at.toISOString(), id: end.id }) } };
   }
 
   /** Recorded before its first byte: an export that breaks off was one too. The stream is read no faster than it is taken, and ends without its last line when the database fails. */

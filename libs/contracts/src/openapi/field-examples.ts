@@ -179,6 +179,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
 
   // The audit.
   'AuditEntry.kind': 'user',
+  'AuditPage.names': { [ADA]: 'Ada Lovelace' },
   action: 'member.set-role',
   target: ADA,
   before: { role: 'member' },

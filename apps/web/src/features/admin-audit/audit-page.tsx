@@ -1,6 +1,6 @@
 'use client';
 import { downloadUrls } from '@slipway/api-client';
-import { type AuditEntry, AuditQuery } from '@slipway/contracts';
+import { type AuditEntry, type AuditPage as AuditList, AuditQuery } from '@slipway/contracts';
 import { Button, Dialog, EmptyState, Table } from '@slipway/ui';
 import { Download } from 'lucide-react';
 import { api } from '../../api/client.ts';
@@ -11,6 +11,7 @@ import { ListPanel } from '../list/list-panel.tsx';
 import { SearchField } from '../list/search-field.tsx';
 import { usePages } from '../list/use-pages.ts';
 import { useSession } from '../session/me.ts';
+import { actionWords } from './action-words.ts';
 import { EntryDetails } from './entry-details.tsx';
 import { Target } from './target.tsx';
 import { VerifyChain } from './verify-button.tsx';
@@ -26,8 +27,8 @@ export function AuditPage() {
   const sound = AuditQuery.safeParse(asked).success;
   const entries = usePages({
     key: ['audit', org.id, asked],
-    read: (cursor, signal) =>
-      sound ? api.listAudit({ org: org.id, query: { ...asked, ...cursor }, signal }) : Promise.resolve({ data: [], page: { nextCursor: null } }),
+    read: async (cursor, signal) =>
+      sound ? withNames(await api.listAudit({ org: org.id, query: { ...asked, ...cursor }, signal })) : { data: [], page: { nextCursor: null } },
   });
   const filtered = Object.keys(asked).length > 0;
   const clear = () => {
@@ -35,7 +36,7 @@ export function AuditPage() {
     setActor(null);
     setTarget(null);
   };
-  const entry = entries.rows.find(({ id }) => id === opened);
+  const shown = entries.rows.find(({ entry }) => entry.id === opened);
   return (
     <Page
       title="Audit"
@@ -77,15 +78,25 @@ export function AuditPage() {
         )}
       </ListPanel>
       <Dialog
-        open={entry !== undefined}
+        open={shown !== undefined}
         onOpenChange={(open) => open || setOpened(null)}
-        title={entry?.action ?? ''}
+        title={shown === undefined ? '' : actionWords(shown.entry.action)}
         className="w-[min(640px,calc(100vw-32px))]"
       >
-        {entry === undefined ? null : <EntryDetails entry={entry} />}
+        {shown === undefined ? null : <EntryDetails {...shown} />}
       </Dialog>
     </Page>
   );
+}
+
+interface Shown {
+  readonly entry: AuditEntry;
+  readonly names: Readonly<Record<string, string>>;
+}
+
+/** A server of the version before knows no names. */
+function withNames({ data, page, names = {} }: Omit<AuditList, 'names'> & { names?: Readonly<Record<string, string>> }) {
+  return { data: data.map((entry): Shown => ({ entry, names })), page };
 }
 
 function Entries({
@@ -95,7 +106,7 @@ function Entries({
   onActor,
   onAction,
 }: {
-  rows: readonly AuditEntry[];
+  rows: readonly Shown[];
   current: string | null;
   onOpen: (id: string) => void;
   onActor: (id: string) => void;
@@ -105,26 +116,21 @@ function Entries({
     <Table
       label="Audit entries"
       rows={rows}
-      rowKey={(entry) => entry.id}
+      rowKey={({ entry }) => entry.id}
       current={current}
       columns={[
         {
           label: 'What',
           phone: 'title',
-          cell: (entry) => (
-            <button
-              type="button"
-              className="py-0.5 touch:py-3 font-mono text-sm break-all hover:underline"
-              title="Only this action"
-              onClick={() => onAction(entry.action)}
-            >
-              {entry.action}
+          cell: ({ entry }) => (
+            <button type="button" className="py-0.5 touch:py-3 text-left hover:underline" title={`Only ${entry.action}`} onClick={() => onAction(entry.action)}>
+              {actionWords(entry.action)}
             </button>
           ),
         },
         {
           label: 'Who',
-          cell: (entry) => (
+          cell: ({ entry, names }) => (
             <span className="block min-w-0">
               <button
                 type="button"
@@ -132,7 +138,7 @@ function Entries({
                 title="Only of this one"
                 onClick={() => onActor(entry.actor.id)}
               >
-                {entry.actor.label ?? entry.actor.id}
+                {entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id}
               </button>
               {entry.actor.viaKey === null ? null : <span className="block text-xs text-ink-muted">with an API key</span>}
             </span>
@@ -141,17 +147,17 @@ function Entries({
         {
           label: 'To what',
           className: 'max-w-64',
-          cell: (entry) => <Target entry={entry} />,
+          cell: (shown) => <Target {...shown} />,
         },
-        { label: 'From', phone: 'hidden', cell: (entry) => <span className="text-xs">{entry.address ?? '—'}</span> },
-        { label: 'When', cell: (entry) => <Ago at={entry.createdAt} /> },
+        { label: 'From', phone: 'hidden', cell: ({ entry }) => <span className="text-xs">{entry.address ?? '—'}</span> },
+        { label: 'When', cell: ({ entry }) => <Ago at={entry.createdAt} /> },
         {
           label: 'Details',
           unnamed: true,
           align: 'end',
           phone: 'actions',
-          cell: (entry) => (
-            <Button size="small" aria-label={`Details of ${entry.action}`} onClick={() => onOpen(entry.id)}>
+          cell: ({ entry }) => (
+            <Button size="small" aria-label={`Details of ${actionWords(entry.action)}`} onClick={() => onOpen(entry.id)}>
               Details
             </Button>
           ),

@@ -3,10 +3,10 @@ import { ScrollBox } from '@slipway/ui';
 import { exactTime } from '../../browser/format.ts';
 
 /** All of an entry: what it was done with and from where, and what differs. */
-export function EntryDetails({ entry }: { entry: AuditEntry }) {
+export function EntryDetails({ entry, names }: { entry: AuditEntry; names: Readonly<Record<string, string>> }) {
   const facts: ReadonlyArray<readonly [string, string | null]> = [
     ['When', exactTime(entry.createdAt)],
-    ['Who', `${entry.actor.label ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`],
+    ['Who', `${entry.actor.label ?? names[entry.actor.id] ?? entry.actor.id} (${entry.actor.kind} ${entry.actor.id})`],
     ['With the API key', entry.actor.viaKey],
     ['What', entry.action],
     ['To what', entry.target],

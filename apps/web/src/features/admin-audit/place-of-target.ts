@@ -1,11 +1,11 @@
-import type { AuditEntry } from '@slipway/contracts';
+import { type AuditEntry, conversationOfEntry } from '@slipway/contracts';
 
 interface Known {
   readonly slug: string;
   readonly id: string;
   readonly name: string;
-  /** Names of users by id. */
-  readonly members: ReadonlyMap<string, string>;
+  /** Names of users and service accounts and titles of conversations, by id. */
+  readonly names: Readonly<Record<string, string>>;
 }
 
 export interface Place {
@@ -20,26 +20,57 @@ export interface Place {
 const TABS: Readonly<Record<string, string>> = {
   'api-key': 'api-keys',
   'service-account': 'api-keys',
+  device: 'api-keys',
   secret: 'secrets',
   budget: 'budgets',
   'mcp-server': 'mcp-servers',
+  'llm-profile': 'models',
+  'model-deployment': 'models',
   invitation: 'members',
+  member: 'members',
+  person: 'members',
   integration: 'integrations',
+  webhook: 'integrations',
+  domain: 'security',
+  security: 'security',
+  setting: 'settings',
+  org: 'settings',
+  storage: 'storage',
 };
+/** Nouns whose target is a name already: of a domain, a provider, a model. */
+const NAMED_BY_TARGET: ReadonlySet<string> = new Set(['domain', 'connection', 'model-deployment']);
+/** Fields that a user knows a thing by, the best first. */
+const NAMES = ['name', 'title', 'email', 'client', 'login'] as const;
 
 /** What an entry is about, as a user knows it. */
-export function placeOfTarget({ action, target, detail }: Pick<AuditEntry, 'action' | 'target' | 'detail'>, known: Known): Place {
+export function placeOfTarget(entry: Pick<AuditEntry, 'action' | 'target' | 'detail' | 'before' | 'after'>, known: Known): Place {
+  const { action, target } = entry;
   const [noun = ''] = action.split('.');
-  const named = typeof detail['name'] === 'string' && detail['name'] !== '' ? detail['name'] : null;
-  if (noun === 'conversation')
+  const conversation = conversationOfEntry(entry);
+  if (conversation !== null) {
+    const title = known.names[conversation];
     return {
-      label: typeof detail['title'] === 'string' ? detail['title'] : `Conversation ${target.slice(0, 8)}`,
-      href: `/${known.slug}/conversations/${encodeURIComponent(target)}`,
+      label: title ?? recordedName(entry) ?? `Conversation ${conversation.slice(0, 8)}`,
+      // One that is deleted has no page.
+      href: title === undefined ? null : `/${known.slug}/conversations/${encodeURIComponent(conversation)}`,
       isId: false,
     };
-  const member = known.members.get(target);
-  if (member !== undefined) return { label: member, href: `/${known.slug}/admin/members`, isId: false };
-  if (target === known.id) return { label: known.name, href: `/${known.slug}/admin/settings`, isId: false };
+  }
   const tab = TABS[noun];
-  return { label: named ?? target, href: tab === undefined ? null : `/${known.slug}/admin/${tab}`, isId: named === null };
+  const href = tab === undefined ? null : `/${known.slug}/admin/${tab}`;
+  if (target === known.id) return { label: known.name, href: href ?? `/${known.slug}/admin/settings`, isId: false };
+  if (noun === 'session') return { label: 'Session', href: null, isId: false };
+  const user = known.names[target];
+  if (user !== undefined) return { label: user, href: href ?? `/${known.slug}/admin/members`, isId: false };
+  const name = recordedName(entry) ?? (NAMED_BY_TARGET.has(noun) ? target : null);
+  return { label: name ?? target, href: name === null && noun === 'member' ? null : href, isId: name === null };
+}
+
+function recordedName({ detail, after, before }: Pick<AuditEntry, 'detail' | 'before' | 'after'>): string | null {
+  for (const field of NAMES)
+    for (const values of [detail, after, before]) {
+      const value = values?.[field];
+      if (typeof value === 'string' && value !== '') return value;
+    }
+  return null;
 }

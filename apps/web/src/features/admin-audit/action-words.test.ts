@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { expect } from 'expect';
+import { actionWords } from './action-words.ts';
+
+const ROOT = `${import.meta.dirname}/../../../../..`;
+
+/** Every action that a service records by its name. */
+function recorded(): string[] {
+  const files = globSync(['apps/app-server/src/**/*.ts', 'apps/worker/src/**/*.ts'], { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const found = files.flatMap((file) =>
+    [...readFileSync(`${ROOT}/${file}`, 'utf8').matchAll(/\baction: '([a-z-]+\.[a-z-]+)'/g)].map(([, action = '']) => action),
+  );
+  return [...new Set(found)].sort();
+}
+
+describe('an action of the audit', () => {
+  it('is said in words, whichever a service records', () => {
+    const actions = recorded();
+    expect(actions.length).toBeGreaterThan(60);
+    expect(actions.filter((action) => actionWords(action) === action)).toEqual([]);
+  });
+
+  it('names its noun as the pages do', () => {
+    expect(['api-key.create', 'member.set-role', 'session.start', 'pull-request.merge'].map(actionWords)).toEqual([
+      'API key created',
+      'Member role set',
+      'Signed in',
+      'Pull request merged',
+    ]);
+  });
+
+  it('stays as it is where a newer service records one that nobody has words for', () => {
+    expect(actionWords('robot.dance')).toBe('robot.dance');
+  });
+});

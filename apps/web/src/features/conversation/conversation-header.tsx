@@ -46,7 +46,7 @@ export function ConversationHeader() {
           {pausing || stopping ? (
             <StatusChip state="working" label={pausing ? 'Pausing…' : 'Stopping…'} />
           ) : (
-            <Status state={status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} why={() => setTab('details', 'push')} />
+            <Status state={asks ? 'waiting' : status} label={asks ? 'Waits for approval' : STATUS_LABELS[status]} why={() => setTab('details', 'push')} />
           )}
           {plans ? <Badge>plans only</Badge> : null}
         </div>

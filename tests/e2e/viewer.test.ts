@@ -204,11 +204,18 @@ describe('somebody who may read a conversation and not reach into its sandbox', 
       expect(await page.getByRole('menuitem', { name: 'Open a port' }).count()).toBe(0);
       await page.keyboard.press('Escape');
       await expectClean(page, 'a conversation that a viewer reads', 'everyTheme');
+      await page.clock.install();
       await page.goto(`${stack.url}/${org.slug}`);
       await page.getByText('You are a viewer here').waitFor();
       expect(await page.getByRole('textbox', { name: 'Task', exact: true }).count()).toBe(0);
       await expectClean(page, 'the start page of a viewer');
       expect(reached).toEqual([]);
+      // A role that is raised meanwhile shows on the page that is open.
+      const raised = await owner.fetch(atOrg(`/members/${guest.me.id}`), { method: 'PATCH', json: { role: 'member' } });
+      expect(raised.status).toBe(200);
+      await page.clock.fastForward('01:01');
+      await page.getByRole('textbox', { name: 'Task', exact: true }).waitFor({ timeout: 30_000 });
+      expect(await page.getByText('You are a viewer here').count()).toBe(0);
       expect(complaints).toEqual([]);
     } catch (error) {
       await mkdir('test-results', { recursive: true });

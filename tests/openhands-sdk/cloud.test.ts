@@ -46,7 +46,7 @@ describe("OpenHands' cloud workspace, unmodified", { skip: lack ?? false, timeou
     const { stack, client } = ready();
     const { key } = await made<CreatedProgramKey>('/api/keys', { name: 'of the SDK' });
     await made(`/api/v1/orgs/${stack.orgId}/secrets`, { name: NAME, value: SECRET, scope: 'org', description: 'what for' });
-    const scene = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"`), finish()];
+    const scene = [terminal(`test "$ALSO_${NAME}" = "$${NAME}" && echo "it is $ALSO_${NAME}"; echo "$(cat brought.txt) where the agent works"`), finish()];
     const told = await client.run<Record<string, unknown> & { events: object[] }>('cloud', {
       api: { url: stack.url, key },
       message: stack.book.write('cloud', scene),
@@ -60,6 +60,7 @@ describe("OpenHands' cloud workspace, unmodified", { skip: lack ?? false, timeou
       mcp: {},
       secrets: [NAME],
       value: null,
+      directory: ['/workspace/project', true, 'from the client', 'from the client'],
       status: 'finished',
       pause: 'NotImplementedError',
       paused: ['PAUSED', false, false],
@@ -70,6 +71,7 @@ describe("OpenHands' cloud workspace, unmodified", { skip: lack ?? false, timeou
     });
     const said = JSON.stringify(told.events);
     expect(said).toMatch(/it is <secret:\w+>/);
+    expect(said).toContain('from the client where the agent works');
     expect(JSON.stringify(told)).not.toContain(SECRET);
   });
 

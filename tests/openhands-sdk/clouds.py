@@ -1,6 +1,7 @@
 """Scenarios of a workspace that the app starts, as its clients of OpenHands Cloud do."""
 
 import socket
+import tempfile
 
 from openhands.sdk import Agent, Conversation, Tool
 from openhands.tools.terminal import TerminalTool
@@ -8,6 +9,8 @@ from openhands.workspace import OpenHandsCloudWorkspace
 
 from conversations import let_go, read_log, until
 
+# What a client brings into the folder that it works in.
+BROUGHT = "brought.txt"
 resolve = socket.getaddrinfo
 
 
@@ -32,14 +35,22 @@ def state_of(workspace, sandbox):
 def cloud(api, message, secret):
     workspace = open_cloud(api, keep_alive=True)
     sandbox = workspace._sandbox_id
-    home = workspace.execute_command("pwd").stdout.strip()
     workspace.execute_command("echo kept > kept.txt")
+    # The folder that their class works in by default, for files and for commands.
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as local:
+        local.write("from the client")
+        local.flush()
+        uploaded = workspace.file_upload(local.name, f"{workspace.working_dir}/{BROUGHT}").success
+    brought = workspace.execute_command(f"cat {BROUGHT}", cwd=workspace.working_dir).stdout
+    with tempfile.TemporaryDirectory() as back:
+        downloaded = workspace.file_download(f"{workspace.working_dir}/{BROUGHT}", f"{back}/back.txt").success
+        returned = open(f"{back}/back.txt").read() if downloaded else None
     up = state_of(workspace, sandbox)
     llm = workspace.get_llm()
     secrets = workspace.get_secrets(names=[secret])
     told = {"sandbox": sandbox, "alive": workspace.alive, "up": up, "model": llm.model, "key": llm.api_key, "mcp": workspace.get_mcp_config(), "secrets": sorted(workspace.get_secrets()), "value": workspace._get_secret_value(secret)}
 
-    workspace.working_dir = home
+    told["directory"] = [workspace.working_dir, uploaded, brought, returned]
     conversation = Conversation(agent=Agent(llm=llm, tools=[Tool(name=TerminalTool.name)]), workspace=workspace, visualizer=None)
     conversation.update_secrets({f"ALSO_{name}": secret for name, secret in secrets.items()})
     conversation.send_message(message)

@@ -43,13 +43,9 @@ describe('Postgres fails under every process of the platform, with a conversatio
   after(async () => {
     proxy?.heal();
     door?.close();
-    console.error('closing', Date.now());
     await open?.close();
-    console.error('closed open', Date.now());
     await proxy?.close();
-    console.error('closed proxy', Date.now());
     await pair?.stop();
-    console.error('closed pair', Date.now());
     await rm(folder, { recursive: true, force: true });
   });
 

@@ -2,6 +2,7 @@ import { existsSync, globSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { takeBuildLock } from '../cluster/build/build-lock.js';
 import { programFolder, run } from './run.js';
 
 export interface PythonEnvironment {
@@ -20,17 +21,40 @@ export interface PythonEnvironmentOptions {
   readonly installMs?: number;
 }
 
+const OLDEST = [3, 10] as const;
 /** Says that everything in the folder came. */
 const WHOLE = 'slipway-installed';
 
-/** Packages of PyPI in an environment of their own, kept from run to run. @returns it, or a sentence that says why there is none here. Never rejects for want of a network. */
+/**
+ * Packages of PyPI in an environment of their own, kept from run to run; processes that want it at the same time make it once.
+ * @returns it, or a sentence that says why there is none here. Never rejects for want of a network.
+ */
 export async function pythonEnvironment(options: PythonEnvironmentOptions): Promise<PythonEnvironment | { readonly lack: string }> {
-  const { name, packages, oldest = [3, 10], installMs = 240_000 } = options;
-  const folder = programFolder(...name.split('/'));
+  const folder = programFolder(...options.name.split('/'));
   const found: PythonEnvironment = { program: (program) => path.join(folder, 'bin', program) };
-  if (existsSync(path.join(folder, WHOLE)) && (await run(found.program('python'), ['--version'], { timeoutMs: 20_000 })).code === 0) return found;
-  const python = await findPython(oldest);
-  if (python === null) return { lack: `There is no Python ${oldest.join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
+  if (await isWhole(folder, found)) return found;
+  const python = await findPython(options.oldest ?? OLDEST);
+  if (python === null)
+    return { lack: `There is no Python ${(options.oldest ?? OLDEST).join('.')} or newer with venv on the PATH: apt-get install python3 python3-venv.` };
+  const release = await takeBuildLock(`${folder}.lock`, (pid) => console.error(`${options.name}: process ${pid} is installing it; waiting for it`));
+  try {
+    return (await isWhole(folder, found)) ? found : await install(python, folder, found, options);
+  } finally {
+    await release();
+  }
+}
+
+async function isWhole(folder: string, found: PythonEnvironment): Promise<boolean> {
+  return existsSync(path.join(folder, WHOLE)) && (await run(found.program('python'), ['--version'], { timeoutMs: 20_000 })).code === 0;
+}
+
+/** The lock is held. */
+async function install(
+  python: string,
+  folder: string,
+  found: PythonEnvironment,
+  { packages, installMs = 240_000 }: PythonEnvironmentOptions,
+): Promise<PythonEnvironment | { readonly lack: string }> {
   await rm(folder, { recursive: true, force: true });
   await mkdir(path.dirname(folder), { recursive: true });
   // Programs of an environment name its folder, so it is made where it will be.

@@ -58,7 +58,8 @@ function planOf(next: () => number): BilledCallPlan {
   if (next() < 0.1) return { gateway: Math.floor(3 * next()), path: '/v1/messages/count_tokens', model: 'claude', body: {}, turns: [HARMLESS], aborts: false };
   if (next() < 0.2) return searchPlan(next);
   if (next() < 0.15) return uncountedPlan(next);
-  const limit = path === '/v1/responses' ? 'max_output_tokens' : 'max_tokens';
+  const chatLimit = next() < 0.5 ? 'max_completion_tokens' : 'max_tokens';
+  const limit = path === '/v1/responses' ? 'max_output_tokens' : path === '/v1/messages' ? 'max_tokens' : chatLimit;
   const aborts = next() < 0.25;
   return {
     gateway: Math.floor(3 * next()),
@@ -251,6 +252,14 @@ describe('an insider who wants more than the budget', () => {
       for (const model of ['gpt', 'claude'] as const) {
         const result = await once(0.02, { path, model, body: { stream: true, ...(path === '/v1/messages' ? { max_tokens: 64_000 } : {}) }, turns: [reasons] });
         expect({ path, model, sent: result.sent, broken: broken(result) }).toEqual({ path, model, sent: 1, broken: [] });
+      }
+  });
+
+  it('gets no more by a name of the limit that the server does not know, alone or beside a null under the one that it knows', async () => {
+    for (const body of [{ max_completion_tokens: 50 }, { max_completion_tokens: 50, max_tokens: null }, { max_tokens: null }, { max_tokens: 50 }])
+      for (const stream of [true, false]) {
+        const result = await once(0.1, { body: { ...body, stream }, turns: [reasons] });
+        expect({ body, stream, sent: result.sent, broken: broken(result) }).toEqual({ body, stream, sent: 1, broken: [] });
       }
   });
 

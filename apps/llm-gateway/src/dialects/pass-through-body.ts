@@ -25,7 +25,7 @@ export interface BodyNeeds {
   readonly traits: Pick<Traits, 'chatLimit' | 'encryptedReasoning' | 'storesChat'>;
 }
 
-type Fields = Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'inside' | 'at'>;
+type Fields = Pick<RoutingFields, 'model' | 'modelAt' | 'streamOptions' | 'inside' | 'at' | 'members'>;
 
 /**
  * The caller's body for a provider of the same dialect: the very same bytes but for the model's name, the limits of the answer and of searches where they must be written, that
@@ -72,33 +72,39 @@ const LIMITS: Readonly<Record<Dialect, readonly string[]>> = {
   embeddings: [],
 };
 
-/** No limit of the body is above this one, and there is one. */
-function limitChanges(body: Buffer, { at }: Fields, { dialect, traits }: BodyNeeds, limit: number, insert: (text: string) => void): Change[] {
-  const changes: Change[] = [];
-  let limited = LIMITS[dialect].length === 0;
-  for (const name of LIMITS[dialect]) {
+/**
+ * No limit of the body is above this one, and there is one under a name that the server knows: servers of others than OpenAI know chat's old name alone, and to them the new
+ * one is no limit. OpenAI's own servers take both names, or refuse the old one.
+ */
+function limitChanges(body: Buffer, { at, members }: Fields, { dialect, traits }: BodyNeeds, limit: number, insert: (text: string) => void): Change[] {
+  const name = dialect === 'chat' ? traits.chatLimit : LIMITS[dialect][0];
+  const given = LIMITS[dialect].flatMap((each) => {
+    const place = at.get(each);
+    const value = place === undefined ? null : valueAt(body, place);
+    return place === undefined || value === null ? [] : [{ name: each, place, most: typeof value === 'number' && value <= limit ? value : null }];
+  });
+  const changes: Change[] = given.flatMap(({ place, most }) => (most === null ? [{ at: place, to: Buffer.from(String(limit)) }] : []));
+  const isKnown = given.some((each) => each.name === name || name === 'max_completion_tokens');
+  if (name !== undefined && !isKnown) {
+    const most = Math.min(limit, ...given.flatMap((each) => each.most ?? []));
     const place = at.get(name);
-    if (place === undefined) continue;
-    const given = valueAt(body, place);
-    if (given === null) continue;
-    limited = true;
-    if (typeof given !== 'number' || given > limit) changes.push({ at: place, to: Buffer.from(String(limit)) });
-  }
-  if (!limited) {
-    const name = dialect === 'chat' ? traits.chatLimit : (LIMITS[dialect][0] ?? '');
-    const place = at.get(name);
+    const other = given[0] === undefined ? undefined : members.find((member) => member.name === given[0]?.name);
     // A limit of `null` is none.
-    if (place === undefined) insert(`"${name}":${limit}`);
-    else changes.push({ at: place, to: Buffer.from(String(limit)) });
+    if (place !== undefined) changes.push({ at: place, to: Buffer.from(String(most)) });
+    // One name alone: some refuse fields that they do not know, and others both.
+    else if (other !== undefined) return [{ at: other, to: Buffer.from(`"${name}":${most}`) }, ...thinkingChanges(body, at, limit)];
+    else insert(`"${name}":${most}`);
   }
+  return [...changes, ...thinkingChanges(body, at, limit)];
+}
+
+function thinkingChanges(body: Buffer, at: Fields['at'], limit: number): Change[] {
   const thinking = at.get('thinking');
   const given = thinking === undefined ? null : objectOf(valueAt(body, thinking));
   const budget = given?.['budget_tokens'];
-  if (thinking !== undefined && typeof budget === 'number' && budget >= limit) {
-    const less = Math.max(MIN_BUDGET, Math.floor(limit / 2));
-    changes.push({ at: thinking, to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })) });
-  }
-  return changes;
+  if (thinking === undefined || typeof budget !== 'number' || budget < limit) return [];
+  const less = Math.max(MIN_BUDGET, Math.floor(limit / 2));
+  return [{ at: thinking, to: Buffer.from(JSON.stringify(less < limit ? { ...given, budget_tokens: less } : { type: 'disabled' })) }];
 }
 
 /** The provider searches no more often than this: `admitRequest` has made sure that there is one tool for it, which no other limit of the body allows more. */

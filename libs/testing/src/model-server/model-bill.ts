@@ -15,6 +15,8 @@ export interface BilledModel extends BilledPrices {
   readonly long?: BilledPrices & { readonly above: number };
   /** What `service_tier` multiplies the call by; 1 when absent. */
   readonly serviceTiers?: Readonly<Record<string, number>>;
+  /** The one name of the limit that it knows in chat; absent: it takes any. */
+  readonly chatLimit?: string;
   /** USD for each search of the provider's own tool. */
   readonly search?: number;
   /** USD for each count of tokens; absent: the provider does not count. */
@@ -99,7 +101,7 @@ export async function startBillingServer(options: BillingServerOptions): Promise
 function billed(request: ModelRequest, turn: BilledTurn, model: BilledModel): { call: BilledCall; answer: ModelTurn } {
   const { body } = request;
   const { hiddenTokens = 0, charactersPerToken = 4, searches = 0, searchTokens = 0, ...work } = turn.work ?? {};
-  const limit = limitOf(body);
+  const limit = limitOf(body, request.path.endsWith('/chat/completions') ? model.chatLimit : undefined);
   const choices = typeof body['n'] === 'number' ? body['n'] : 1;
   const searched = offersSearch(body) ? Math.min(searches, searchLimitOf(body)) : 0;
   const promptTokens = (work.promptTokens ?? Math.ceil(request.raw.length / 4)) + searched * searchTokens;
@@ -145,8 +147,9 @@ function billed(request: ModelRequest, turn: BilledTurn, model: BilledModel): { 
 }
 
 /** The limits of the three dialects; the smallest counts where there are two. */
-function limitOf(body: ModelRequest['body']): number | null {
-  const limits = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'].flatMap((name) => (typeof body[name] === 'number' ? [body[name]] : []));
+function limitOf(body: ModelRequest['body'], known: string | undefined): number | null {
+  const names = known === undefined ? ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] : [known];
+  const limits = names.flatMap((name) => (typeof body[name] === 'number' ? [body[name]] : []));
   return limits.length === 0 ? null : Math.min(...limits);
 }
 

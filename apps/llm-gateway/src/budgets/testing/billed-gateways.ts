@@ -63,7 +63,8 @@ export async function startBilledGateways(): Promise<BilledGateways> {
     return turns[Math.min(at, turns.length - 1)] ?? { text: 'an answer' };
   };
   const billed = { ...PRICE, serviceTiers: TIERS };
-  const models = { gpt: { ...billed, search: SEARCH }, claude: { ...billed, search: SEARCH, count: COUNT } };
+  // As servers of others than OpenAI: another name of the limit is none.
+  const models = { gpt: { ...billed, search: SEARCH, chatLimit: 'max_tokens' }, claude: { ...billed, search: SEARCH, count: COUNT } };
   const providers = await Promise.all([1, 2].map(() => startBillingServer({ models, script, apiKey: PROVIDER_KEY })));
   const [one, two] = providers as [BillingServer, BillingServer];
   const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-billed-'));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { ConversationEvent } from '@slipway/contracts';
 import { type ModelServer, type ModelTurn, startModelServer, until } from '@slipway/testing';
 import { expect } from 'expect';
@@ -24,6 +24,7 @@ describe('a command that prints while it runs', () => {
   beforeEach(async () => {
     app = await new TestApp().start();
   });
+  afterEach(() => app?.close());
   after(async () => {
     await sandbox?.close();
     await model?.close();
@@ -61,7 +62,8 @@ describe('a command that prints while it runs', () => {
     writeFileSync(file, '');
     await until('the answer', () => event('ObservationEvent'));
     expect(JSON.stringify(app.deltas)).not.toContain(SECRET);
-    await app.close();
+    // Otherwise its next call of the model would take an answer of the next test.
+    await until('the end of the run', () => app.events.some((one) => one.kind === 'ActionEvent' && one.tool_name === 'finish'));
   });
 
   it('keeps its lines in the log when it is stopped, without secrets', async () => {
@@ -72,7 +74,6 @@ describe('a command that prints while it runs', () => {
     expect(error).toMatch(/^interrupted: the user stopped the agent/);
     expect(error).toContain('[Output until then.]\nfirst line\nit is <secret:CANARY>');
     expect(error).not.toContain(SECRET);
-    await app.close();
   });
 
   it('keeps of a flood its end alone when it is stopped', async () => {
@@ -82,7 +83,6 @@ describe('a command that prints while it runs', () => {
     const { error } = await until('the answer to the call', () => event('AgentErrorEvent'));
     expect(error.length).toBeLessThan(17_000);
     expect(error.endsWith('last')).toBe(true);
-    await app.close();
   });
 
   it('answers as before when it prints nothing', async () => {
@@ -91,7 +91,6 @@ describe('a command that prints while it runs', () => {
     await sandbox.call('POST', `/api/conversations/${id}/interrupt`);
     const { error } = await until('the answer to the call', () => event('AgentErrorEvent'));
     expect(error).not.toContain('[Output');
-    await app.close();
   });
 });
 

@@ -4,6 +4,8 @@ import { CallOutputResponse } from '@slipway/contracts';
 
 /** A call that is over sooner has no output to show meanwhile. Milliseconds. */
 const SHOWN_AFTER_MS = 300;
+/** From a question that had no output for an answer to the next: a busy tool process may not have the call yet. Milliseconds. */
+const ASK_AGAIN_MS = 300;
 /** Longest wait for one answer: the tool process itself waits 25 seconds. Milliseconds. */
 const ASK_MS = 40_000;
 /** Longest wait for the last output of a call that was stopped. Milliseconds; a stop shows within two seconds. */
@@ -41,22 +43,25 @@ class Follower {
 
   async follow(signal: AbortSignal): Promise<void> {
     await wait(SHOWN_AFTER_MS, undefined, { signal });
-    while (!signal.aborted) if (!(await this.ask('', AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])))) return;
+    while (!signal.aborted) {
+      const found = await this.ask('', AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)])).catch(() => 'no-answer' as const);
+      if (found === 'over') return;
+      if (found === 'no-answer') await wait(ASK_AGAIN_MS, undefined, { signal });
+    }
   }
 
-  /** @returns false when there is nothing more to ask for. */
-  async ask(how: '' | '&now=true', signal: AbortSignal): Promise<boolean> {
+  async ask(how: '' | '&now=true', signal: AbortSignal): Promise<'more' | 'over' | 'no-answer'> {
     const { status, body } = await this.tools.request(
       'GET',
       `/action/output?call=${encodeURIComponent(this.watch.call)}&after=${this.after}${how}`,
       undefined,
       signal,
     );
-    if (status >= 300) return false;
+    if (status >= 300) return 'no-answer';
     const { text, end, over } = CallOutputResponse.parse(body);
     signal.throwIfAborted();
     this.after = end;
     this.watch.told(text);
-    return !over;
+    return over ? 'over' : 'more';
   }
 }

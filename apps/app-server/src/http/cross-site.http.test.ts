@@ -33,7 +33,7 @@ function routesOf({ app }: TestApp): Array<{ method: string; path: string }> {
   return app
     .getHttpAdapter()
     .getInstance()
-    .printRoutes({ commonPrefix: false })
+    .printRoutes()
     .split('\n')
     .flatMap((line: string) => {
       const found = /^([│ ]*)[├└]── (\S*) ?(?:\(([A-Z, ]+)\))?/u.exec(line);

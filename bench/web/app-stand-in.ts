@@ -145,6 +145,8 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, StandInCon
           .map((file) => file.patch)
           .join(''),
       };
+    case 'pull-requests':
+      return json({ data: [] });
     case 'messages':
       return json(
         {
@@ -158,7 +160,8 @@ function answerOf(method: string, url: URL, byId: ReadonlyMap<string, StandInCon
         202,
       );
     default:
-      return json(whole, 202);
+      // A page that reads what it has not asked for breaks; what is missing here it can say.
+      return method === 'GET' ? problem(404, 'resource.not-found', 'There is no such resource') : json(whole, 202);
   }
 }
 

@@ -1,7 +1,10 @@
 import { countsOf, type FileResult, runSuite, type SuiteResult } from './run-suite.ts';
 
-/** Failures in more files than this are not races. */
-const MOST_FILES = 3;
+/** Failures in more files than this are not races: two in a hundred of the files that there are. */
+const MOST_FILES = 8;
+
+/** No file is begun once more after this, since the run has an end of its own. Milliseconds. */
+const LONGEST_MS = 15 * 60_000;
 
 /** A file that failed beside others and passed alone. */
 export interface Race {
@@ -24,7 +27,9 @@ export async function secondLook(
   if (failed.length === 0 || failed.length > MOST_FILES || signal.aborted) return { results, races: [] };
 
   const seconds = new Map<FileResult, FileResult>();
+  const began = performance.now();
   for (const { suite, first } of failed) {
+    if (performance.now() - began > LONGEST_MS) break;
     // Said before: a run that is ended from outside during the second look has then told what failed.
     for (const { name, message } of first.failures) say(`✖ ${suite.name}: ${name}: ${message.split('\n', 1)[0]}`);
     say(`  ${first.file} of ${suite.name} is run once more, alone.`);

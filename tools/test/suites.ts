@@ -20,12 +20,14 @@ const LIGHT: ReadonlySet<string> = new Set([
   'tests/four-eyes',
   'tests/gitea',
   'tests/helm',
+  'tests/identity',
   'tests/image',
   'tests/integrations',
   'tests/litellm',
   'tests/model-clients',
   'tests/openhands-sdk',
   'tests/operate',
+  'tests/publish',
 ]);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */

@@ -26,7 +26,13 @@ describe('the output of a call under way', () => {
     const tools = toolsWith(UNKNOWN, new Error('cut'), text('first', 5), text(' second', 12));
     const work = Promise.withResolvers<string>();
     let told = '';
-    const done = watched(tools, { call: 'c1', told: (piece) => void (told += piece) }, new AbortController().signal, () => work.promise);
+    const watch = {
+      call: 'c1',
+      told: (piece: string): void => {
+        told += piece;
+      },
+    };
+    const done = watched(tools, watch, new AbortController().signal, () => work.promise);
     await until('the output', () => told === 'first second');
     work.resolve('answer');
     expect(await done).toBe('answer');

@@ -275,12 +275,15 @@ describe('kill -9 of any one process while ten conversations run', { timeout: 90
     await until(
       'no call is under way or only in a spool',
       async () => {
-        const open = await sum('SELECT count(*) AS sum FROM gateway.open_call');
+        const { rows: open } = await database.query(
+          `SELECT c.replica, c.recorded_at, r.beat_at, count(*) OVER () AS calls FROM gateway.open_call c LEFT JOIN gateway.budget_replica r ON r.id = c.replica LIMIT 1`,
+        );
         const metrics = await (
           await fetch(`http://127.0.0.1:${Number(new URL(stack.url).port) + METRICS_OFFSET + PORT_OFFSETS['llm-gateway']}/metrics`)
         ).text();
         const pending = Number(/^llm_ledger_pending(?:{.*})? (\d+)$/m.exec(metrics)?.[1] ?? 0);
-        return open === 0 && pending === 0;
+        if (open.length > 0 || pending > 0) throw new Error(`${JSON.stringify(open)} under way, ${pending} in the spool`);
+        return true;
       },
       ORPHAN_MS,
     );

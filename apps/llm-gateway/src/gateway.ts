@@ -13,7 +13,7 @@ import { LedgerSpool } from './ledger/ledger-spool.js';
 import { LedgerWriter } from './ledger/ledger-writer.js';
 import { OpenCallFiles } from './ledger/open-call-files.js';
 import { OpenCalls } from './ledger/open-calls.js';
-import { recordCalls } from './ledger/open-calls.queries.js';
+import { oldCalls, recordCalls } from './ledger/open-calls.queries.js';
 import { createGatewayMetrics } from './metrics.js';
 import { PromptLog } from './prompt-log/prompt-log.js';
 import { insertPrompt, readPolicies, sweepPrompts } from './prompt-log/prompt-log.queries.js';
@@ -83,6 +83,7 @@ export async function startGateway(config: Config, logger: Logger, stop: Gracefu
   });
   const openCalls: OpenCalls = new OpenCalls({
     record: (begun, ended) => recordCalls(pool, begun, ended),
+    recorded: (replica, seconds) => oldCalls(pool, replica, seconds),
     ledger,
     files:
       config.DATA_DIR === undefined ? null : new OpenCallFiles(path.join(config.DATA_DIR, 'calls'), (err) => logger.error({ err }, 'calls under way on disk')),

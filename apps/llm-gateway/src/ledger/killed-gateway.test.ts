@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type BilledTurn, type BillingServer, createTestDatabase, freePort, startBillingServer, type TestDatabase, until } from '@slipway/testing';
 import { expect } from 'expect';
+import { oldCalls, recordCalls } from './open-calls.queries.js';
 
 const MASTER = 'master-key-of-the-tests-0123456789abcdef';
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
@@ -222,5 +223,23 @@ describe('a gateway that is killed in the middle of calls', () => {
     await start({ DATA_DIR: path.join(directory, 'next') });
     expectCovered(await ledgerOf(from));
     await expectExact(orgId);
+  });
+
+  it('finds the records of one replica by their age, until they are removed', async () => {
+    const pool = createPool({ url: database.urls.gateway, max: 1, applicationName: 'test', onError: () => {} });
+    try {
+      const [replica, another, id] = [randomUUID(), randomUUID(), randomUUID()];
+      await owner.query(`INSERT INTO gateway.open_call (id, org_id, replica, recorded_at, entry) VALUES ($1, 'org_1', $2, now() - interval '1 minute', '{}')`, [
+        id,
+        replica,
+      ]);
+      expect(await oldCalls(pool, replica, 30)).toEqual([id]);
+      expect(await oldCalls(pool, replica, 90)).toEqual([]);
+      expect(await oldCalls(pool, another, 30)).toEqual([]);
+      await recordCalls(pool, [], [id]);
+      expect(await oldCalls(pool, replica, 30)).toEqual([]);
+    } finally {
+      await pool.end();
+    }
   });
 });

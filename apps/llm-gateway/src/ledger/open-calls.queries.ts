@@ -14,3 +14,9 @@ export async function recordCalls(pool: SqlPool, begun: readonly OpenCall[], end
   const rows = begun.map(({ replica, entry }) => ({ ...ledgerRow(entry), replica }));
   await pool.query({ name: 'record-calls', text: 'SELECT gateway.record_calls($1, $2)', values: [JSON.stringify(rows), ended] });
 }
+
+/** Ids of calls that Postgres has had for `seconds` as under way at `replica`; 1,000 at most. */
+export async function oldCalls(pool: SqlPool, replica: string, seconds: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM gateway.old_calls($1, $2) id', [replica, seconds]);
+  return rows.map(({ id }) => id);
+}

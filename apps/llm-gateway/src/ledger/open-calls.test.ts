@@ -33,8 +33,9 @@ const entry = (): LedgerInput => ({
   latencyMs: 0,
 });
 
-const callsWith = (more: Pick<OpenCallsOptions, 'record' | 'files'>): OpenCalls =>
+const callsWith = (more: Pick<OpenCallsOptions, 'record' | 'files'> & Partial<OpenCallsOptions>): OpenCalls =>
   new OpenCalls({
+    recorded: () => Promise.resolve([]),
     ...more,
     ledger: { add: () => {}, flush: () => Promise.resolve(true) },
     replica: () => randomUUID(),
@@ -97,6 +98,29 @@ describe('calls under way without a folder', () => {
     await until('both are recorded', () => stored.size === 2);
     calls.stored([first, second]);
     await until('neither is', () => stored.size === 0);
+    await calls.close();
+  });
+
+  it('lose the records of calls that are over although a crash of Postgres brought them back, and keep those of calls under way', async () => {
+    const stored = new Set<string>();
+    const calls = callsWith({
+      record: async (begun, ended) => {
+        for (const { entry: call } of begun) stored.add(call.id);
+        for (const id of ended) stored.delete(id);
+      },
+      recorded: () => Promise.resolve([...stored]),
+      files: null,
+    });
+    const [over, underWay] = [entry(), entry()];
+    await calls.begin(over);
+    await calls.begin(underWay);
+    calls.stored([over]);
+    await until('its record is removed', () => !stored.has(over.id));
+    // The removal was not flushed when Postgres crashed, and no commit failed meanwhile.
+    stored.add(over.id);
+    await calls.removeForgotten();
+    await until('its record is removed again', () => !stored.has(over.id));
+    expect([...stored]).toEqual([underWay.id]);
     await calls.close();
   });
 });

@@ -15,10 +15,16 @@ const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 2_000;
 /** Rows of one commit. */
 const BATCH = 500;
+/** Between two looks for records of calls that are over. Milliseconds. */
+const FORGOTTEN_EVERY_MS = 15_000;
+/** A record that is younger may be of a call whose row is being stored. Seconds. */
+const FORGOTTEN_AFTER_S = 15;
 
 export interface OpenCallsOptions {
   /** One commit; recording a call again changes nothing. */
   readonly record: (begun: readonly OpenCall[], ended: readonly string[]) => Promise<void>;
+  /** Ids that Postgres has had as under way at this replica for `seconds`; a bounded number of them. */
+  readonly recorded: (replica: string, seconds: number) => Promise<readonly string[]>;
   readonly ledger: Pick<LedgerWriter, 'add' | 'flush'>;
   /** `null`: a call waits until Postgres has its row. */
   readonly files: OpenCallFiles | null;
@@ -47,7 +53,7 @@ interface Recorded {
  * With a folder, before it is sent on disk (which a kill does not lose) and after `RECORD_AFTER_MS` in Postgres (which the loss of the pod does not lose), many
  * calls in one commit. Without one, in Postgres before it is sent. That commit is not flushed, so the line on disk stays until the call's own row is in the ledger, and all
  * calls are recorded again after Postgres broke off: it may have crashed. The next life of this process settles what is on disk; whoever ends a replica in Postgres
- * settles what is there. A call that has its own row in the ledger keeps that.
+ * settles what is there. A call that has its own row in the ledger keeps that. A removal that Postgres lost in a crash is found and made again.
  */
 export class OpenCalls {
   private readonly calls = new Map<string, Recorded>();
@@ -62,6 +68,7 @@ export class OpenCalls {
   private settling: readonly LedgerInput[] | null = null;
   private recovering: Promise<boolean> | null = null;
   private closed = false;
+  private looking: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: OpenCallsOptions) {}
 
@@ -96,6 +103,21 @@ export class OpenCalls {
   async start(): Promise<void> {
     this.former = (await this.options.files?.leftOver().catch((error: unknown) => void this.diskFailed(error))) ?? [];
     if (this.former.length > 0) void this.recoverInTime();
+    this.looking = setInterval(() => void this.removeForgotten(), FORGOTTEN_EVERY_MS).unref();
+  }
+
+  /** Removes records of this replica whose calls have their own rows in the ledger. Never throws. */
+  async removeForgotten(): Promise<void> {
+    const replica = this.options.replica();
+    try {
+      const recorded = await this.options.recorded(replica, FORGOTTEN_AFTER_S);
+      const over = recorded.filter((id) => !this.calls.has(id));
+      if (over.length === 0 || this.closed) return;
+      this.ended.push(...over);
+      this.schedule(RECORD_AFTER_MS);
+    } catch (error) {
+      this.options.logger.warn({ err: error }, 'failed to look for records of calls that are over, will retry');
+    }
   }
 
   /** Puts calls of earlier lives that have no row of their own into the ledger. Answers whether all of them are there. Never throws. */
@@ -109,6 +131,7 @@ export class OpenCalls {
   /** After the ledger has been closed: what is left is settled by whoever ends this replica, or by its next life. */
   async close(): Promise<void> {
     this.closed = true;
+    clearInterval(this.looking);
     clearTimeout(this.timer);
     if (this.immediate !== null) clearImmediate(this.immediate);
     await this.flushing;

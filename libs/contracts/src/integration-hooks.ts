@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RepositoryPath } from './repositories.js';
 
 /** Webhooks that Slipway makes at a git host by itself, with the access token of a connection. */
 
@@ -21,10 +22,6 @@ export type IntegrationHookList = z.infer<typeof IntegrationHookList>;
 
 /** Makes the webhook, or repairs it where there is one of this connection: address, events and secret are those of now. */
 export const InstallIntegrationHook = z.strictObject({
-  repository: z
-    .string()
-    .trim()
-    .max(400)
-    .regex(/^(?!\.+\/)[\w.-]{1,200}\/(?!\.+$)[\w.-]{1,200}$/, 'is no owner/name'),
+  repository: z.string().trim().pipe(RepositoryPath),
 });
 export type InstallIntegrationHook = z.infer<typeof InstallIntegrationHook>;

@@ -5,6 +5,7 @@ export type {
   CodeHost,
   CommitCheck,
   CommitStatus,
+  FolderAt,
   HostTree,
   NewPullRequest,
   PageOf,
@@ -41,7 +42,7 @@ export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAu
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
-export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody } from './provider.js';
+export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody, ThreadSubject } from './provider.js';
 export { PROVIDERS, type ProviderId } from './providers/index.js';
 export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
 export { standardHeaders } from './signatures/standard-headers.js';

@@ -5,7 +5,7 @@ import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { RightsAccess } from './calls/rights-access.js';
 import type { ThreadReading } from './calls/thread-reading.js';
 import type { ReadDelivery } from './delivery.js';
-import type { Reading } from './intent.js';
+import type { Reading, Thread } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
 import type { SignatureScheme } from './signatures/scheme.js';
 
@@ -72,6 +72,13 @@ export interface Provider {
   readonly threads?: ThreadReading;
 }
 
+/** What a thread at a git host is about. */
+export interface ThreadSubject {
+  readonly number: number;
+  /** `null`: the place does not say, and the host is to be asked. */
+  readonly kind: 'issue' | 'pull-request' | null;
+}
+
 export interface CodeHostAccess {
   /** The value of `authorization` for an access token. */
   readonly authorization: (token: string) => string;
@@ -82,6 +89,8 @@ export interface CodeHostAccess {
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
   readonly calls: (client: ProviderClient) => CodeHost;
+  /** `null`: a place that another provider has made. */
+  readonly subjectOf: (place: Thread['place']) => ThreadSubject | null;
   /** Webhooks of single repositories; missing where Slipway makes none yet. */
   readonly hooks?: (client: ProviderClient) => RepositoryHooks;
 }

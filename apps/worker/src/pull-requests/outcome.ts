@@ -54,7 +54,8 @@ function refusalOutcome(error: ProviderRefusal, host: string): SlipwayError | La
 /** What the host said to people, without the call. */
 function wordsOf({ message }: ProviderRefusal): string {
   const said = message.replace(/^[A-Z]+ \S+: (?:\d{3} )?/, '');
-  const [, json] = /"message"\s*:\s*"((?:[^"\\]|\\.)*)"/.exec(said) ?? [];
+  // GitLab has a list of them, or one below the field that it is about.
+  const [, json] = /"(?:message|error)"\s*:\s*(?:\{\s*"[\w.]{1,60}"\s*:\s*)?(?:\[\s*)?"((?:[^"\\]|\\.)*)"/.exec(said) ?? [];
   return (json ?? said)
     .replaceAll(/\p{C}+/gu, ' ')
     .slice(0, MAX_DETAIL)

@@ -1,4 +1,4 @@
-import { type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
+import { type FolderAt, type HostTree, ProviderRefusal, type RefusalKind } from '@slipway/integrations';
 import type { VerifiedBundle } from './bundle/verify-bundle.js';
 
 /** What runs with the repository's own rights, or tells people and agents what to do: a push there is a decision of a person. */
@@ -10,6 +10,7 @@ const PROTECTED_PATHS = [
   '.gitea/CODEOWNERS',
   '.forgejo/workflows',
   '.gitlab-ci.yml',
+  '.gitlab',
   '.gitmodules',
   'CODEOWNERS',
   'docs/CODEOWNERS',
@@ -34,7 +35,7 @@ type Folder = ReadonlyMap<string, string> | null;
 export async function changedProtectedPaths(
   bundle: VerifiedBundle,
   commits: readonly (() => Promise<string | null>)[],
-  treeOf: (sha: string) => Promise<HostTree>,
+  treeOf: (folder: FolderAt) => Promise<HostTree>,
 ): Promise<readonly string[]> {
   const folder = folders(bundle, treeOf);
   let changed: readonly string[] = PROTECTED_PATHS;
@@ -46,17 +47,29 @@ export async function changedProtectedPaths(
   return changed;
 }
 
-function folders(bundle: VerifiedBundle, treeOf: (sha: string) => Promise<HostTree>): (hash: string) => Promise<Folder> {
-  const known = new Map<string, Promise<Folder>>();
-  return (hash) => {
+/** The hash of a folder, with where it stands in a commit of the git host, if that is known. */
+type ReadFolder = (hash: string, at: FolderAt['at']) => Promise<Folder>;
+
+function folders(bundle: VerifiedBundle, treeOf: (folder: FolderAt) => Promise<HostTree>): ReadFolder {
+  const asked = new Map<string, Promise<Folder>>();
+  const found = new Map<string, Folder>();
+  return (hash, at) => {
     const own = bundle.folder(hash);
     if (own !== undefined) return Promise.resolve(new Map(own.map((entry) => [entry.name, entry.hash])));
-    let asked = known.get(hash);
-    if (asked === undefined) {
-      asked = treeOf(hash).then(({ whole, entries }) => (whole ? entries : null), unreadable);
-      known.set(hash, asked);
+    // The same hash is the same folder, wherever it stands; one that was not found without its place may be found with it.
+    const known = found.get(hash);
+    if (known !== undefined) return Promise.resolve(known);
+    const key = at === null ? hash : `${hash} ${at.commit}:${at.path}`;
+    let answer = asked.get(key);
+    if (answer === undefined) {
+      answer = treeOf({ hash, at }).then(({ whole, entries }) => {
+        if (!whole) return null;
+        found.set(hash, entries);
+        return entries;
+      }, unreadable);
+      asked.set(key, answer);
     }
-    return asked;
+    return answer;
   };
 }
 
@@ -67,26 +80,29 @@ function unreadable(error: unknown): null {
 }
 const SAYS_NO: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'conflict', 'unreadable']);
 
-async function changedSince(commit: string, paths: readonly string[], tree: string, folder: (hash: string) => Promise<Folder>): Promise<readonly string[]> {
-  const differs = async (path: readonly string[], before: string | undefined, after: string | undefined): Promise<boolean> => {
+async function changedSince(commit: string, paths: readonly string[], tree: string, folder: ReadFolder): Promise<readonly string[]> {
+  /** The side of the commit has a place at the host; that of the bundle has none. */
+  const placed = (walked: readonly string[], isCommit: boolean): FolderAt['at'] => (isCommit ? { commit, path: walked.join('/') } : null);
+  const differs = async (path: readonly string[], depth: number, before: string | undefined, after: string | undefined): Promise<boolean> => {
     if (before === after) return false;
-    const [name, ...rest] = path;
-    if (name === undefined || before === undefined || after === undefined) return name === undefined || (await somewhere(path, before ?? after));
-    const [old, now] = await Promise.all([folder(before), folder(after)]);
-    return old === null || now === null || differs(rest, old.get(name), now.get(name));
+    const name = path[depth];
+    if (name === undefined || before === undefined || after === undefined)
+      return name === undefined || (await somewhere(path, depth, before ?? after, before !== undefined));
+    const [old, now] = await Promise.all([folder(before, placed(path.slice(0, depth), true)), folder(after, null)]);
+    return old === null || now === null || differs(path, depth + 1, old.get(name), now.get(name));
   };
   /** Whether there is anything at the path on the one side that has its beginning. */
-  const somewhere = async (path: readonly string[], root: string | undefined): Promise<boolean> => {
+  const somewhere = async (path: readonly string[], depth: number, root: string | undefined, isCommit: boolean): Promise<boolean> => {
     let hash = root;
-    for (const name of path) {
+    for (let at = depth; at < path.length; at += 1) {
       if (hash === undefined) return false;
-      const entries = await folder(hash);
+      const entries = await folder(hash, placed(path.slice(0, at), isCommit));
       if (entries === null) return true;
-      hash = entries.get(name);
+      hash = entries.get(path[at] as string);
     }
     return hash !== undefined;
   };
   const changed: string[] = [];
-  for (const path of paths) if (await differs(path.split('/'), commit, tree)) changed.push(path);
+  for (const path of paths) if (await differs(path.split('/'), 0, commit, tree)) changed.push(path);
   return changed;
 }

@@ -3,7 +3,7 @@ import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState } from '@slipway/integrations';
+import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState, type ThreadSubject } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
@@ -21,7 +21,7 @@ import {
   type PullRequestChange,
   readLinkedAccount,
   readTexts,
-  readThreadNumber,
+  readThreadPlace,
 } from './pull-requests.queries.js';
 import { type Heads, standingCommits } from './standing-commits.js';
 import { bodyOf, branchName, commitMessage, titleOf } from './texts.js';
@@ -89,7 +89,7 @@ export class Publisher {
     const pushed = await this.push({ ...row, ...aim }, bundle, remote, refs);
     const pull = await this.pullRequest({ ...row, ...pushed }, { ...aim, known: refs.has(`refs/heads/${aim.branch}`) }, texts, place);
     const { number, url, title, draft } = pull;
-    await inOrg(this.pool, row.orgId, (client) => bindThread(client, row, place.connection.id, { key: pull.threadKey, number, url, title }));
+    await inOrg(this.pool, row.orgId, (client) => bindThread(client, row, place.connection.id, { ...pull.thread, url, title }));
     return { ...pushed, branch: aim.branch, base: aim.base, number, url, title, draft, state: pull.state, publishedAt: this.clock.now() };
   }
 
@@ -125,9 +125,9 @@ export class Publisher {
       assertOpen(pull);
       return { branch: row.branch, base: row.base, pull };
     }
-    const thread = row.branch === null && conversation.branch !== null ? await readThreadNumber(this.pool, row.orgId, row.conversationId, connection.id) : null;
-    if (thread !== null) {
-      const pull = await missingIsNull(calls.pullRequest({ repository: row.repository, number: thread }));
+    const about = row.branch === null && conversation.branch !== null ? await this.subjectOf(row, connection.id, host) : null;
+    if (about !== null && about.kind !== 'issue') {
+      const pull = await missingIsNull(calls.pullRequest({ repository: row.repository, number: about.number }));
       if (pull !== null && !pull.fork && pull.headBranch === conversation.branch) {
         assertOpen(pull);
         return { branch: pull.headBranch, base: pull.baseBranch, pull };
@@ -141,7 +141,7 @@ export class Publisher {
   private async assertNothingProtected({ repository }: PullRequestRow, bundle: VerifiedBundle, heads: Heads, { host }: PublishPlace): Promise<void> {
     const { calls } = host;
     const standing = standingCommits(bundle, heads, (commit, of) => calls.isAncestor(repository, commit, of));
-    const changed = await changedProtectedPaths(bundle, standing, (sha) => calls.tree(repository, sha));
+    const changed = await changedProtectedPaths(bundle, standing, (folder) => calls.tree(repository, folder));
     if (changed.length > 0) throw new SlipwayError('pull-request.protected-paths', `The changes touch ${changed.join(', ')}.`);
   }
 
@@ -184,7 +184,7 @@ export class Publisher {
     const found = pull ?? (known ? await calls.findPullRequest(repository, { head: branch, base }) : null);
     if (found === null) {
       const title = titleOf(wanted.title ?? texts.title);
-      const issue = await this.issueOf(row, calls);
+      const issue = await this.issueOf(row, host);
       const body = bodyOf({ given: wanted.body, said: texts.said, issue, page: wanted.page, conversationId: row.conversationId });
       return this.create(row, { head: branch, base, title, body, draft: wanted.draft }, host);
     }
@@ -195,9 +195,18 @@ export class Publisher {
   }
 
   /** The issue whose thread the conversation belongs to; `null` for none, and for a pull request. */
-  private async issueOf({ orgId, conversationId, connectionId, repository }: PullRequestRow, calls: CodeHost): Promise<number | null> {
-    const number = connectionId === null ? null : await readThreadNumber(this.pool, orgId, conversationId, connectionId);
-    return number !== null && (await missingIsNull(calls.pullRequest({ repository, number }))) === null ? number : null;
+  private async issueOf(row: PullRequestRow, host: ConnectedHost): Promise<number | null> {
+    const { connectionId, repository } = row;
+    const about = connectionId === null ? null : await this.subjectOf(row, connectionId, host);
+    if (about === null || about.kind === 'pull-request') return null;
+    const { number } = about;
+    return about.kind === 'issue' || (await missingIsNull(host.calls.pullRequest({ repository, number }))) === null ? number : null;
+  }
+
+  /** What the thread that the conversation came from is about; `null`: it came from none of this connection. */
+  private async subjectOf({ orgId, conversationId }: PullRequestRow, connectionId: string, { access }: ConnectedHost): Promise<ThreadSubject | null> {
+    const place = await readThreadPlace(this.pool, orgId, conversationId, connectionId);
+    return place === null ? null : access.subjectOf(place);
   }
 
   private async create(row: PullRequestRow, made: Parameters<ConnectedHost['calls']['createPullRequest']>[1], host: ConnectedHost): Promise<PullRequestState> {

@@ -66,7 +66,7 @@ describe('protected paths of a branch', () => {
   const entry = (name: string, hash: string, kind: TreeEntry['kind'] = 'file'): TreeEntry => ({ name, hash, kind });
   const changed = (own: Record<string, readonly TreeEntry[]>, host: Record<string, Record<string, string>>, whole = true): Promise<readonly string[]> => {
     const bundle = { tree: 'new', folder: (hash: string) => own[hash] } as unknown as VerifiedBundle;
-    return changedProtectedPaths(bundle, [() => Promise.resolve('old')], async (sha): Promise<HostTree> => {
+    return changedProtectedPaths(bundle, [() => Promise.resolve('old')], async ({ hash: sha }): Promise<HostTree> => {
       if (host[sha] === undefined) throw new Error(`nobody needs ${sha}`);
       return { whole, entries: new Map(Object.entries(host[sha])) };
     });
@@ -98,7 +98,7 @@ describe('protected paths of a branch', () => {
       return name;
     };
     const of = (...commits: (string | null)[]): Promise<readonly string[]> =>
-      changedProtectedPaths(bundle, commits.map(at), async (sha) => ({ whole: true, entries: new Map(Object.entries(trees[sha] ?? {})) }));
+      changedProtectedPaths(bundle, commits.map(at), async ({ hash: sha }) => ({ whole: true, entries: new Map(Object.entries(trees[sha] ?? {})) }));
     expect(await of('moved', null, 'fork', 'never')).toEqual([]);
     expect(asked).toEqual(['moved', 'null', 'fork']);
     expect(await of('moved', null)).toEqual(['AGENTS.md']);

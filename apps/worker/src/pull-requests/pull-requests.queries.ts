@@ -1,4 +1,5 @@
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
+import type { Thread } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 
@@ -77,16 +78,15 @@ export function readTexts(pool: SqlPool, orgId: string, conversationId: string):
   });
 }
 
-/** Issue or pull request that the conversation is about, at this connection. */
-export function readThreadNumber(pool: SqlPool, orgId: string, conversationId: string, connectionId: string): Promise<number | null> {
+/** Where at this connection the conversation came from; `null`: from nowhere there. */
+export function readThreadPlace(pool: SqlPool, orgId: string, conversationId: string, connectionId: string): Promise<Thread['place'] | null> {
   return inOrg(pool, orgId, async (client) => {
-    const { rows } = await client.query<{ number: number }>({
-      name: 'read-thread-number',
-      text: `SELECT (place ->> 'number')::int AS number FROM app.integration_thread
-             WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 AND place ->> 'number' ~ '^[0-9]{1,9}$' ORDER BY created_at LIMIT 1`,
+    const { rows } = await client.query<{ place: Thread['place'] }>({
+      name: 'read-thread-place',
+      text: 'SELECT place FROM app.integration_thread WHERE org_id = $1 AND conversation_id = $2 AND connection_id = $3 ORDER BY created_at LIMIT 1',
       values: [orgId, conversationId, connectionId],
     });
-    return rows[0]?.number ?? null;
+    return rows[0]?.place ?? null;
   });
 }
 
@@ -162,11 +162,11 @@ export async function bindThread(
   client: PoolClient,
   row: PullRequestRow,
   connectionId: string,
-  thread: { readonly key: string; readonly number: number; readonly url: string | null; readonly title: string },
+  thread: Pick<Thread, 'key' | 'place' | 'url' | 'title'>,
 ): Promise<void> {
   await client.query(
     `INSERT INTO app.integration_thread (connection_id, thread_key, org_id, conversation_id, place, url, title, confidential)
-     VALUES ($1, $2, $3, $4, jsonb_build_object('repository', $5::text, 'number', $6::int), $7, left($8, 500), false) ON CONFLICT (connection_id, thread_key) DO NOTHING`,
-    [connectionId, thread.key, row.orgId, row.conversationId, row.repository, thread.number, thread.url, thread.title],
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, left($7, 500), false) ON CONFLICT (connection_id, thread_key) DO NOTHING`,
+    [connectionId, thread.key, row.orgId, row.conversationId, JSON.stringify(thread.place), thread.url, thread.title],
   );
 }

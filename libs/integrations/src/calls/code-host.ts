@@ -1,11 +1,11 @@
-import type { PullRequestRef } from '../intent.js';
+import type { Actor, PullRequestRef, Thread } from '../intent.js';
 
-/** `owner/name`. */
+/** `owner/name`; with groups in between at GitLab. */
 export type FullName = string;
 
 export interface Place {
   readonly repository: FullName;
-  /** Of the issue or pull request. */
+  /** Of the pull request; of an issue, too, where the host numbers both together. */
   readonly number: number;
 }
 
@@ -22,8 +22,8 @@ export interface Permission {
 
 export interface PageOf<T> {
   readonly items: readonly T[];
-  /** `null`: this was the last. */
-  readonly next: number | null;
+  /** What the next page is asked for by; only the host that gave it can read it. `null`: this was the last. */
+  readonly next: string | null;
 }
 
 export interface RepositoryListing {
@@ -34,8 +34,8 @@ export interface RepositoryListing {
 }
 
 export interface PullRequestState extends PullRequestRef {
-  /** Of its comments and reviews, as deliveries name it (`Thread.key`). */
-  readonly threadKey: string;
+  /** Of its comments and reviews, as deliveries name it. */
+  readonly thread: Pick<Thread, 'key' | 'place'>;
   readonly url: string | null;
   readonly title: string;
   readonly body: string;
@@ -57,6 +57,14 @@ export interface CommitCheck {
 export interface Review {
   readonly userId: string;
   readonly verdict: 'approved' | 'changes-requested' | 'commented';
+}
+
+/** A folder of a commit. Some hosts find it by its hash alone, others by where it is. */
+export interface FolderAt {
+  /** Of the tree, or of a commit for its root. */
+  readonly hash: string;
+  /** `null`: not known; a host that needs it answers `missing`. The root has the path ''. */
+  readonly at: { readonly commit: string; readonly path: string } | null;
 }
 
 /** Names of one folder to hashes. */
@@ -84,18 +92,22 @@ export interface CommitStatus {
 
 export type ReactionTarget = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
 
-/** What is called of a git host. Each call is one request unless it says otherwise, and throws `ProviderRefusal`; none is repeated here. */
-export interface CodeHost {
+/** Comments on issues and pull requests that are numbered together, as GitHub and Gitea do. */
+export interface ForgeComments {
   /** Eyes. No-op when they are there. */
   react(place: Place, target: ReactionTarget): Promise<void>;
   comment(place: Place, body: string): Promise<Written>;
   updateComment(repository: FullName, commentId: string, body: string): Promise<Written>;
   /** The oldest comment since then that holds `marker`: for a `comment` whose outcome is unknown. More than one request where there are many. */
   findComment(place: Place, marker: string, since: Date): Promise<Written | null>;
-  permissionOf(repository: FullName, login: string): Promise<Permission>;
-  /** Those of which the credential may ask who has which rights, a page at a time from 1. @param query part of the name, where the host can look for it; it may answer more. */
-  repositories(page: number, query?: string): Promise<PageOf<RepositoryListing>>;
-  branches(repository: FullName, page: number): Promise<PageOf<string>>;
+}
+
+/** What is called of a git host. Throws `ProviderRefusal`; nothing is repeated here. A call is one request, or a few where the host has no one request for it. */
+export interface CodeHost {
+  permissionOf(repository: FullName, actor: Pick<Actor, 'id' | 'login'>): Promise<Permission>;
+  /** Those of which the credential may ask who has which rights. @param page `null`: the first. @param query part of the name, where the host can look for it; it may answer more. */
+  repositories(page: string | null, query?: string): Promise<PageOf<RepositoryListing>>;
+  branches(repository: FullName, page: string | null): Promise<PageOf<string>>;
   /** @throws ProviderRefusal `conflict` when there is one of the same branches: `findPullRequest` has it. */
   createPullRequest(repository: FullName, pull: NewPullRequest): Promise<PullRequestState>;
   /** The open one of `head` into `base`, both of this repository. */
@@ -107,8 +119,8 @@ export interface CodeHost {
   /** Only while the head is `sha`. @throws ProviderRefusal `conflict` when it may not be merged, or has moved on. */
   merge(place: Place, sha: string): Promise<void>;
   repository(fullName: FullName): Promise<RepositoryListing>;
-  /** One folder. @param sha of a tree or commit. */
-  tree(repository: FullName, sha: string): Promise<HostTree>;
+  /** One folder. @throws ProviderRefusal `missing` when it is not there, or cannot be found by what is known of it. */
+  tree(repository: FullName, folder: FolderAt): Promise<HostTree>;
   /** Whether `of` is this commit or goes back to it. False for a commit that the host does not know, and where it does not say. @param commit, of whole hashes. */
   isAncestor(repository: FullName, commit: string, of: string): Promise<boolean>;
   /** The newest of each name, a hundred at most. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
-import type { CodeHost, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
+import type { CodeHost, ForgeComments, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
 import { ProviderRefusal, type RefusalKind } from './provider-refusal.js';
 import type { PublishCalls } from './publish-calls.js';
@@ -19,10 +19,8 @@ const COMMENT_PAGE = 100;
 /** Nobody writes more comments while the outcome of one of ours is unknown. */
 const MAX_COMMENT_PAGES = 10;
 
-export type Shared = Omit<
-  CodeHost,
-  'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | 'isAncestor' | keyof PublishCalls
->;
+export type Shared = ForgeComments &
+  Omit<CodeHost, 'repositories' | 'createPullRequest' | 'findPullRequest' | 'merge' | 'branches' | 'resolveReview' | 'isAncestor' | keyof PublishCalls>;
 
 /** What GitHub and Gitea are called for alike, below their own base paths. */
 export function forgeCalls(client: ProviderClient): Shared {
@@ -51,16 +49,19 @@ export function forgeCalls(client: ProviderClient): Shared {
       }
       return null;
     },
-    permissionOf: async (repository, login) => {
+    permissionOf: async (repository, { login }) => {
       const path = `${repo(repository)}/collaborators/${part(login)}/permission`;
       const { body } = await client.call({ method: 'GET', path, answer: permission });
       return { userId: body.user.id, access: accessOf(body.permission) };
     },
     pullRequest: async ({ repository, number }) =>
-      pullRequestOf((await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}`, answer: forgePullRequest })).body),
+      pullRequestOf((await client.call({ method: 'GET', path: `${repo(repository)}/pulls/${number}`, answer: forgePullRequest })).body, repository),
     updatePullRequest: async ({ repository, number }, change) => {
       const body = { ...change, ...(change.body === undefined ? {} : { body: cut(change.body) }) };
-      return pullRequestOf((await client.call({ method: 'PATCH', path: `${repo(repository)}/pulls/${number}`, body, answer: forgePullRequest })).body);
+      return pullRequestOf(
+        (await client.call({ method: 'PATCH', path: `${repo(repository)}/pulls/${number}`, body, answer: forgePullRequest })).body,
+        repository,
+      );
     },
     replyToReview: async ({ repository, number }, commentId, body) => {
       const path = `${repo(repository)}/pulls/${number}/comments/${part(commentId)}/replies`;
@@ -78,13 +79,14 @@ export const forgeRepository = repositoryFields;
 /** With what the credential itself may do there; missing where the host does not say. */
 export const listedRepository = z.intersection(repositoryFields, fields({ permissions: maybe(fields({ admin: flag, push: flag })) }));
 
-export function pullRequestOf(from: z.output<typeof forgePullRequest>): PullRequestState {
+/** @param repository that it is in. */
+export function pullRequestOf(from: z.output<typeof forgePullRequest>, repository: FullName): PullRequestState {
   const home = { id: from.base.repo?.id ?? '', full_name: '', private: true, default_branch: null };
   const { pullRequest, thread } = pullRequestSubject(from, home);
   if (pullRequest === null) throw new Error('a pull request has branches');
   return {
     ...pullRequest,
-    threadKey: thread.key,
+    thread: { key: thread.key, place: { repository, number: from.number } },
     url: thread.url,
     title: thread.title,
     body: from.body,
@@ -117,7 +119,12 @@ export function repo(fullName: FullName): string {
 
 /** The next page of a list whose pages have this length; one that is full may be followed by an empty one. */
 export function pageOf<T>(items: readonly T[], page: number, length = PAGE): PageOf<T> {
-  return { items, next: items.length < length ? null : page + 1 };
+  return { items, next: items.length < length ? null : String(page + 1) };
+}
+
+/** The number of a page of `pageOf`; the first for anything that is none. */
+export function pageNumber(page: string | null): number {
+  return page !== null && /^[1-9]\d{0,6}$/.test(page) ? Number(page) : 1;
 }
 
 function accessOf(said: string): Permission['access'] {

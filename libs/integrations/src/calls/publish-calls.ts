@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { fields, flag, id, list, maybe, name, text, title, url } from '../reading/fields.js';
 import { repositoryOf, user } from '../reading/forge.js';
-import type { CommitCheck, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
+import type { CommitCheck, FolderAt, FullName, HostTree, RepositoryListing, Review } from './code-host.js';
 import { forgeRepository, part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
 
 /** What follows a pull request after it was opened, alike on GitHub and Gitea below their own base paths. */
 export interface PublishCalls {
   repository(fullName: FullName): Promise<RepositoryListing>;
-  tree(repository: FullName, sha: string): Promise<HostTree>;
+  tree(repository: FullName, folder: FolderAt): Promise<HostTree>;
   checks(repository: FullName, sha: string): Promise<readonly CommitCheck[]>;
   reviews(repository: FullName, number: number): Promise<readonly Review[]>;
 }
@@ -30,8 +30,8 @@ const STATES: Readonly<Record<string, CommitCheck['state']>> = {
 export function publishCalls(client: ProviderClient): PublishCalls {
   return {
     repository: async (fullName) => repositoryOf((await client.call({ method: 'GET', path: repo(fullName), answer: forgeRepository })).body),
-    tree: async (repository, sha) => {
-      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/git/trees/${part(sha)}?per_page=1000`, answer: tree });
+    tree: async (repository, { hash }) => {
+      const { body } = await client.call({ method: 'GET', path: `${repo(repository)}/git/trees/${part(hash)}?per_page=1000`, answer: tree });
       return { whole: !body.truncated, entries: new Map(body.tree.map((entry) => [entry.path, entry.sha])) };
     },
     checks: async (repository, sha) => {

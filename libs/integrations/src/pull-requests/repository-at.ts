@@ -1,6 +1,7 @@
+import { RepositoryPath } from '@slipway/contracts';
 import { baseUrlOf } from '../base-url.js';
 
-/** `owner/name` of the repository at `url`, as far as it is one of this connection's host; `null` for any other. */
+/** `owner/name`, with groups in between where the host has them, of the repository at `url`, as far as it is one of this connection's host; `null` for any other. */
 export function repositoryAt(url: string, connection: { readonly host: string; readonly settings: { readonly baseUrl?: string | null } }): string | null {
   const base = URL.parse(baseUrlOf(connection));
   const parsed = URL.parse(url);
@@ -11,5 +12,5 @@ export function repositoryAt(url: string, connection: { readonly host: string; r
     .slice(prefix.length + 1)
     .replace(/\/+$/, '')
     .replace(/\.git$/i, '');
-  return /^[\w.-]{1,200}\/[\w.-]{1,200}$/.test(path) && !path.split('/').some((each) => /^\.+$/.test(each)) ? path : null;
+  return RepositoryPath.safeParse(path).success ? path : null;
 }

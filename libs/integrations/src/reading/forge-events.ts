@@ -6,6 +6,7 @@ import { ignored, intent, namesLabel, outcome, refusedActor, triggerOf } from '.
 
 /** Of every branch that we make. */
 const OUR_BRANCHES = 'slipway/';
+export const isOurBranch = (branch: string): boolean => branch.startsWith(OUR_BRANCHES);
 /** A review and its line comments are sent one by one; those that come within this are one message. Milliseconds. */
 export const REVIEW_GATHER_MS = 10_000;
 
@@ -98,7 +99,7 @@ function base(subject: Subject, actor: Actor, key: string): Pick<Intent, 'semant
 
 /** A review that asks for nothing still changes what a pull request of ours shows. */
 export function orChanged({ thread, repository, pullRequest }: Subject, reading: Reading): Reading {
-  if (reading.kind !== 'ignored' || reading.reason !== 'no-trigger' || pullRequest === null || !pullRequest.headBranch.startsWith(OUR_BRANCHES)) return reading;
+  if (reading.kind !== 'ignored' || reading.reason !== 'no-trigger' || pullRequest === null || !isOurBranch(pullRequest.headBranch)) return reading;
   return outcome({ kind: 'pull-request', repository, number: Number(thread.place['number']), state: 'changed' });
 }
 

@@ -83,7 +83,7 @@ export class CodeHosts {
     const all = await this.names.get(reached.key, () => this.listed(reached.host));
     if (all.complete || query === '') return all;
     const more = await this.names.get(`${reached.key} ${query}`, async () => {
-      const { items, next } = await reached.host.repositories(1, query);
+      const { items, next } = await reached.host.repositories(null, query);
       return { items, complete: next === null };
     });
     const known = new Set(all.items.map(({ id }) => id));
@@ -99,28 +99,28 @@ export class CodeHosts {
   accessTo({ host, identity, key }: ReachedHost, fullName: string): Promise<Access | null> {
     const { login, externalUserId } = identity;
     return this.rights.get(JSON.stringify([key, fullName, login, externalUserId]), async () => {
-      const permission = await host.permissionOf(fullName, login).catch(noneIf('missing', 'forbidden'));
+      const permission = await host.permissionOf(fullName, { id: externalUserId, login }).catch(noneIf('missing', 'forbidden'));
       if (permission === null || permission.userId !== externalUserId || permission.access === 'none') return null;
       return permission.access;
     });
   }
 
   /** @throws ProviderRefusal */
-  branches({ host, key }: ReachedHost, fullName: string, page: number): Promise<PageOf<string>> {
+  branches({ host, key }: ReachedHost, fullName: string, page: string | null): Promise<PageOf<string>> {
     return this.branchPages.get(JSON.stringify([key, fullName, page]), () => host.branches(fullName, page));
   }
 
   private async listed(host: CodeHost): Promise<Names> {
     const until = this.clock.now().getTime() + NAMES_WAIT_MS;
     const items: RepositoryListing[] = [];
-    let page: number | null = 1;
+    let page: string | null = null;
     let looked = 0;
-    while (page !== null && looked < MAX_NAMES && this.clock.now().getTime() < until) {
+    do {
       const listed: PageOf<RepositoryListing> = await host.repositories(page);
       items.push(...listed.items);
       page = listed.next;
       looked += Math.max(listed.items.length, PAGE_AT_LEAST);
-    }
+    } while (page !== null && looked < MAX_NAMES && this.clock.now().getTime() < until);
     return { items, complete: page === null };
   }
 

@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type {
-  ListBranchesQuery,
-  ListedConnection,
-  ListingState,
-  ListRepositoriesQuery,
-  Principal,
-  Repository,
-  RepositoryBranchPage,
-  RepositoryPage,
+import {
+  type ListBranchesQuery,
+  type ListedConnection,
+  type ListingState,
+  type ListRepositoriesQuery,
+  type Principal,
+  type Repository,
+  type RepositoryBranchPage,
+  type RepositoryPage,
+  RepositoryPath,
 } from '@slipway/contracts';
 import type { Clock } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
@@ -71,16 +72,16 @@ export class RepositoriesService {
 
   /** @throws SlipwayError `resource.not-found` for a connection that is none; `repository.not-connected`, `linked-account.needed`, `repository.unknown`; `integration.provider-away`, `…refused`. */
   async branches(caller: Principal, { connection, repository, query = '', limit, cursor }: ListBranchesQuery): Promise<RepositoryBranchPage> {
-    const from = cursor === undefined ? { page: 1, index: 0 } : readBranchCursor(cursor);
+    const from = cursor === undefined ? { page: null, index: 0 } : readBranchCursor(cursor);
     const host = (await this.hosts.of(caller)).find(({ row }) => row.id === connection);
     if (host === undefined) throw notFound();
     const reached = reachedOr(host);
     try {
       if ((await this.hosts.accessTo(reached, repository)) === null) throw unknownRepository(repository);
       const data: Array<{ name: string }> = [];
-      let at: { page: number; index: number } | null = from;
+      let at: { page: string | null; index: number } | null = from;
       for (let looked = 0; at !== null && looked < MAX_BRANCH_PAGES && data.length < limit; looked += 1) {
-        const { page, index }: { page: number; index: number } = at;
+        const { page, index }: { page: string | null; index: number } = at;
         const { items, next } = await this.hosts.branches(reached, repository, page);
         at = next === null ? null : { page: next, index: 0 };
         for (const [offset, name] of items.entries()) {
@@ -101,7 +102,7 @@ export class RepositoriesService {
   /** Those that match part of a name, and one that has just this name, wherever it stands in a list that is too long. */
   private async namesOf(reached: ReachedHost, query: string): Promise<Names> {
     const names = await this.hosts.namesOf(reached, query);
-    if (!/^[\w.-]+\/[\w.-]+$/.test(query) || names.items.some(({ fullName }) => fullName.toLowerCase() === query.toLowerCase())) return names;
+    if (!RepositoryPath.safeParse(query).success || names.items.some(({ fullName }) => fullName.toLowerCase() === query.toLowerCase())) return names;
     const named = await this.hosts.find(reached, query).catch(() => null);
     return named === null || names.items.some(({ id }) => id === named.id) ? names : { ...names, items: [...names.items, named] };
   }

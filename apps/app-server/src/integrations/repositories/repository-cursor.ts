@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { invalid } from '../code-host-address.js';
 
 const Place = z.string().min(1).max(800);
-const At = z.tuple([z.int().min(1).max(100_000), z.int().min(0).max(1_000)]);
+const At = z.tuple([z.string().max(300).nullable(), z.int().min(0).max(1_000)]);
 
 export const placeCursor = (place: string): string => write(place);
-export const branchCursor = ({ page, index }: { readonly page: number; readonly index: number }): string => write([page, index]);
+export const branchCursor = ({ page, index }: { readonly page: string | null; readonly index: number }): string => write([page, index]);
 
 /** @throws SlipwayError `request.invalid` */
 export const readPlaceCursor = (cursor: string): string => read(cursor, Place);
 
 /** @throws SlipwayError `request.invalid` */
-export function readBranchCursor(cursor: string): { readonly page: number; readonly index: number } {
+export function readBranchCursor(cursor: string): { readonly page: string | null; readonly index: number } {
   const [page, index] = read(cursor, At);
   return { page, index };
 }

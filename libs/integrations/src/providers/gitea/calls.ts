@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CodeHost, PullRequestState } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import type { CodeHost, ForgeComments, PullRequestState } from '../../calls/code-host.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageNumber, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -14,20 +14,22 @@ const DRAFT = 'WIP: ';
 const comparison = fields({ commits: maybe(z.array(fields({ parents: maybe(z.array(fields({ sha: name }))) }))) });
 
 /** @param client below `/api/v1`. */
-export function giteaCalls(client: ProviderClient): CodeHost {
+export function giteaCalls(client: ProviderClient): CodeHost & ForgeComments {
   const shared = forgeCalls(client);
   return {
     ...shared,
     ...publishCalls(client),
     pullRequest: async (place) => conflictsOf(await shared.pullRequest(place)),
     // Not `/user/repos`, which wants a token for users as well. It tells rights of others to administrators of the repository alone.
-    repositories: async (page, query) => {
+    repositories: async (asked, query) => {
+      const page = pageNumber(asked);
       const path = `/repos/search?sort=alpha&limit=${PAGE}&page=${page}${query === undefined ? '' : `&q=${part(query)}`}`;
       const { body } = await client.call({ method: 'GET', path, answer: fields({ data: list(listedRepository) }) });
       const { next } = pageOf(body.data, page, PAGE);
       return { items: body.data.filter(({ permissions }) => permissions?.admin === true).map(repositoryOf), next };
     },
-    branches: async (repository, page) => {
+    branches: async (repository, asked) => {
+      const page = pageNumber(asked);
       const path = `${repo(repository)}/branches?limit=${PAGE}&page=${page}`;
       const { body } = await client.call({ method: 'GET', path, answer: list(fields({ name })) });
       return pageOf(
@@ -39,12 +41,12 @@ export function giteaCalls(client: ProviderClient): CodeHost {
     createPullRequest: async (repository, { head, base, title, body, draft }) => {
       // A draft is one by its title.
       const pull = { head, base, body: cut(body), title: draft ? `${DRAFT}${title}` : title };
-      return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: pull, answer: forgePullRequest })).body);
+      return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: pull, answer: forgePullRequest })).body, repository);
     },
     findPullRequest: async (repository, { head, base }) => {
       const path = `${repo(repository)}/pulls/${part(base)}/${head.split('/').map(part).join('/')}`;
       try {
-        const found = pullRequestOf((await client.call({ method: 'GET', path, answer: forgePullRequest })).body);
+        const found = pullRequestOf((await client.call({ method: 'GET', path, answer: forgePullRequest })).body, repository);
         return found.state === 'open' ? found : null;
       } catch (error) {
         if (error instanceof ProviderRefusal && error.kind === 'missing') return null;

@@ -8,12 +8,13 @@ import { after, before, describe, it } from 'node:test';
 import { until } from '@slipway/testing';
 import { type Gitea, type GiteaPerson, type GiteaRepository, lackForGitea, startGitea } from '@slipway/testing/gitea';
 import { expect } from 'expect';
-import type { CodeHost } from '../../calls/code-host.js';
+import type { CodeHost, ForgeComments } from '../../calls/code-host.js';
 import { ProviderClient } from '../../calls/provider-client.js';
 import type { Intent, Reading, TriggerKind } from '../../intent.js';
 import type { ReadingContext } from '../../provider.js';
 import { verifySignature } from '../../signatures/verify.js';
 import { summary } from '../../testing/deliveries.js';
+import { giteaCalls } from './calls.js';
 import { gitea as provider } from './index.js';
 
 const lack = await lackForGitea();
@@ -25,7 +26,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   let ada: GiteaPerson;
   let bot: GiteaPerson;
   let shop: GiteaRepository;
-  let calls: CodeHost;
+  let calls: CodeHost & ForgeComments;
   let token: string;
   let listener: Server;
   let context: ReadingContext;
@@ -62,7 +63,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     const baseUrl = provider.codeHost?.apiUrl(gitea.url) ?? '';
     return new ProviderClient({ baseUrl, authorization: `token ${token}`, dispatch: fetch, now: () => new Date() });
   };
-  const callsWith = (token: string): CodeHost => provider.codeHost?.calls(clientWith(token)) as CodeHost;
+  const callsWith = (token: string): CodeHost & ForgeComments => giteaCalls(clientWith(token));
   after(async () => {
     await gitea?.close();
     listener?.closeAllConnections();
@@ -111,23 +112,23 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
   it('says who may write, with their ids', async () => {
     const eve = await gitea.admin.createUser('eve');
     await shop.addCollaborator('eve', 'read');
-    expect(await calls.permissionOf('ada/shop', 'slipway')).toEqual({ userId: context.own.ids[0], access: 'write' });
+    expect(await calls.permissionOf('ada/shop', { id: '1', login: 'slipway' })).toEqual({ userId: context.own.ids[0], access: 'write' });
     const of = async (login: string) =>
-      calls.permissionOf('ada/shop', login).then(
+      calls.permissionOf('ada/shop', { id: '1', login }).then(
         ({ access }) => access,
         (error: { kind: string }) => error.kind,
       );
     // Gitea tells a right of others to administrators alone: then it is no right.
     expect(['read', 'forbidden']).toContain(await of((await eve.self()).login));
     expect(await of('nobody')).not.toBe('write');
-    expect((await calls.repositories(1)).items).toEqual([]);
+    expect((await calls.repositories(null)).items).toEqual([]);
   });
 
   it('lists what the token administers, by part of its name too, with a token for repositories alone', async () => {
     await ada.createRepository({ name: 'scales' });
     await bot.createRepository({ name: 'elsewhere' });
     const admins = callsWith(await ada.createToken('lists', ['read:repository']));
-    const names = async (query?: string) => (await admins.repositories(1, query)).items.map(({ fullName }) => fullName).sort();
+    const names = async (query?: string) => (await admins.repositories(null, query)).items.map(({ fullName }) => fullName).sort();
     expect([await names(), await names('sca'), await names('nothing')]).toEqual([['ada/scales', 'ada/shop'], ['ada/scales'], []]);
     expect(await admins.repository('ada/shop')).toMatchObject({ fullName: 'ada/shop', private: true, defaultBranch: 'main' });
     await expect(admins.repository('ada/nothing')).rejects.toMatchObject({ kind: 'missing' });
@@ -165,7 +166,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     await expect(calls.createPullRequest('ada/shop', pull)).rejects.toMatchObject({ kind: 'conflict' });
     expect(await calls.findPullRequest('ada/shop', pull)).toMatchObject({ number: made.number });
     expect(await calls.findPullRequest('ada/shop', { ...pull, head: 'main' })).toBe(null);
-    expect([...(await calls.branches('ada/shop', 1)).items].sort()).toEqual(['main', 'slipway/round']);
+    expect([...(await calls.branches('ada/shop', null)).items].sort()).toEqual(['main', 'slipway/round']);
     const place = { repository: 'ada/shop', number: made.number };
     expect(await calls.updatePullRequest(place, { title: 'Round totals' })).toMatchObject({ title: 'Round totals' });
 
@@ -207,7 +208,7 @@ describe('a real Gitea', { skip: lack ?? false, timeout: 600_000 }, () => {
     await calls.setStatus('ada/shop', sha, { state: 'success', context: 'slipway', description: 'Checked', url: 'https://slipway.example/c' });
     expect((await shop.combinedStatus(sha)).state).toBe('success');
     expect(await calls.checks('ada/shop', sha)).toMatchObject([{ name: 'slipway', state: 'success', description: 'Checked' }]);
-    expect([...(await calls.tree('ada/shop', sha)).entries.keys()]).toContain('total.js');
+    expect([...(await calls.tree('ada/shop', { hash: sha, at: null })).entries.keys()]).toContain('total.js');
 
     await expect(calls.merge(place, '0'.repeat(40))).rejects.toMatchObject({ kind: 'conflict' });
     expect((await calls.pullRequest(place)).state).toBe('open');

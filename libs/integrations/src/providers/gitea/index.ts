@@ -1,4 +1,4 @@
-import { forgeAnswers } from '../../answers/forge-answers.js';
+import { forgeAnswers, forgeSubject } from '../../answers/forge-answers.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
 import { giteaLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
@@ -14,6 +14,7 @@ const access: CodeHostAccess = {
   noreply: ({ login }, host) => `${login}@noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   apiUrl: (baseUrl) => `${baseUrl}/api/v1`,
   calls: giteaCalls,
+  subjectOf: forgeSubject,
   hooks: (client) => forgeHooks(client, { type: { type: 'gitea' }, events: GITEA_HOOK_EVENTS, changesSecret: false }),
 };
 
@@ -54,7 +55,7 @@ export const gitea: Provider = {
   },
   linking: giteaLinking,
   codeHost: access,
-  rights: { ...access, permissionOf: (client, repository, { login }) => giteaCalls(client).permissionOf(repository, login) },
+  rights: { ...access, permissionOf: (client, repository, actor) => giteaCalls(client).permissionOf(repository, actor) },
   // It has no limit of its own.
   answers: { ...access, calls: (client) => forgeAnswers(giteaCalls(client)), pace: { burst: 100, everyMs: 200 } },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, giteaLines) },

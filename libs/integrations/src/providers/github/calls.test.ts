@@ -1,12 +1,12 @@
 import { describe, it } from 'node:test';
 import { expect } from 'expect';
-import type { CodeHost } from '../../calls/code-host.js';
+import type { CodeHost, ForgeComments } from '../../calls/code-host.js';
 import { type Dispatch, ProviderClient } from '../../calls/provider-client.js';
 import { pull } from '../../testing/deliveries.js';
 import { githubCalls } from './calls.js';
 
 /** GitHub, as its documentation says that it answers. */
-function host(...answers: readonly [status: number, body: unknown][]): { readonly calls: CodeHost; readonly sent: unknown[] } {
+function host(...answers: readonly [status: number, body: unknown][]): { readonly calls: CodeHost & ForgeComments; readonly sent: unknown[] } {
   const sent: unknown[] = [];
   const left = [...answers];
   const dispatch: Dispatch = async (url, { method, body }) => {
@@ -79,7 +79,7 @@ describe('calls to GitHub', () => {
       404,
       {},
     ]);
-    const access = async () => (await calls.permissionOf('acme/shop', 'ann')).access;
+    const access = async () => (await calls.permissionOf('acme/shop', { id: '1', login: 'ann' })).access;
     expect([await access(), await access(), await access(), await access(), await access()]).toEqual(['admin', 'write', 'read', 'none', 'none']);
     await expect(access()).rejects.toMatchObject({ kind: 'missing' });
   });
@@ -115,10 +115,10 @@ describe('calls to GitHub', () => {
       ],
       [200, shop],
     );
-    expect((await calls.branches('acme/shop', 1)).next).toBe(2);
-    expect(await calls.branches('acme/shop', 2)).toEqual({ items: ['b0'], next: null });
-    expect(await calls.repositories(1)).toEqual({ items: [listing], next: null });
-    expect(await calls.repositories(2)).toEqual({ items: [listing], next: null });
+    expect((await calls.branches('acme/shop', null)).next).toBe('2');
+    expect(await calls.branches('acme/shop', '2')).toEqual({ items: ['b0'], next: null });
+    expect(await calls.repositories(null)).toEqual({ items: [listing], next: null });
+    expect(await calls.repositories('2')).toEqual({ items: [listing], next: null });
     expect(await calls.repository('acme/shop')).toEqual(listing);
     expect(sent.slice(2).map((each) => (each as string[])[1])).toEqual([
       '/user/repos?sort=full_name&per_page=100&page=1',
@@ -171,7 +171,7 @@ describe('calls to GitHub', () => {
     for (const repository of ['acme', 'acme/..', '../x', 'acme/shop/hooks', 'acme/shop?x', 'acme/a b', '']) {
       await expect(calls.merge({ repository, number: 1 }, 'abc')).rejects.toThrow('not the name of a repository');
     }
-    await calls.permissionOf('acme/shop', '../../user?');
+    await calls.permissionOf('acme/shop', { id: '1', login: '../../user?' });
     expect(sent).toEqual([['GET', '/repos/acme/shop/collaborators/..%2F..%2Fuser%3F/permission']]);
   });
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { CodeHost, CommitCheck } from '../../calls/code-host.js';
-import { cut, forgeCalls, forgePullRequest, listedRepository, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
+import type { CodeHost, CommitCheck, ForgeComments } from '../../calls/code-host.js';
+import { cut, forgeCalls, forgePullRequest, listedRepository, pageNumber, pageOf, part, provenBy, pullRequestOf, repo } from '../../calls/forge-calls.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
 import { publishCalls } from '../../calls/publish-calls.js';
@@ -34,7 +34,7 @@ function checkOf(run: z.output<typeof checkRun>): CommitCheck {
 }
 
 /** @param client of `api.github.com`, or of `/api/v3` of GitHub Enterprise, with an installation's token. */
-export function githubCalls(client: ProviderClient): CodeHost {
+export function githubCalls(client: ProviderClient): CodeHost & ForgeComments {
   const publish = publishCalls(client);
   return {
     ...forgeCalls(client),
@@ -44,13 +44,15 @@ export function githubCalls(client: ProviderClient): CodeHost {
       const { body } = await client.call({ method: 'GET', path, answer: fields({ check_runs: z.array(checkRun) }) });
       return [...body.check_runs.map(checkOf), ...(await publish.checks(repository, sha))].slice(0, PAGE);
     },
-    repositories: async (page) => {
+    repositories: async (asked) => {
+      const page = pageNumber(asked);
       const listed = await repositories(client, page);
       const { next } = pageOf(listed, page, PAGE);
       // It tells rights of others to who may write alone.
       return { items: listed.filter(({ permissions }) => permissions?.push !== false).map(repositoryOf), next };
     },
-    branches: async (repository, page) => {
+    branches: async (repository, asked) => {
+      const page = pageNumber(asked);
       const path = `${repo(repository)}/branches?per_page=${PAGE}&page=${page}`;
       const { body } = await client.call({ method: 'GET', path, answer: list(fields({ name })) });
       return pageOf(
@@ -62,7 +64,7 @@ export function githubCalls(client: ProviderClient): CodeHost {
     createPullRequest: async (repository, { body, ...pull }) => {
       try {
         const sent = { ...pull, body: cut(body), maintainer_can_modify: true };
-        return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: sent, answer: forgePullRequest })).body);
+        return pullRequestOf((await client.call({ method: 'POST', path: `${repo(repository)}/pulls`, body: sent, answer: forgePullRequest })).body, repository);
       } catch (error) {
         // GitHub calls it invalid that there is one already.
         if (error instanceof ProviderRefusal && error.kind === 'invalid' && /already exists/i.test(error.message))
@@ -75,7 +77,7 @@ export function githubCalls(client: ProviderClient): CodeHost {
       const path = `${repo(repository)}/pulls?state=open&head=${part(`${owner}:${head}`)}&base=${part(base)}`;
       const { body } = await client.call({ method: 'GET', path, answer: z.array(forgePullRequest) });
       const [found] = body;
-      return found === undefined ? null : pullRequestOf(found);
+      return found === undefined ? null : pullRequestOf(found, repository);
     },
     isAncestor: (repository, commit, of) => {
       if (commit === of) return Promise.resolve(true);

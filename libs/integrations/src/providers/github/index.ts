@@ -1,4 +1,4 @@
-import { forgeAnswers } from '../../answers/forge-answers.js';
+import { forgeAnswers, forgeSubject } from '../../answers/forge-answers.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
 import { githubLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
@@ -14,6 +14,7 @@ const access: CodeHostAccess = {
   noreply: ({ id, login }, host) => `${id}+${login}@users.noreply.${host}`,
   apiUrl: githubApi,
   calls: githubCalls,
+  subjectOf: forgeSubject,
   hooks: (client) => forgeHooks(client, { type: { name: 'web' }, events: GITHUB_HOOK_EVENTS, changesSecret: true }),
 };
 
@@ -45,7 +46,7 @@ export const github: Provider = {
   },
   linking: githubLinking,
   codeHost: access,
-  rights: { ...access, permissionOf: (client, repository, { login }) => githubCalls(client).permissionOf(repository, login) },
+  rights: { ...access, permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor) },
   // It lets 80 contents a minute and 500 an hour be written.
   answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), pace: { burst: 60, everyMs: 8_000 } },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, githubLines) },

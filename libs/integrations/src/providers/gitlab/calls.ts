@@ -4,8 +4,9 @@ import type { Answer, Asked, ThreadAnswers } from '../../answers/thread-answers.
 import type { Permission, Written } from '../../calls/code-host.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import { ProviderRefusal } from '../../calls/provider-refusal.js';
-import type { Actor, Thread } from '../../intent.js';
+import type { Actor } from '../../intent.js';
 import { fields, id, moment, name, text } from '../../reading/fields.js';
+import { part, pathOf, project } from './paths.js';
 
 const written = fields({ id });
 const note = fields({ id, body: text, created_at: moment });
@@ -17,8 +18,6 @@ const MAINTAINER = 40;
 const PAGE = 100;
 /** Nobody writes more notes while the outcome of one of ours is unknown. */
 const MAX_PAGES = 10;
-
-const Place = z.object({ project: z.string(), iid: z.number().int().positive(), on: z.enum(['issues', 'merge_requests']), internal: z.literal(1).optional() });
 
 /** @param client below `/api/v4`. */
 export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
@@ -65,7 +64,7 @@ export function gitlabAnswers(client: ProviderClient): ThreadAnswers {
 
 /** Asked by the id, which never changes hands. */
 export async function gitlabPermission(client: ProviderClient, repository: string, actor: Pick<Actor, 'id'>): Promise<Permission> {
-  const path = `/projects/${encodeURIComponent(repository)}/members/all/${encodeURIComponent(actor.id)}`;
+  const path = `${project(repository)}/members/all/${part(actor.id)}`;
   try {
     const { id: userId, access_level: level, state } = (await client.call({ method: 'GET', path, answer: member })).body;
     return { userId, access: state !== 'active' ? 'none' : level >= MAINTAINER ? 'admin' : level >= DEVELOPER ? 'write' : 'read' };
@@ -79,9 +78,3 @@ const bodyOf = (answer: Answer): { body: string } => ({ body: markdownOf(answer)
 const awarded = (asked: Asked): string => (asked.kind === 'subject' ? '' : `/notes/${encodeURIComponent(asked.id)}`);
 /** The API names no address of a note. */
 const noteAt = (noteId: string): Written => ({ id: noteId, url: null });
-
-/** @throws ZodError for a place that another provider has made. */
-export function pathOf(place: Thread['place']): { on: string; internal: boolean } {
-  const { project, iid, on, internal } = Place.parse(place);
-  return { on: `/projects/${encodeURIComponent(project)}/${on}/${iid}`, internal: internal === 1 };
-}

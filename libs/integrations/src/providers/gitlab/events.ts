@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Actor, Passage, PullRequestRef, Reading, RepositoryRef, Thread, TriggerKind } from '../../intent.js';
+import type { Actor, Passage, PullRequestRef, Reading, RepositoryRef, ReviewPlace, Thread, TriggerKind } from '../../intent.js';
 import type { ReadingContext } from '../../provider.js';
 import { fields, flag, id, list, maybe, moment, name, text, title, url } from '../../reading/fields.js';
-import { REVIEW_GATHER_MS } from '../../reading/forge-events.js';
+import { isOurBranch, REVIEW_GATHER_MS } from '../../reading/forge-events.js';
 import { type EventReader, ignored, intent, namesLabel, outcome, reads, refusedActor, triggerOf } from '../../reading/reading.js';
 
 const user = fields({ id, username: name });
@@ -85,7 +85,13 @@ interface Said {
   readonly instruction: Passage;
 }
 
-function intentOf({ about, actor, trigger, key, instruction }: Said, more: { readonly gatherMs?: number; readonly gatherKey?: string } = {}): Reading {
+interface InReview {
+  readonly gatherMs?: number;
+  readonly gatherKey?: string;
+  readonly review?: ReviewPlace;
+}
+
+function intentOf({ about, actor, trigger, key, instruction }: Said, more: InReview = {}): Reading {
   const { on } = about;
   const thread = threadOf(about);
   // Only its id is sent of an author.
@@ -147,7 +153,16 @@ const issues = reads(
   },
 );
 
-const FATE: Readonly<Record<string, 'merged' | 'closed' | 'reopened'>> = { merge: 'merged', close: 'closed', reopen: 'reopened' };
+const FATE: Readonly<Record<string, 'merged' | 'closed' | 'reopened' | 'changed'>> = {
+  merge: 'merged',
+  close: 'closed',
+  reopen: 'reopened',
+  // One of those that are needed, or the last of them.
+  approval: 'changed',
+  unapproval: 'changed',
+  approved: 'changed',
+  unapproved: 'changed',
+};
 
 const mergeRequests = reads(
   fields({ ...shared, object_attributes: fields({ ...subjectFields, ...branches, ...act, oldrev: maybe(name) }) }),
@@ -160,11 +175,19 @@ const mergeRequests = reads(
     if (action !== 'open' && action !== 'update') return ignored('event-not-followed');
     const about = { on, of: body.project, confidential: false };
     const reading = changed({ about, actor: actorOf(body.user), action, labels, assignees, changes, context });
-    // Its code changed only where the former head is named.
-    return reading.kind === 'ignored' && reading.reason === 'no-trigger' && on.oldrev !== null ? became('changed') : reading;
+    // Its code changed only where the former head is named; of one of ours, whatever changed is shown.
+    const shows = on.oldrev !== null || isOurBranch(on.source_branch);
+    return action === 'update' && reading.kind === 'ignored' && reading.reason === 'no-trigger' && shows ? became('changed') : reading;
   },
 );
 
+const line = z
+  .number()
+  .int()
+  .positive()
+  .nullish()
+  .catch(null)
+  .transform((value) => value ?? null);
 const note = fields({
   id,
   note: text,
@@ -176,7 +199,16 @@ const note = fields({
   action: maybe(name),
   url,
   created_at: moment,
+  position: maybe(fields({ new_path: maybe(name), old_path: maybe(name), new_line: line, old_line: line })),
 });
+
+/** Where in the change a note stands; `null`: nowhere in it. What it answers, and the lines themselves, are not sent. */
+function placeOf({ id: commentId, position }: z.output<typeof note>): ReviewPlace | null {
+  const path = position?.new_path ?? position?.old_path ?? null;
+  if (position === null || path === null) return null;
+  const { new_line, old_line } = position;
+  return { commentId, inReplyTo: null, path, line: new_line ?? old_line, startLine: null, side: new_line === null ? 'LEFT' : 'RIGHT', diffHunk: '' };
+}
 
 const notes = reads(
   fields({ user, project, event_type: maybe(name), object_attributes: note, issue: maybe(issue), merge_request: maybe(mergeRequest) }),
@@ -200,10 +232,21 @@ const notes = reads(
     const trigger = triggerOf({ text: said.note, syntax: 'markdown', trigger: inChange ? 'review-comment' : 'mention', unasked }, context);
     if (typeof trigger !== 'string') return trigger;
     const instruction = { id: said.id, author: actor, text: said.note, createdAt: said.created_at, url: said.url };
-    const gathered = inChange ? { gatherMs: REVIEW_GATHER_MS, gatherKey: `${key}/review/${actor.id}` } : {};
+    const review = inChange ? placeOf(said) : null;
+    const gathered = inChange ? { gatherMs: REVIEW_GATHER_MS, gatherKey: `${key}/review/${actor.id}`, ...(review === null ? {} : { review }) } : {};
     return intentOf({ about, actor, trigger, key: `note/${said.id}`, instruction }, gathered);
   },
 );
+
+/** Of a pipeline; one that ended without a result leaves its checks to be looked at. */
+const CONCLUSIONS: Readonly<Record<string, 'success' | 'failure' | 'pending'>> = {
+  success: 'success',
+  failed: 'failure',
+  running: 'pending',
+  pending: 'pending',
+  canceled: 'pending',
+  skipped: 'pending',
+};
 
 const pipelines = reads(
   fields({
@@ -214,8 +257,9 @@ const pipelines = reads(
   ({ project, object_attributes: { ref, sha, status, tag }, merge_request }) => {
     // Of a merge request, `ref` may be one of GitLab's own.
     const branch = merge_request?.source_branch ?? ref;
-    if (tag || branch === null || (status !== 'failed' && status !== 'success')) return ignored('no-trigger');
-    return outcome({ kind: 'checks', repository: repositoryOf(project), headSha: sha, branch, conclusion: status === 'failed' ? 'failure' : 'success' });
+    const conclusion = Object.hasOwn(CONCLUSIONS, status) ? CONCLUSIONS[status] : undefined;
+    if (tag || branch === null || conclusion === undefined) return ignored('no-trigger');
+    return outcome({ kind: 'checks', repository: repositoryOf(project), headSha: sha, branch, conclusion });
   },
 );
 

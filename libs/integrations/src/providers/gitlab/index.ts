@@ -1,13 +1,22 @@
 import { headerOf, type ReadDelivery } from '../../delivery.js';
-import type { Provider } from '../../provider.js';
+import type { CodeHostAccess, Provider } from '../../provider.js';
 import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { gitlabAnswers, gitlabPermission } from './calls.js';
+import { gitlabCalls } from './code-host.js';
 import { GITLAB_EVENTS } from './events.js';
 import { gitlabLinking } from './linking.js';
+import { gitlabSubject } from './paths.js';
 import { readGitlabThread } from './thread.js';
 
-/** Access tokens of projects, groups and persons are taken as those of OAuth are. */
-const api = { authorization: (token: string) => `Bearer ${token}`, apiUrl: (baseUrl: string) => `${baseUrl}/api/v4` };
+const access: CodeHostAccess = {
+  // Access tokens of projects, groups and persons are taken as those of OAuth are.
+  authorization: (token) => `Bearer ${token}`,
+  apiUrl: (baseUrl) => `${baseUrl}/api/v4`,
+  gitUser: 'oauth2',
+  noreply: ({ id, login }, host) => `${id}-${login}@users.noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
+  calls: gitlabCalls,
+  subjectOf: gitlabSubject,
+};
 
 const MIB = 1024 * 1024;
 
@@ -57,9 +66,10 @@ export const gitlab: Provider = {
     const reader = readerOf(GITLAB_EVENTS, typeof kind === 'string' ? kind : '');
     return reader === null ? ignored('event-not-followed') : reader(body, context);
   },
-  rights: { ...api, permissionOf: gitlabPermission },
+  codeHost: access,
+  rights: { ...access, permissionOf: gitlabPermission },
   linking: gitlabLinking,
   // gitlab.com lets 60 notes a minute be written.
-  answers: { ...api, calls: gitlabAnswers, pace: { burst: 30, everyMs: 2_000 } },
-  threads: { ...api, read: readGitlabThread },
+  answers: { ...access, calls: gitlabAnswers, pace: { burst: 30, everyMs: 2_000 } },
+  threads: { ...access, read: readGitlabThread },
 };

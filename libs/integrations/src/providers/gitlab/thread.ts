@@ -3,7 +3,7 @@ import type { ProviderClient } from '../../calls/provider-client.js';
 import type { Said, ThreadSaid } from '../../calls/thread-reading.js';
 import type { Thread } from '../../intent.js';
 import { fields, flag, id, maybe, moment, name, text } from '../../reading/fields.js';
-import { pathOf } from './calls.js';
+import { pathOf } from './paths.js';
 
 const PAGE = 100;
 

@@ -23,7 +23,7 @@ export async function startGitServer(directory: string, options: { privateNames?
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;
     }
-    runBackend(directory, url, request, response);
+    runGitBackend({ directory, pathname: url.pathname, search: url.search }, request, response);
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, reachableAt === '127.0.0.1' ? reachableAt : '0.0.0.0', resolve));
   const address = server.address();
@@ -37,20 +37,30 @@ export async function startGitServer(directory: string, options: { privateNames?
   };
 }
 
+export interface GitBackendCall {
+  /** Of bare repositories. */
+  readonly directory: string;
+  /** `/x.git/…` */
+  readonly pathname: string;
+  readonly search: string;
+  /** Who pushes [somebody who reads]. */
+  readonly user?: string;
+}
+
 /** One CGI call: the request's body in, headers and body out. */
-function runBackend(directory: string, url: URL, request: IncomingMessage, response: ServerResponse): void {
+export function runGitBackend({ directory, pathname, search, user = 'reader' }: GitBackendCall, request: IncomingMessage, response: ServerResponse): void {
   const backend = spawn('git', ['http-backend'], {
     env: {
       PATH: process.env['PATH'],
       GIT_PROJECT_ROOT: directory,
       GIT_HTTP_EXPORT_ALL: '1',
-      PATH_INFO: url.pathname,
-      QUERY_STRING: url.search.slice(1),
+      PATH_INFO: pathname,
+      QUERY_STRING: search.slice(1),
       REQUEST_METHOD: request.method,
       CONTENT_TYPE: request.headers['content-type'],
       HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
       HTTP_GIT_PROTOCOL: request.headers['git-protocol'] as string | undefined,
-      REMOTE_USER: 'reader',
+      REMOTE_USER: user,
       REMOTE_ADDR: '127.0.0.1',
     },
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -76,9 +76,17 @@ export function mergeRequestCalls(client: ProviderClient): MergeRequestCalls {
         await client.call({ method: 'PUT', path: `${at(repository, number)}/merge`, body: { sha }, answer: z.unknown() });
       } catch (error) {
         if (!(error instanceof ProviderRefusal) || ![405, 406, 409, 422].includes(error.status ?? 0)) throw error;
+        if (error.status === 409) throw error;
+        const now = await read(repository, number);
         // It still looks for conflicts.
-        if (error.status !== 409 && isChecking(await read(repository, number))) throw asKind(error, 'unavailable');
-        throw asKind(error, 'conflict');
+        if (isChecking(now)) throw asKind(error, 'unavailable');
+        // The answer itself gives no reason.
+        const why = now.detailed_merge_status?.replaceAll('_', ' ') ?? 'it gives no reason';
+        throw new ProviderRefusal(
+          error.message.replace(/: \d{3} .*$/s, `: GitLab does not merge it: ${why}.`),
+          { ...error, kind: 'conflict' },
+          { cause: error },
+        );
       }
     },
   };

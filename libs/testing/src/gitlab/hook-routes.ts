@@ -1,5 +1,5 @@
 import type { GitLabHook } from './model.js';
-import { missing, pageOf, type ProjectCall, type Route, type RouteAnswer } from './route.js';
+import { missing, type ProjectCall, pageOf, type Route, type RouteAnswer } from './route.js';
 
 /** Of a signing token: base64 of exactly 32 bytes. */
 const SIGNING_TOKEN = /^whsec_[A-Za-z0-9+/]{43}=$/;

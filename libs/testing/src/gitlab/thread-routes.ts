@@ -1,5 +1,5 @@
 import type { GitLabDiscussion, GitLabNote, GitLabThread } from './model.js';
-import { missing, pageOf, type ProjectCall, type Route, type RouteAnswer, refused, shownUser } from './route.js';
+import { missing, type ProjectCall, pageOf, type Route, type RouteAnswer, refused, shownUser } from './route.js';
 
 const shownNote = (on: GitLabThread, note: GitLabNote): object => ({
   ...{ id: note.id, body: note.body, author: shownUser(note.author), created_at: note.createdAt, system: false, internal: note.internal },

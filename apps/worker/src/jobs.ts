@@ -28,7 +28,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-answer': 8,
   'integration-notice': 4,
   'webhook-message': 16,
-  'pull-request': 2,
+  'pull-request': 4,
   'org-delete': 1,
 };
 /** When another job works on the conversation, this one comes again. Milliseconds. */

@@ -144,10 +144,10 @@ export class AgentServerClient {
    * A git bundle of what the branch has since `base`, with what is not committed on top. Bytes of the sandbox: anything.
    * @throws SlipwayError `pull-request.nothing-new`, `pull-request.unsound`, `pull-request.too-large`, `changes.commit-unknown`, `repository.not-found`.
    */
-  async bundle(asked: BundleRequest, signal: AbortSignal): Promise<Buffer> {
+  async bundle(asked: BundleRequest, signal: AbortSignal, room: Room): Promise<Buffer> {
     const call = this.call('POST', '/api/git/bundle', signal, BUNDLE_TIMEOUT_MS);
     try {
-      return await callBytes({ ...call, body: asked, maxAnswerBytes: asked.max_bytes });
+      return await callBytes({ ...call, room, body: asked, maxAnswerBytes: asked.max_bytes });
     } catch (error) {
       if (!(error instanceof SlipwayError) || error.code !== 'request.too-large') throw error;
       throw new SlipwayError('pull-request.too-large', `The changes are larger than ${Math.floor(asked.max_bytes / 1024 / 1024)} MiB.`, { cause: error });

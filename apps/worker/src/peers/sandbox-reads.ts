@@ -24,6 +24,14 @@ export const ANSWER_BYTES = {
  */
 export const SNAPSHOTS: ReadLimits = { slots: 6, slotsPerOrg: 2, bytes: 64 * MIB, bytesPerOrg: 24 * MIB, waiting: 64, waitMs: 20_000 };
 
+/** Largest bundle of a branch. Bytes. */
+export const MAX_BUNDLE_BYTES = 48 * MIB;
+/**
+ * Branches that are published at once: each holds a bundle twice while it comes, then once with its folders (24 MiB and 300,000 names): 120 MiB. One of each
+ * organization, since a sandbox may take minutes to give it away; who finds no slot comes again.
+ */
+export const BUNDLES: ReadLimits = { slots: 2, slotsPerOrg: 1, bytes: 2 * MAX_BUNDLE_BYTES, bytesPerOrg: MAX_BUNDLE_BYTES, waiting: 16, waitMs: 200 };
+
 /** What one organization's sandboxes answer to this worker, and how much of it is held at once. */
 export class SandboxReads {
   constructor(private readonly slots = new ReadSlots(SNAPSHOTS)) {}

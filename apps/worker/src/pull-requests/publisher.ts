@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SqlPool } from '@slipway/db/sql';
 import { inOrg } from '@slipway/db/sql';
-import type { Clock } from '@slipway/domain';
+import { type Clock, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState, type ThreadSubject } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
@@ -10,6 +10,7 @@ import type { PullRequestRow } from '@slipway/integrations/pull-requests';
 import type { ConversationRow } from '../conversations/conversation.queries.js';
 import type { AskWriteAccess } from '../integrations/write-access.js';
 import type { AgentServerClient } from '../peers/agent-server.client.js';
+import { BUNDLES, SandboxReads } from '../peers/sandbox-reads.js';
 import { BUNDLE_LIMITS } from './bundle/read-bundle.js';
 import { type VerifiedBundle, verifyBundle } from './bundle/verify-bundle.js';
 import { Later } from './outcome.js';
@@ -62,10 +63,16 @@ export class Publisher {
     private readonly dispatch: ProviderDispatch,
     private readonly askWriteAccess: AskWriteAccess,
     private readonly clock: Clock,
+    private readonly reads = new SandboxReads(new ReadSlots(BUNDLES)),
   ) {}
 
+  /** One of an organization at a time. @throws SlipwayError `service.unavailable` when others are published: nothing was done then; and as `publishOne`. */
+  publish(row: PullRequestRow, place: PublishPlace): Promise<PullRequestChange> {
+    return this.reads.inTurn(row.orgId, place.signal, (slot) => this.publishOne(row, place, slot));
+  }
+
   /** @returns what the row is to be; steps that must be known after a crash are written on the way. @throws SlipwayError, ProviderRefusal, Later. */
-  async publish(row: PullRequestRow, place: PublishPlace): Promise<PullRequestChange> {
+  private async publishOne(row: PullRequestRow, place: PublishPlace, slot: ReadSlot): Promise<PullRequestChange> {
     const { conversation, agent, signal } = place;
     const { workingDir: directory, baseCommit } = conversation;
     if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
@@ -79,7 +86,7 @@ export class Publisher {
       this.aimOf(row, place, texts),
       remote.refs(),
       agent
-        .bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal)
+        .bundle({ path: directory, base: baseCommit, author, message, max_bytes: BUNDLE_LIMITS.bytes }, signal, slot)
         .then((bytes) => verifyBundle(bytes, baseCommit, signal)),
     ]);
     const baseHead = refs.get(`refs/heads/${aim.base}`);

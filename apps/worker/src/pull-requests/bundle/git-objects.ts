@@ -1,4 +1,5 @@
-import { unsound } from './unsound.js';
+import type { Slices } from './slices.js';
+import { tooLarge, unsound } from './unsound.js';
 
 export interface Commit {
   readonly tree: string;
@@ -37,12 +38,19 @@ export function readCommit(content: Buffer): Commit {
   return { tree, parents: list };
 }
 
-/** @throws SlipwayError `pull-request.unsound` for a folder that git's own check calls broken, or whose names lead out of the checkout. */
-export function readTree(content: Buffer): readonly TreeEntry[] {
+/** Entries between two looks at the clock. */
+const ENTRIES_A_LOOK = 256;
+
+/**
+ * @param most entries that there may be.
+ * @throws SlipwayError `pull-request.unsound` for a folder that git's own check calls broken, or whose names lead out of the checkout; `pull-request.too-large`.
+ */
+export async function readTree(content: Buffer, most: number, slices: Slices): Promise<readonly TreeEntry[]> {
   const entries: TreeEntry[] = [];
   const names = new Set<string>();
   let before: Buffer | null = null;
   for (let at = 0; at < content.length; ) {
+    if (entries.length >= most) throw tooLarge('There are too many or too large folders.');
     const blank = content.indexOf(0x20, at);
     const nul = content.indexOf(0, blank + 1);
     if (blank === -1 || blank - at > 6 || nul === -1 || nul + 21 > content.length) throw unsound('A folder is broken.');
@@ -55,15 +63,21 @@ export function readTree(content: Buffer): readonly TreeEntry[] {
     if (names.has(name) || (before !== null && Buffer.compare(before, sorted) >= 0)) throw unsound('A folder has a name twice, or names out of order.');
     names.add(name);
     before = sorted;
-    assertName(bytes.toString('utf8'), kind);
-    entries.push({ name: bytes.toString('utf8'), kind, hash: content.toString('hex', nul + 1, nul + 21) });
+    const shown = bytes.toString('utf8');
+    assertName(shown, kind);
+    entries.push({ name: shown, kind, hash: content.toString('hex', nul + 1, nul + 21) });
     at = nul + 21;
+    if (entries.length % ENTRIES_A_LOOK === 0 && slices.over) await slices.rest();
   }
   return entries;
 }
 
+/** Only a name with one of these can take the place of `.git`, or cannot be. */
+const LOOKED_INTO = /git|\/|[^ -~]/i;
+
 function assertName(name: string, kind: TreeEntry['kind']): void {
   if (name === '' || name === '.' || name === '..' || name.includes('/')) throw unsound(`A folder has an impossible name in it.`);
+  if (!LOOKED_INTO.test(name)) return;
   for (const each of name.split('\\')) {
     const plain = each.replaceAll(PASSED_OVER, '').toLowerCase();
     if (/^(?:\.git|git~\d)[ .]*(?::.*)?$/.test(plain)) throw unsound('A folder holds something that takes the place of .git.');

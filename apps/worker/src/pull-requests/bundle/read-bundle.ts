@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { BUNDLE_REF } from '@slipway/contracts';
+import { MAX_BUNDLE_BYTES } from '../../peers/sandbox-reads.js';
+import type { Slices } from './slices.js';
 import { tooLarge, unsound } from './unsound.js';
 
 export type ObjectType = 'commit' | 'tree' | 'blob';
@@ -25,19 +27,19 @@ export interface Bundle {
 
 export const BUNDLE_LIMITS = {
   /** Of the whole bundle. Bytes; it is held in memory. */
-  bytes: 48 * 1024 * 1024,
+  bytes: MAX_BUNDLE_BYTES,
   objects: 50_000,
   /** Of one object when inflated. Bytes. */
   object: 32 * 1024 * 1024,
   /** Of all objects when inflated. Bytes. */
   inflated: 384 * 1024 * 1024,
   /** Of all commits and trees, which are kept. Bytes. */
-  kept: 64 * 1024 * 1024,
+  kept: 24 * 1024 * 1024,
+  /** Names in all folders that are new: each is an object in memory, some 150 bytes. */
+  entries: 300_000,
 } as const;
 const MAX_HEADER_BYTES = 128 * 1024;
 const HASH_BYTES = 20;
-/** So long other work of this process waits at most, about. Milliseconds. */
-const SLICE_MS = 20;
 
 const TYPES: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob' };
 
@@ -46,7 +48,7 @@ const TYPES: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3:
  * Objects stand whole in it; one that is made of another (a delta) is refused, so that nothing grows by more than zlib lets it.
  * @throws SlipwayError `pull-request.unsound`, `pull-request.too-large`, and the signal's reason.
  */
-export async function readBundle(bytes: Buffer, signal: AbortSignal): Promise<Bundle> {
+export async function readBundle(bytes: Buffer, slices: Slices): Promise<Bundle> {
   const { head, prerequisites, packAt } = readHeader(bytes);
   const pack = bytes.subarray(packAt);
   if (pack.length < 12 + HASH_BYTES || pack.toString('latin1', 0, 4) !== 'PACK' || pack.readUInt32BE(4) !== 2) throw unsound('It holds no pack of git.');
@@ -58,7 +60,6 @@ export async function readBundle(bytes: Buffer, signal: AbortSignal): Promise<Bu
   let at = 12;
   let inflated = 0;
   let kept = 0;
-  let sliceEnds = performance.now() + SLICE_MS;
   for (let read = 0; read < count; read += 1) {
     const entry = readEntryHead(pack, at, end);
     inflated += entry.size;
@@ -70,11 +71,7 @@ export async function readBundle(bytes: Buffer, signal: AbortSignal): Promise<Bu
     const hash = createHash('sha1').update(`${entry.type} ${content.length}\0`).update(content).digest('hex');
     objects.set(hash, { type: entry.type, content: keeps ? content : null, at: entry.at, size: entry.size });
     at = next;
-    if (performance.now() > sliceEnds) {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal.throwIfAborted();
-      sliceEnds = performance.now() + SLICE_MS;
-    }
+    if (slices.over) await slices.rest();
   }
   if (at !== end) throw unsound('The pack has more in it than it says.');
   return { head, prerequisites, objects, pack };

@@ -54,7 +54,7 @@ function pack(entries: readonly Buffer[], count = entries.length): Buffer {
   const all = Buffer.concat([head, ...entries]);
   return Buffer.concat([all, createHash('sha1').update(all).digest()]);
 }
-const packOf = (objects: readonly Made[]): Buffer => pack(objects.map(({ type, content }) => entry(type, content.length, deflateSync(content))));
+const packOf = (objects: readonly Made[]): Buffer => pack(objects.map(({ type, content }) => entry(type, content.length, deflateSync(content, { level: 1 }))));
 const bundle = (head: string, packed: Buffer, lines = `-${BASE}\n${head} ${BUNDLE_REF}\n`): Buffer =>
   Buffer.concat([Buffer.from(`# v2 git bundle\n${lines}\n`), packed]);
 const verify = (bytes: Buffer, base = BASE): ReturnType<typeof verifyBundle> => verifyBundle(bytes, base, NEVER);
@@ -206,6 +206,27 @@ describe('a bundle of a sandbox', () => {
     };
     for (const [name, packed] of Object.entries(lies))
       expect([name, await code(verify(bundle(hashOf(made), packed)))]).toEqual([name, expect.stringMatching(/unsound/)]);
+  });
+
+  it('adversary: folders of more names than are held are refused, and other work goes on meanwhile', async () => {
+    const names = (count: number): Made => ({
+      type: 2,
+      name: 'tree',
+      content: Buffer.from(Array.from({ length: count }, (_, index) => `100644 f${String(index).padStart(7, '0')}\0${'b'.repeat(20)}`).join('')),
+    });
+    const many = [names(BUNDLE_LIMITS.entries / 2), names(BUNDLE_LIMITS.entries / 2 - 1)] as const;
+    const root = tree(['40000', 'a', hashOf(many[0])], ['40000', 'b', hashOf(many[1])]);
+    const made = commit(root);
+    const bomb = bundle(hashOf(made), packOf([made, root, ...many]));
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    await expect(verify(bomb)).rejects.toMatchObject({ code: 'pull-request.too-large' });
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(3);
   });
 
   it('adversary: too much is refused without being inflated', async () => {

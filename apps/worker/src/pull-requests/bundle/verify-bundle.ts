@@ -1,5 +1,6 @@
 import { assertSubmodules, type Commit, readCommit, readTree, type TreeEntry } from './git-objects.js';
-import { type Bundle, contentOf, type PackedObject, readBundle } from './read-bundle.js';
+import { BUNDLE_LIMITS, type Bundle, contentOf, type PackedObject, readBundle } from './read-bundle.js';
+import { Slices } from './slices.js';
 import { unsound } from './unsound.js';
 
 /** A bundle whose every object was looked at. */
@@ -20,7 +21,6 @@ export interface VerifiedBundle {
 
 const MAX_DEPTH = 300;
 const SUBMODULES = '.gitmodules';
-const SLICE = 500;
 
 /**
  * Reads a bundle and looks at all of it: every object is reached from the one branch, the branch goes back to `base`, and commits and folders are as git's own check wants them.
@@ -28,7 +28,8 @@ const SLICE = 500;
  * @throws SlipwayError `pull-request.unsound`, `pull-request.too-large`.
  */
 export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSignal): Promise<VerifiedBundle> {
-  const bundle = await readBundle(bytes, signal);
+  const slices = new Slices(signal);
+  const bundle = await readBundle(bytes, slices);
   const { objects, head, prerequisites } = bundle;
   if (!prerequisites.has(base)) throw unsound('It does not stand on the commit that the work began from.');
   const commits = new Map<string, Commit>();
@@ -40,6 +41,7 @@ export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSig
     const hash = queue.pop() as string;
     if (commits.has(hash)) continue;
     const commit = readCommit(contentOfType(objects, hash, 'commit'));
+    if (slices.over) await slices.rest();
     commits.set(hash, commit);
     reached.add(hash);
     roots.push(commit.tree);
@@ -50,12 +52,13 @@ export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSig
       else throw unsound(`The commit ${parent.slice(0, 12)} is missing.`);
   }
   if (!outside.has(base)) throw unsound('The branch does not go back to the commit that the work began from.');
-  let looked = 0;
+  let left: number = BUNDLE_LIMITS.entries;
   for (const queue = roots.map((hash) => ({ hash, depth: 0 })); queue.length > 0; ) {
     const { hash, depth } = queue.pop() as { hash: string; depth: number };
     if (folders.has(hash) || !objects.has(hash)) continue;
     if (depth > MAX_DEPTH) throw unsound('Folders are nested too deeply.');
-    const entries = readTree(contentOfType(objects, hash, 'tree'));
+    const entries = await readTree(contentOfType(objects, hash, 'tree'), left, slices);
+    left -= entries.length;
     folders.set(hash, entries);
     reached.add(hash);
     for (const entry of entries) {
@@ -67,11 +70,7 @@ export async function verifyBundle(bytes: Buffer, base: string, signal: AbortSig
         if (entry.name.toLowerCase() === SUBMODULES) assertSubmodules(contentOf(bundle, object));
       }
     }
-    looked += 1;
-    if (looked % SLICE === 0) {
-      await new Promise((resolve) => setImmediate(resolve));
-      signal.throwIfAborted();
-    }
+    if (slices.over) await slices.rest();
   }
   if (reached.size !== objects.size) throw unsound('It holds objects that do not belong to the branch.');
   const { tree, parents } = commits.get(head) as Commit;

@@ -6,8 +6,12 @@ export const THREAD_ANSWER_STATES = ['waiting', 'shown', 'given-up'] as const;
 export const ThreadAnswerState = z.enum(THREAD_ANSWER_STATES);
 export type ThreadAnswerState = z.infer<typeof ThreadAnswerState>;
 
-/** The comment in which a thread at a provider shows how far its conversation is. There is one a thread; it is edited in place. */
+/** `comment`: the one in which a thread shows how far its conversation is, edited in place. `link`: a page that its ticket points to. `move`: its ticket goes on. */
+export const THREAD_ANSWER_KINDS = ['comment', 'link', 'move'] as const;
+
+/** What a thread at a provider shows of its conversation. */
 export const ThreadAnswer = z.object({
+  kind: z.enum(THREAD_ANSWER_KINDS).default('comment'),
   connectionId: z.string(),
   provider: z.string(),
   threadTitle: z.string(),

@@ -267,6 +267,7 @@ export {
   ConnectionState,
   ConnectionWithSecret,
   CreateIntegrationConnection,
+  DEFAULT_PROCESSORS,
   DELIVERY_DAYS,
   DELIVERY_REASONS,
   DELIVERY_STATES,
@@ -282,10 +283,13 @@ export {
   IntegrationProviderList,
   ListDeliveriesQuery,
   MAX_CONNECTIONS,
+  MAX_PLACE_REPOSITORIES,
   MAX_SHOWN_BODY,
   OLD_SECRET_HOURS,
   OwnIdentity,
+  PlaceRepository,
   RotateWebhookSecret,
+  ThreadProcessors,
   UpdateIntegrationConnection,
 } from './integrations.js';
 export {

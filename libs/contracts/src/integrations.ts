@@ -26,6 +26,29 @@ export const OwnIdentity = z.strictObject({
 });
 export type OwnIdentity = z.infer<typeof OwnIdentity>;
 
+/** What is done in a thread, and with its ticket, as its conversation goes on. Each is done once, and stays to be done while the provider is away. */
+export const ThreadProcessors = z.strictObject({
+  /** A reaction to what asked. */
+  reaction: z.boolean().default(true),
+  /** The progress comment or message. Agent sessions are always answered. */
+  comment: z.boolean().default(true),
+  /** The conversation and its pull requests as links of the ticket. */
+  link: z.boolean().default(true),
+  /** The ticket is moved to the first state of work when work on it begins. */
+  start: z.boolean().default(true),
+  /** Whether the ticket is moved to the first state that is done, and when. */
+  done: z.enum(['never', 'merged']).default('never'),
+});
+export type ThreadProcessors = z.infer<typeof ThreadProcessors>;
+export const DEFAULT_PROCESSORS: ThreadProcessors = ThreadProcessors.parse({});
+
+/** Most places of one connection that have a repository of their own. */
+export const MAX_PLACE_REPOSITORIES = 200;
+const repositoryUrl = z.url({ protocol: /^https?$/ }).max(2048);
+/** A place at the provider, such as a channel, a project or a team, and the repository that is meant there. */
+export const PlaceRepository = z.strictObject({ place: id, repository: repositoryUrl });
+export type PlaceRepository = z.infer<typeof PlaceRepository>;
+
 export const ConnectionSettings = z.strictObject({
   /** Labels that start a conversation; compared without case. */
   labels: z.array(word).max(20).default(['slipway']),
@@ -34,11 +57,9 @@ export const ConnectionSettings = z.strictObject({
   /** Confidential issues and notes are read too. */
   confidential: z.boolean().default(false),
   /** Where nothing else names a repository: its URL. */
-  defaultRepository: z
-    .url({ protocol: /^https?$/ })
-    .max(2048)
-    .nullable()
-    .default(null),
+  defaultRepository: repositoryUrl.nullable().default(null),
+  /** Where nothing else names a repository, by the place at the provider: before the default one. The first that fits counts. */
+  repositories: z.array(PlaceRepository).max(MAX_PLACE_REPOSITORIES).default([]),
   /** Where a git host's pages are, if not at `https://` and `host`: another path, or http inside of a network. Its host is the connection's. */
   baseUrl: z
     .url({ protocol: /^https?$/ })
@@ -49,6 +70,7 @@ export const ConnectionSettings = z.strictObject({
     .default(null),
   /** Of a git host: whether what a thread there asked for is published when the agent has finished, or waits until somebody asks. */
   publish: z.enum(['automatic', 'offered']).default('automatic'),
+  processors: ThreadProcessors.prefault({}),
 });
 export type ConnectionSettings = z.infer<typeof ConnectionSettings>;
 
@@ -71,6 +93,10 @@ export const IntegrationProvider = z.object({
   connections: z.array(z.object({ kind: z.string(), name: z.string(), signature: z.string() })),
   /** Users can link their accounts there, once a connection has an OAuth client. */
   linking: z.boolean().default(false),
+  /** What of a thread can have a repository of its own there; `null`: its threads name theirs. */
+  places: z.enum(['channel', 'project', 'team']).nullable().default(null),
+  /** What a connection can be told to do in threads, by the names of `ThreadProcessors`. */
+  processors: z.array(z.enum(['reaction', 'comment', 'link', 'start', 'done'])).default([]),
 });
 export type IntegrationProvider = z.infer<typeof IntegrationProvider>;
 export const IntegrationProviderList = z.object({ data: z.array(IntegrationProvider) });

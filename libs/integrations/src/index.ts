@@ -1,5 +1,5 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
-export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers } from './answers/thread-answers.js';
+export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
 export { baseUrlOf, isAtHost } from './base-url.js';
 export type {
   CodeHost,

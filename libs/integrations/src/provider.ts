@@ -68,6 +68,8 @@ export interface Provider {
   readonly linking?: AccountLinking;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
+  /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */
+  readonly places?: PlacesOf;
   /** How the rest of a thread is read; missing where a delivery alone says what was asked. */
   readonly threads?: ThreadReading;
 }
@@ -77,6 +79,12 @@ export interface ThreadSubject {
   readonly number: number;
   /** `null`: the place does not say, and the host is to be asked. */
   readonly kind: 'issue' | 'pull-request' | null;
+}
+
+export interface PlacesOf {
+  readonly kind: 'channel' | 'project' | 'team';
+  /** Names and ids by which an admin may have written it down. */
+  readonly of: (place: Thread['place']) => readonly (string | number | undefined)[];
 }
 
 export interface CodeHostAccess {

@@ -34,11 +34,16 @@ describe('the answers of a conversation', () => {
          VALUES ($1, $2, 'c1', '7#1', $3, $4, '{}', 'm', 'The provider limits our calls.', '2026-11-24T04:00:00Z')`,
         [id, olga.orgId, kind, made.id],
       );
+    await app.owner.query(
+      `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, effect_of, place, marker, state) VALUES ('a3', $1, 'c1', '7#1', 'move', 'started', $2, '{}', 'm', 'shown')`,
+      [olga.orgId, made.id],
+    );
     const { status, body } = await app.http<ThreadAnswerList>(olga, 'GET', `/api/v1/orgs/${olga.orgId}/conversations/${made.id}/answers`);
     expect([status, body.data]).toEqual([
       200,
       [
         {
+          kind: 'comment',
           connectionId: 'c1',
           provider: 'gitea',
           threadTitle: 'Total is wrong',
@@ -49,6 +54,7 @@ describe('the answers of a conversation', () => {
           nextTryAt: '2026-11-24T04:00:00.000Z',
           updatedAt: expect.any(String),
         },
+        expect.objectContaining({ kind: 'move', state: 'shown', problem: null }),
       ],
     ]);
     const paul = await app.person('Paul');

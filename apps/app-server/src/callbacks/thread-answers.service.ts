@@ -17,6 +17,7 @@ export class ThreadAnswersService {
     const rows = await inOrg(this.pool, orgId, (client) => listThreadAnswers(client, orgId, conversationId, MAX_ANSWERS));
     if (rows === null) throw notFound();
     const data = rows.map((row) => ({
+      kind: row.kind,
       connectionId: row.connection_id,
       provider: row.provider,
       threadTitle: row.title,

@@ -4,6 +4,7 @@ import { Envelope, integrationSecretContext, type Sealed } from '@slipway/auth/e
 import {
   type ConnectionWithSecret,
   type CreateIntegrationConnection,
+  DEFAULT_PROCESSORS,
   type IntegrationConnection,
   type IntegrationConnectionList,
   type IntegrationProviderList,
@@ -37,6 +38,18 @@ import {
 import { KNOWN_PROVIDERS } from './known-providers.js';
 import { makeWebhookSecret } from './webhook-secret.js';
 
+/** What a connection can be told to do in threads. */
+function processorsOf(answers: Provider['answers']): IntegrationProviderList['data'][number]['processors'] {
+  if (answers === undefined) return [];
+  const { effects = [], reacts } = answers;
+  return [
+    ...(reacts ? (['reaction'] as const) : []),
+    'comment',
+    ...(effects.includes('link') ? (['link'] as const) : []),
+    ...(effects.includes('move') ? (['start', 'done'] as const) : []),
+  ];
+}
+
 interface NewSecret {
   readonly id: string;
   readonly connectionId: string;
@@ -56,7 +69,7 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places }) => ({
       id,
       name,
       does: [...does],
@@ -65,6 +78,8 @@ export class ConnectionsService {
       makesHooks: codeHost?.hooks !== undefined,
       connections: connections.map((each) => ({ kind: each.kind, name: each.name, signature: each.signature })),
       linking: linking !== undefined,
+      places: places?.kind ?? null,
+      processors: processorsOf(answers),
     }));
     return { data };
   }
@@ -223,8 +238,13 @@ export class ConnectionsService {
       signature: row.signature,
       address,
       own: row.own,
-      // Those of before `baseUrl` have none.
-      settings: { ...row.settings, baseUrl: row.settings.baseUrl ?? null },
+      // Those of before these settings have none.
+      settings: {
+        ...row.settings,
+        baseUrl: row.settings.baseUrl ?? null,
+        repositories: row.settings.repositories ?? [],
+        processors: { ...DEFAULT_PROCESSORS, ...row.settings.processors },
+      },
       tokenSetAt: row.token_set_at?.toISOString() ?? null,
       oauthClientSetAt: row.oauth_client_set_at?.toISOString() ?? null,
       state: row.state,

@@ -70,7 +70,10 @@ export class Acts {
 
   private async beginning(stored: StoredDelivery, intent: Intent, userId: string, signal: AbortSignal): Promise<Beginning> {
     const { orgId, connection } = stored;
-    const url = repositoryOf(stored, intent);
+    const { repository, thread } = intent;
+    const named = repository === null ? this.defaults.urlOf(connection, thread) : `${baseUrlOf(connection)}/${repository.fullName}`;
+    // Names in a body are the provider's, and of whoever named them: what is no address that git takes is none.
+    const url = RepositoryUrl.safeParse(named).data ?? null;
     const settings = await inOrg(this.pool, orgId, (client) => storedSettings(client, orgId));
     const { defaultModel, defaultEnvironment, confirmation } = beginningOf(settings);
     const [model, grant] = await Promise.all([
@@ -154,12 +157,7 @@ export class Acts {
   }
 }
 
-/** Names in a body are the provider's, and of whoever named them: what is no address or branch that git takes is none. */
-function repositoryOf({ connection }: StoredDelivery, { repository }: Intent): string | null {
-  const url = repository === null ? connection.settings.defaultRepository : `${baseUrlOf(connection)}/${repository.fullName}`;
-  return RepositoryUrl.safeParse(url).data ?? null;
-}
-
+/** What is no branch that git takes is none. */
 function branchOf({ pullRequest }: Intent): string | null {
   return pullRequest === null || pullRequest.fork ? null : (BranchName.safeParse(pullRequest.headBranch).data ?? null);
 }

@@ -1,6 +1,7 @@
 import type { RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
-import type { Provider } from '@slipway/integrations';
+import type { Provider, Thread } from '@slipway/integrations';
+import type { StoredConnection } from '@slipway/integrations/deliveries';
 import { findRepositoryPlaces } from '@slipway/integrations/pull-requests';
 import { readLinkedAccount } from '../pull-requests/pull-requests.queries.js';
 import type { AskWriteAccess } from './write-access.js';
@@ -15,6 +16,13 @@ export class DefaultRepository {
     private readonly providers: ReadonlyMap<string, Provider>,
     private readonly ask: AskWriteAccess,
   ) {}
+
+  /** That of the place that the thread is in, else that of the connection. `null`: there is none. */
+  urlOf({ provider, settings }: StoredConnection, { place }: Thread): string | null {
+    const named = (this.providers.get(provider)?.places?.of(place) ?? []).map((each) => String(each).toLowerCase());
+    const own = (settings.repositories ?? []).find((each) => named.includes(each.place.toLowerCase()));
+    return own?.repository ?? settings.defaultRepository;
+  }
 
   /** `null`: no connection reaches it, or its host has not just confirmed that the user may write there. Then it is cloned as anybody may. */
   async grantFor(orgId: string, url: string, userId: string, signal: AbortSignal): Promise<RepositoryGrant | null> {

@@ -2,14 +2,14 @@ import type { Envelope } from '@slipway/auth/envelope';
 import type { QueuePayload } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
-import type { Provider } from '@slipway/integrations';
+import type { Intent, Provider } from '@slipway/integrations';
 import { allowedBy, claimDeed, type Decision, examine, findDelivery, needsWriteAccess, type StoredDelivery } from '@slipway/integrations/deliveries';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import { dropWish, readWish } from '../orgs/orgs.queries.js';
 import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
-import { wantRefusalSaid } from './answers/want-answers.js';
+import { wantRefusalSaid, wantSessionSeen } from './answers/want-answers.js';
 import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
 import type { AskWriteAccess } from './write-access.js';
 
@@ -69,6 +69,7 @@ export class IntegrationDelivery {
     const { id, orgId, connection } = stored;
     const { reading, decision: own } = await examine(this.pool, this.envelope, this.providers.get(connection.provider), stored);
     let decision = own;
+    if (own.state === 'act' && stored.attempts === 0) await this.showSeen(stored, own.intent);
     if (own.state === 'act' && needsWriteAccess(own)) {
       const answer = await this.askWriteAccess(orgId, connection, own.intent, signal);
       if (answer.access === 'later' && this.clock.now().getTime() - stored.receivedAt.getTime() < GIVE_UP_MS)
@@ -83,7 +84,7 @@ export class IntegrationDelivery {
       if (!(await lockUndecided(client, orgId, id))) return null;
       const made = await this.outcome(client, stored, decision, perform);
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
-      if (made.decided.state === 'refused' && reading.kind === 'intent')
+      if ((made.decided.state === 'refused' || made.decided.code === 'nothing-to-stop') && reading.kind === 'intent')
         await wantRefusalSaid(client, stored, this.providers.get(connection.provider), reading.intent, made.decided.code);
       const pullRequests = reading.kind === 'outcome' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
       return { ...made, pullRequests };
@@ -95,6 +96,13 @@ export class IntegrationDelivery {
     await this.acts.queueJobs(orgId, performed);
     for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
     return null;
+  }
+
+  /** Whoever watches a session sees something move, also while its git host lets us wait. */
+  private async showSeen(stored: StoredDelivery, intent: Intent): Promise<void> {
+    const { orgId } = stored;
+    const answerId = await inOrg(this.pool, orgId, (client) => wantSessionSeen(client, stored, intent));
+    if (answerId !== null) await this.queue.add('integration-notice', { orgId, answerId }, { key: answerId });
   }
 
   private waitOf({ attempts }: StoredDelivery, at: Date | null): number {

@@ -255,6 +255,7 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   webhookSecret: 'Zk3vT1xW9qLr5sYb2uHdN8pCm4gJa7eR',
   mention: 'slipway',
   labels: ['slipway'],
+  place: 'C0123ABCD',
   bots: [],
   ids: ['41898282'],
   defaultRepository: 'https://github.com/acme/shop',

@@ -5,8 +5,13 @@ import type { Answer } from './thread-answers.js';
 export const markOf = (marker: string): string => `slipway:${marker}`;
 
 /** An answer in Markdown as GitHub, GitLab, Gitea and Linear read it. */
-export function markdownOf({ headline, said, links, marker }: Answer): string {
+export function markdownOf(answer: Answer): string {
+  return `<!-- ${markOf(answer.marker)} -->\n${unmarkedMarkdownOf(answer)}`;
+}
+
+/** The same for places where what we say is ours by its id. */
+export function unmarkedMarkdownOf({ headline, said, links }: Omit<Answer, 'marker' | 'revision'>): string {
   const quoted = said === null ? '' : quotedMarkdown(said);
   const linked = links.map(({ label, url }) => `[${label}](${url})`).join(' · ');
-  return [`<!-- ${markOf(marker)} -->\n${headline}`, quoted, linked].filter((part) => part !== '').join('\n\n');
+  return [headline, quoted, linked].filter((part) => part !== '').join('\n\n');
 }

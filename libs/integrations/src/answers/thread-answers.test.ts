@@ -6,7 +6,7 @@ import type { Provider } from '../provider.js';
 import { jira } from '../providers/jira/index.js';
 import { linear } from '../providers/linear/index.js';
 import { slack } from '../providers/slack/index.js';
-import { jiraVendor, linearVendor, type ScriptedVendor, slackVendor } from '../testing/scripted-vendors.js';
+import { jiraVendor, linearVendor, type ScriptedVendor, slackVendor, type VendorFate } from '../testing/scripted-vendors.js';
 import type { Answer, Asked, ThreadAnswers } from './thread-answers.js';
 
 interface Row {
@@ -91,24 +91,28 @@ const answer = (headline: string, said: string | null = null): Answer => ({
   marker: 'feedc0de',
 });
 
+async function callsOf(row: Row, vendor: ScriptedVendor): Promise<ThreadAnswers> {
+  const url = await vendor.start();
+  const access = row.provider.answers as NonNullable<Provider['answers']>;
+  // As at the vendor's own address, but sent to where it listens here.
+  const pages = row.pages ?? url;
+  const dispatch = (at: string, request: RequestInit): Promise<Response> => fetch(at.replace(new URL(pages).origin, url), request);
+  const client = new ProviderClient({
+    baseUrl: access.apiUrl(pages),
+    authorization: access.authorization(row.token),
+    dispatch: dispatch as never,
+    now: () => new Date(vendor.now),
+  });
+  return access.calls(client, pages);
+}
+
 for (const row of ROWS) {
   describe(`answers in threads: ${row.name}`, () => {
     let vendor: ScriptedVendor;
     let calls: ThreadAnswers;
     before(async () => {
       vendor = row.vendor();
-      const url = await vendor.start();
-      const access = row.provider.answers as NonNullable<Provider['answers']>;
-      // As at the vendor's own address, but sent to where it listens here.
-      const pages = row.pages ?? url;
-      const dispatch = (at: string, request: RequestInit): Promise<Response> => fetch(at.replace(new URL(pages).origin, url), request);
-      const client = new ProviderClient({
-        baseUrl: access.apiUrl(pages),
-        authorization: access.authorization(row.token),
-        dispatch: dispatch as never,
-        now: () => new Date(vendor.now),
-      });
-      calls = access.calls(client, pages);
+      calls = await callsOf(row, vendor);
     });
     after(() => vendor?.close());
     beforeEach(() => {
@@ -118,8 +122,8 @@ for (const row of ROWS) {
     });
 
     it('show that a request was seen, once', async () => {
-      await calls.acknowledge(row.place, row.asked);
-      await calls.acknowledge(row.place, row.asked);
+      await calls.acknowledge(row.place, row.asked, 'deed');
+      await calls.acknowledge(row.place, row.asked, 'deed');
       expect(vendor.reactions).toHaveLength(row.reactions);
     });
 
@@ -175,19 +179,77 @@ describe('answers in agent sessions of Linear', () => {
       const calls = access.calls(client, url);
       const place = { session: 's1', issue: 'a1' };
       for (let twice = 0; twice < 2; twice += 1) {
-        await calls.acknowledge(place, { kind: 'subject' });
+        await calls.acknowledge(place, { kind: 'subject' }, 'deed');
         const { id } = await calls.post(place, answer('Working.'));
         await calls.update(place, id, { ...answer('Approve it.'), state: 'waiting' });
         await calls.update(place, id, { ...answer('Done.'), state: 'done' });
       }
-      expect(
-        vendor.messages.map(({ shown }) =>
-          shown
-            .split('\n', 2)
-            .join(' ')
-            .replace(/<!--.*?--> /, ''),
-        ),
-      ).toEqual(['thought: Slipway has seen this.', 'thought: Working.', 'elicitation: Approve it.', 'response: Done.']);
+      expect(vendor.messages.map(({ shown }) => shown.split('\n', 2).join(' ').trim())).toEqual([
+        'thought: Slipway has seen this.',
+        'thought: Working.',
+        'elicitation: Approve it.',
+        'response: Done.',
+      ]);
+    } finally {
+      vendor.close();
+    }
+  });
+});
+
+const TICKETS = ROWS.filter(({ provider }) => provider.answers?.effects?.includes('move') === true);
+
+for (const row of TICKETS) {
+  describe(`tickets: ${row.name}`, () => {
+    let vendor: ScriptedVendor;
+    let calls: ThreadAnswers;
+    before(async () => {
+      vendor = row.vendor();
+      calls = await callsOf(row, vendor);
+    });
+    after(() => vendor?.close());
+    beforeEach(() => {
+      vendor.fates = [];
+      vendor.links.clear();
+      Object.assign(vendor.ticket, { state: 'new', moves: 0 });
+    });
+
+    it('are moved by the kind of a state and not by its name, once, and never back', async () => {
+      for (const stage of ['started', 'started', 'done', 'started', 'done'] as const) await calls.move?.(row.place, stage);
+      expect([vendor.ticket.moves, ['done', 'completed'].includes(vendor.ticket.state)]).toEqual([2, true]);
+    });
+
+    it('are moved once, though an answer never came or came in half', async () => {
+      for (const fate of ['lost', 'half'] as const) {
+        vendor.ticket.state = 'new';
+        vendor.ticket.moves = 0;
+        const before = vendor.calls.length;
+        await calls.move?.(row.place, 'started');
+        const needed = vendor.calls.length - before;
+        vendor.ticket.state = 'new';
+        vendor.fates = [...Array<VendorFate>(needed - 1).fill('well'), fate];
+        // What Jira answers to a move is empty: of that there is no half.
+        await calls.move?.(row.place, 'started').catch(() => {});
+        await calls.move?.(row.place, 'started');
+        expect(vendor.ticket.moves).toBe(2);
+      }
+    });
+
+    it('point to each page once', async () => {
+      const link = { key: 'conversation:1', label: 'Slipway', url: 'https://slipway.test/c/1', resolved: false };
+      for (const each of [link, link, { ...link, resolved: true }]) await calls.link?.(row.place, each);
+      expect([...vendor.links.values()]).toEqual([link.url]);
+    });
+  });
+}
+
+describe('a ticket of Jira whose workflow has no way on', () => {
+  it('is said to stand against it', async () => {
+    const row = TICKETS.find(({ name }) => name === 'Jira Cloud') as Row;
+    const vendor = row.vendor();
+    const calls = await callsOf(row, vendor);
+    try {
+      vendor.fates = ['well', [200, { transitions: [] }]];
+      await expect(calls.move?.(row.place, 'started')).rejects.toMatchObject({ kind: 'conflict', outcomeUnknown: false });
     } finally {
       vendor.close();
     }

@@ -13,6 +13,12 @@ export interface Answer {
   /** What the agent said, in Markdown. Hostile: it is shown so that it calls nobody and loads nothing. */
   readonly said: string | null;
   readonly links: readonly { readonly label: string; readonly url: string }[];
+  /** Where each state is one more message: what the agent has done for this request so far, without any detail of it. */
+  readonly steps?: string;
+  /** With `waiting`: the page on which the reader links their account. */
+  readonly linkAccountAt?: string;
+  /** How often the provider has acknowledged this answer. Names what is said, where each state is one more message: the same when it is sent again. */
+  readonly revision?: number;
   /** Letters and digits; stands in the comment where no reader sees it. */
   readonly marker: string;
 }
@@ -20,14 +26,31 @@ export interface Answer {
 /** What asked: the issue, pull request or message itself, or one comment of it. */
 export type Asked = { readonly kind: 'subject' } | { readonly kind: 'comment' | 'review-comment'; readonly id: string };
 
+/** A page that a thread points to. */
+export interface ThreadLink {
+  /** The same for the same thing, whatever its label and address are by now. */
+  readonly key: string;
+  readonly label: string;
+  readonly url: string;
+  /** There is nothing left to do there. */
+  readonly resolved: boolean;
+}
+
+/** How far a ticket is: work on it has begun, or is over. */
+export type TicketStage = 'started' | 'done';
+
 /** What is said in a thread. Each call throws `ProviderRefusal`; none is repeated here. */
 export interface ThreadAnswers {
-  /** Shows that a request was seen. No-op when it shows that already. */
-  acknowledge(place: Thread['place'], asked: Asked): Promise<void>;
+  /** Shows that a request was seen. No-op when it shows that already. @param deed names the request. */
+  acknowledge(place: Thread['place'], asked: Asked, deed: string): Promise<void>;
   post(place: Thread['place'], answer: Answer): Promise<Written>;
   update(place: Thread['place'], id: string, answer: Answer): Promise<Written>;
   /** The oldest comment since then that holds the marker: who copies a marker comes after us. For a `post` whose outcome is unknown. */
   find(place: Thread['place'], marker: string, since: Date): Promise<Written | null>;
+  /** Shows the page beside the thread, once. Missing: the thread has no place for it but its comments. */
+  link?(place: Thread['place'], link: ThreadLink): Promise<void>;
+  /** Moves the ticket of the thread. No-op when it is there, or further. Missing: the thread has no ticket. */
+  move?(place: Thread['place'], stage: TicketStage): Promise<void>;
 }
 
 /** How a provider is called for answers. */
@@ -38,6 +61,12 @@ export interface AnswerAccess {
   readonly apiUrl: (baseUrl: string) => string;
   /** @param baseUrl of the instance's pages. */
   readonly calls: (client: ProviderClient, baseUrl: string) => ThreadAnswers;
+  /** Whether a request can be reacted to. */
+  readonly reacts: boolean;
+  /** Threads in which each state is one more message, and which are kept informed while the agent works. Missing: there are none. */
+  readonly follows?: (place: Thread['place']) => boolean;
+  /** What else a thread shows beside reaction and comment: `link` and `move` of its calls. */
+  readonly effects?: readonly ('link' | 'move')[];
   /** Calls of one connection: so many at once, then one in this time. Below what the provider lets write. Milliseconds. */
   readonly pace: { readonly burst: number; readonly everyMs: number };
 }

@@ -10,8 +10,8 @@ export interface VendorMessage {
   readonly mark: string;
 }
 
-/** `lost`: takes effect, and its answer never comes. */
-export type VendorFate = 'well' | 'lost' | readonly [status: number, body: unknown, headers?: Record<string, string>];
+/** `lost`: takes effect, and its answer never comes. `half`: takes effect, and half of its answer comes. */
+export type VendorFate = 'well' | 'lost' | 'half' | readonly [status: number, body: unknown, headers?: Record<string, string>];
 
 interface Asked {
   readonly method: string;
@@ -24,6 +24,12 @@ export class ScriptedVendor {
   readonly messages: VendorMessage[] = [];
   readonly reactions: string[] = [];
   readonly authorizations = new Set<string>();
+  /** Every call that came, whatever became of it. */
+  readonly calls: string[] = [];
+  /** Pages that a thread points to, by what names them. */
+  readonly links = new Map<string, string>();
+  /** Where the ticket is, and how often it was moved. */
+  readonly ticket = { state: 'new', moves: 0, delegate: null as string | null };
   fates: VendorFate[] = [];
   now = Date.parse('2026-11-24T03:00:00Z');
   private count = 0;
@@ -34,10 +40,17 @@ export class ScriptedVendor {
       void (async () => {
         const asked = await read(request);
         this.authorizations.add(request.headers.authorization ?? '');
+        this.calls.push(`${asked.method} ${asked.url.pathname}`);
         const fate = this.fates.shift() ?? 'well';
         if (typeof fate !== 'string') return response.writeHead(fate[0], fate[2]).end(JSON.stringify(fate[1]));
         const [status, body] = this.answer(this, asked);
         if (fate === 'lost') return request.socket.destroy();
+        if (fate === 'half') {
+          const whole = JSON.stringify(body) ?? '';
+          response.writeHead(status, { 'content-type': 'application/json', 'content-length': whole.length + 1 });
+          return response.write(whole.slice(0, whole.length / 2), () => request.socket.destroy());
+        }
+        if (status === 204) return response.writeHead(204).end();
         return response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       })();
     });
@@ -107,6 +120,8 @@ export const slackVendor = (): ScriptedVendor =>
 /** Comments of Jira, Cloud and Data Center alike but for the form of their body. */
 export const jiraVendor = (): ScriptedVendor =>
   new ScriptedVendor((vendor, { method, url, body }) => {
+    const work = ticketOfJira(vendor, method, url, body);
+    if (work !== null) return work;
     const one = /\/comment\/([^/]+)$/.exec(url.pathname);
     if (method === 'PUT') {
       const known = vendor.messages.find(({ id }) => id === one?.[1]);
@@ -131,11 +146,77 @@ export const jiraVendor = (): ScriptedVendor =>
     ];
   });
 
+/** A workflow in which a transition by screen, which asks for a field, comes first. */
+function ticketOfJira(vendor: ScriptedVendor, method: string, url: URL, body: Record<string, unknown>): readonly [number, unknown] | null {
+  if (url.pathname.endsWith('/remotelink')) {
+    vendor.links.set(String(body['globalId']), (body['object'] as { url: string }).url);
+    return [201, { id: 1 }];
+  }
+  if (url.pathname.endsWith('/transitions')) {
+    if (method === 'POST') {
+      const { id } = body['transition'] as { id: string };
+      if (id === '11') return [400, { errors: { resolution: 'is required' } }];
+      vendor.ticket.state = id === '21' ? 'indeterminate' : 'done';
+      vendor.ticket.moves += 1;
+      return [204, null];
+    }
+    const to = (key: string): object => ({ name: 'In Arbeit', statusCategory: { key } });
+    return [
+      200,
+      {
+        transitions: [
+          { id: '11', to: to('done'), fields: { resolution: { required: true, hasDefaultValue: false } } },
+          { id: '21', to: to('indeterminate'), fields: {} },
+          { id: '31', to: to('done'), fields: { resolution: { required: true, hasDefaultValue: true } } },
+        ],
+      },
+    ];
+  }
+  return method === 'GET' && url.searchParams.get('fields') === 'status'
+    ? [200, { fields: { status: { statusCategory: { key: vendor.ticket.state } } } }]
+    : null;
+}
+
+interface LinearInput {
+  readonly id: string;
+  readonly body?: string;
+  readonly content?: { readonly type: string; readonly body?: string; readonly parameter?: string };
+  readonly signal?: string;
+  readonly ephemeral?: boolean;
+  readonly url?: string;
+  readonly addedExternalUrls?: readonly { readonly url: string }[];
+  readonly stateId?: string;
+  readonly delegateId?: string;
+}
+
+function ticketOfLinear(
+  vendor: ScriptedVendor,
+  query: string,
+  { type, input }: { readonly type?: string; readonly input?: LinearInput },
+): readonly [number, unknown] | null {
+  const { ticket, links } = vendor;
+  if (query.includes('attachmentCreate') || query.includes('agentSessionUpdate')) {
+    for (const url of [input?.url, ...(input?.addedExternalUrls ?? []).map((each) => each.url)]) if (url !== undefined) links.set(url, url);
+    return [200, { data: {} }];
+  }
+  if (query.includes('issueUpdate')) {
+    ticket.moves += input?.stateId === undefined ? 0 : 1;
+    ticket.state = input?.stateId?.split('-')[0] ?? ticket.state;
+    ticket.delegate = input?.delegateId ?? ticket.delegate;
+    return [200, { data: {} }];
+  }
+  if (!query.includes('states(')) return null;
+  const nodes = [3, 1, 2].map((position) => ({ id: `${type}-${position}`, position }));
+  const delegate = ticket.delegate === null ? null : { id: ticket.delegate };
+  const state = { type: ticket.state === 'new' ? 'unstarted' : ticket.state };
+  return [200, { data: { viewer: { id: 'app-user', app: true }, issue: { delegate, state, team: { states: { nodes } } } } }];
+}
+
 /** Linear's GraphQL, for the documents that we send. */
 export const linearVendor = (): ScriptedVendor =>
   new ScriptedVendor((vendor, { body }) => {
     const query = String(body['query']);
-    const variables = body['variables'] as { id?: string; input?: { id: string; body?: string; content?: { type: string; body: string }; emoji?: string } };
+    const variables = body['variables'] as { id?: string; type?: string; input?: LinearInput };
     const { input } = variables;
     const taken = (): readonly [number, unknown] => [200, { errors: [{ message: 'Entity already exists', extensions: { code: 'INVALID_INPUT' } }] }];
     if (query.includes('reactionCreate')) {
@@ -143,9 +224,15 @@ export const linearVendor = (): ScriptedVendor =>
       vendor.reactions.push(input?.id ?? '');
       return [200, { data: { reactionCreate: { success: true } } }];
     }
+    const work = ticketOfLinear(vendor, query, variables);
+    if (work !== null) return work;
     if (query.includes('commentCreate') || query.includes('agentActivityCreate')) {
       if (vendor.messages.some(({ id }) => id === input?.id)) return taken();
-      vendor.keep(input?.content === undefined ? (input?.body ?? '') : `${input.content.type}: ${input.content.body}`, '', input?.id);
+      const { content, signal, ephemeral = false } = input ?? {};
+      const said = content === undefined ? '' : `${content.type}${signal === undefined ? '' : ` (${signal})`}: ${content.parameter ?? content.body}`;
+      // One that is ephemeral is gone with the next.
+      if (content !== undefined) for (const [at, each] of vendor.messages.entries()) if (each.mark === 'ephemeral') vendor.messages.splice(at, 1);
+      vendor.keep(content === undefined ? (input?.body ?? '') : said, ephemeral ? 'ephemeral' : '', input?.id);
       return [200, { data: {} }];
     }
     const known = vendor.messages.find(({ id }) => id === variables.id);

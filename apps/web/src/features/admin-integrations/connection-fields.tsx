@@ -3,6 +3,7 @@ import type { IntegrationProvider } from '@slipway/contracts';
 import { Checkbox, Field, Input } from '@slipway/ui';
 import type { Form } from '../form/use-form.ts';
 import type { ConnectionValues } from './connection-values.ts';
+import { PlaceRepositories, ProcessorChoices } from './thread-settings.tsx';
 
 /** What of a connection is set when it is made and can be changed later. What has a good default is folded. */
 export function ConnectionFields<Values extends ConnectionValues>({
@@ -12,7 +13,7 @@ export function ConnectionFields<Values extends ConnectionValues>({
   tokenIsSet,
 }: {
   form: Form<Values>;
-  provider: Pick<IntegrationProvider, 'takesToken' | 'does' | 'host'>;
+  provider: Pick<IntegrationProvider, 'takesToken' | 'does' | 'host' | 'places' | 'processors'>;
   tokenHint: string | undefined;
   tokenIsSet: boolean;
 }) {
@@ -21,7 +22,7 @@ export function ConnectionFields<Values extends ConnectionValues>({
   const isCode = provider.does.includes('code');
   const set = (part: Partial<ConnectionValues['settings']>) => form.set('settings', { ...values.settings, ...part });
   const setOwn = (part: Partial<ConnectionValues['own']>) => form.set('own', { ...values.own, ...part });
-  const wrong = ['settings.labels', 'settings.bots', 'settings.defaultRepository', 'settings.baseUrl', 'own.mention', 'own.ids'].some(
+  const wrong = ['settings.labels', 'settings.bots', 'settings.defaultRepository', 'settings.repositories', 'settings.baseUrl', 'own.mention', 'own.ids'].some(
     (name) => form.error(name) !== null,
   );
   const text = { autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const;
@@ -62,6 +63,17 @@ export function ConnectionFields<Values extends ConnectionValues>({
               />
             )}
           </Field>
+          {provider.places === null ? null : (
+            <PlaceRepositories
+              kind={provider.places}
+              values={values.settings.repositories}
+              error={form.error('settings.repositories')}
+              onChange={(repositories) => set({ repositories })}
+            />
+          )}
+          {provider.processors.length === 0 ? null : (
+            <ProcessorChoices offered={provider.processors} values={values.settings.processors} onChange={(processors) => set({ processors })} />
+          )}
           {isCode || provider.host === null ? (
             <Field
               label="Base address"

@@ -12,6 +12,8 @@ const connection = {
     defaultRepository: 'https://git.example.test/acme/shop',
     baseUrl: null,
     publish: 'offered',
+    repositories: [{ place: 'SHOP', repository: 'https://git.example.test/acme/shop' }],
+    processors: { reaction: true, comment: true, link: false, start: true, done: 'merged' },
   },
   own: { ids: ['42'], mention: 'slipway' },
 } as unknown as IntegrationConnection;

@@ -1,4 +1,11 @@
-import type { IntegrationConnection } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS, type IntegrationConnection, type ThreadProcessors } from '@slipway/contracts';
+
+/** A row of the list of places; its key tells rows apart while they are typed. */
+export interface PlaceValues {
+  readonly key: number;
+  readonly place: string;
+  readonly repository: string;
+}
 
 /** Of a connection, as its form has it: lists as text. */
 export interface ConnectionValues {
@@ -12,6 +19,9 @@ export interface ConnectionValues {
     readonly baseUrl: string;
     /** By itself, when the agent has finished. */
     readonly publishes: boolean;
+    /** Those that are left empty are left out. */
+    readonly repositories: readonly PlaceValues[];
+    readonly processors: ThreadProcessors;
   };
   readonly own: { readonly mention: string; readonly ids: string };
 }
@@ -36,6 +46,8 @@ export function valuesOf(connection: IntegrationConnection | null): ConnectionVa
       defaultRepository: settings?.defaultRepository ?? '',
       baseUrl: settings?.baseUrl ?? '',
       publishes: settings?.publish !== 'offered',
+      repositories: (settings?.repositories ?? []).map((each, key) => ({ key, ...each })),
+      processors: settings?.processors ?? DEFAULT_PROCESSORS,
     },
     own: { mention: own?.mention ?? 'slipway', ids: own?.ids.join(', ') ?? '' },
   };
@@ -54,6 +66,10 @@ export function changeOf(values: ConnectionValues, connection: IntegrationConnec
       defaultRepository: values.settings.defaultRepository.trim() || null,
       baseUrl: values.settings.baseUrl.trim() || null,
       publish: values.settings.publishes ? 'automatic' : 'offered',
+      repositories: values.settings.repositories
+        .map(({ place, repository }) => ({ place: place.trim(), repository: repository.trim() }))
+        .filter(({ place, repository }) => place !== '' || repository !== ''),
+      processors: values.settings.processors,
     },
     own: { ...connection?.own, mention: values.own.mention.trim().replace(/^@/, ''), ids: listOf(values.own.ids) },
   };

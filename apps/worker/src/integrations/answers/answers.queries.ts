@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import type { ConnectionSettings } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Thread } from '@slipway/integrations';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
@@ -31,25 +32,55 @@ export async function wantSeen(
   });
 }
 
-/** A refusal is said once in a thread to an actor. */
+/** The same before it is known what will become of it, with a job of its own. @returns what to show; `null`: it was wanted already. */
+export async function wantSeenAtOnce(
+  client: PoolClient,
+  orgId: string,
+  seen: { readonly connectionId: string; readonly thread: Thread; readonly deed: string; readonly asked: Asked },
+): Promise<string | null> {
+  const id = randomUUID();
+  const { rowCount } = await client.query({
+    name: 'want-seen-at-once',
+    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, place, detail, marker)
+           VALUES ($1, $2, $3, $4, 'seen', $5, $6::jsonb, $7::jsonb, $8) ON CONFLICT DO NOTHING`,
+    values: [id, orgId, seen.connectionId, seen.thread.key, seen.deed, JSON.stringify(seen.thread.place), JSON.stringify(seen.asked), newMarker()],
+  });
+  if (rowCount !== 1) return null;
+  await wantNoticeJob(client, orgId, id);
+  return id;
+}
+
+async function wantNoticeJob(client: PoolClient, orgId: string, answerId: string): Promise<void> {
+  await client.query({
+    name: 'want-notice-job',
+    text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-notice', $3, $4::jsonb, clock_timestamp() - interval '1 hour')`,
+    values: [randomUUID(), orgId, answerId, JSON.stringify({ orgId, answerId })],
+  });
+}
+
+/** A refusal is said once in a thread to an actor: where each request is answered (`deed`), once for each. */
 export async function wantNotice(
   client: PoolClient,
   orgId: string,
-  { connectionId, thread, notice }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice },
+  { connectionId, thread, notice, deed }: { readonly connectionId: string; readonly thread: Thread; readonly notice: Notice; readonly deed: string | null },
 ): Promise<void> {
   const id = randomUUID();
   const { rowCount } = await client.query({
     name: 'want-notice',
     text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, place, detail, marker)
            VALUES ($1, $2, $3, $4, 'notice', $5, $6::jsonb, $7::jsonb, $8) ON CONFLICT DO NOTHING`,
-    values: [id, orgId, connectionId, thread.key, `${notice.code}/${notice.actor.id}`, JSON.stringify(thread.place), JSON.stringify(notice), newMarker()],
+    values: [
+      id,
+      orgId,
+      connectionId,
+      thread.key,
+      `${notice.code}/${notice.actor.id}${deed === null ? '' : `/${deed}`}`,
+      JSON.stringify(thread.place),
+      JSON.stringify(notice),
+      newMarker(),
+    ],
   });
-  if (rowCount !== 1) return;
-  await client.query({
-    name: 'want-notice-job',
-    text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-notice', $3, $4::jsonb, clock_timestamp() - interval '1 hour')`,
-    values: [randomUUID(), orgId, id, JSON.stringify({ orgId, answerId: id })],
-  });
+  if (rowCount === 1) await wantNoticeJob(client, orgId, id);
 }
 
 /** A new request: what was given up is tried once more. A comment that was gone is looked for before another is made. */
@@ -58,7 +89,7 @@ export async function tryAgain(client: PoolClient, orgId: string, conversationId
     name: 'try-answers-again',
     text: `UPDATE app.thread_answer SET state = 'waiting', attempts = 0, failing_since = NULL, retry_at = NULL, problem = NULL, shown = NULL,
              tried_at = CASE WHEN external_id IS NULL THEN created_at ELSE tried_at END
-           WHERE org_id = $1 AND conversation_id = $2 AND state = 'given-up'`,
+           WHERE org_id = $1 AND (conversation_id = $2 OR effect_of = $2) AND state = 'given-up'`,
     values: [orgId, conversationId],
   });
 }
@@ -67,20 +98,64 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
   await client.query({ name: 'want-answer', text: 'SELECT app.want_answer($1, $2)', values: [orgId, conversationId] });
 }
 
-/** Each thread of a conversation has one progress comment, wherever its provider is answered. @returns what there is to bring up to date, in its order. */
-export async function answersOf(client: PoolClient, orgId: string, conversationId: string, providers: readonly string[]): Promise<string[]> {
+/** What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal; the others are effects beside the comment. */
+export type AnswerKind = 'seen' | 'progress' | 'notice' | 'link' | 'move';
+
+/** A thread of a conversation, with what of its connection says how it is answered. */
+export interface ThreadToAnswer {
+  readonly connectionId: string;
+  readonly key: string;
+  readonly provider: string;
+  readonly settings: ConnectionSettings;
+}
+
+export async function threadsToAnswer(client: PoolClient, orgId: string, conversationId: string): Promise<ThreadToAnswer[]> {
+  const { rows } = await client.query<ThreadToAnswer>({
+    name: 'threads-to-answer',
+    text: `SELECT t.connection_id AS "connectionId", t.thread_key AS key, n.provider, n.settings
+           FROM app.integration_thread t JOIN app.integration_connection n ON n.id = t.connection_id WHERE t.org_id = $1 AND t.conversation_id = $2`,
+    values: [orgId, conversationId],
+  });
+  return rows;
+}
+
+/** Each thread has one progress comment. */
+export async function wantProgress(client: PoolClient, orgId: string, conversationId: string, { connectionId, key }: ThreadToAnswer): Promise<void> {
   await client.query({
     name: 'want-progress',
     text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, conversation_id, place, marker)
-           SELECT gen_random_uuid()::text, $1, t.connection_id, t.thread_key, 'progress', c.id, t.place, $4
-           FROM app.integration_thread t JOIN app.integration_connection n ON n.id = t.connection_id JOIN app.conversation c ON c.id = t.conversation_id
-           WHERE t.org_id = $1 AND t.conversation_id = $2 AND n.provider = ANY ($3)
+           SELECT $5, $1, t.connection_id, t.thread_key, 'progress', c.id, t.place, $6
+           FROM app.integration_thread t JOIN app.conversation c ON c.id = t.conversation_id
+           WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3 AND t.thread_key = $4
            ON CONFLICT (connection_id, thread_key, kind, subject) DO NOTHING`,
-    values: [orgId, conversationId, providers, newMarker()],
+    values: [orgId, conversationId, connectionId, key, randomUUID(), newMarker()],
   });
+}
+
+/** An effect, once by its subject; what it is to show may change. */
+export async function wantEffect(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { connectionId, key }: ThreadToAnswer,
+  effect: { readonly kind: 'link' | 'move'; readonly subject: string; readonly detail: object },
+): Promise<void> {
+  await client.query({
+    name: 'want-effect',
+    text: `INSERT INTO app.thread_answer (id, org_id, connection_id, thread_key, kind, subject, effect_of, place, detail, marker)
+           SELECT $5, $1, t.connection_id, t.thread_key, $6, $7, t.conversation_id, t.place, $8::jsonb, $9
+           FROM app.integration_thread t WHERE t.org_id = $1 AND t.conversation_id = $2 AND t.connection_id = $3 AND t.thread_key = $4
+           ON CONFLICT (connection_id, thread_key, kind, subject) DO UPDATE SET detail = excluded.detail WHERE app.thread_answer.detail <> excluded.detail`,
+    values: [orgId, conversationId, connectionId, key, randomUUID(), effect.kind, effect.subject, JSON.stringify(effect.detail), newMarker()],
+  });
+}
+
+/** What there is to bring up to date for a conversation, in its order: first that it was seen, and the ticket last. */
+export async function answersOf(client: PoolClient, orgId: string, conversationId: string): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>({
     name: 'answers-of-conversation',
-    text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND conversation_id = $2 AND state <> 'given-up' ORDER BY kind = 'seen' DESC, created_at, id`,
+    text: `SELECT id FROM app.thread_answer WHERE org_id = $1 AND (conversation_id = $2 OR effect_of = $2) AND state <> 'given-up'
+           ORDER BY array_position(ARRAY['seen', 'link', 'progress', 'move'], kind), created_at, id`,
     values: [orgId, conversationId],
   });
   return rows.map(({ id }) => id);
@@ -88,12 +163,14 @@ export async function answersOf(client: PoolClient, orgId: string, conversationI
 
 export interface AnswerRow {
   readonly id: string;
-  readonly kind: 'seen' | 'progress' | 'notice';
+  readonly kind: AnswerKind;
+  readonly subject: string;
   readonly conversationId: string | null;
   readonly threadKey: string;
   readonly place: Thread['place'];
   readonly detail: unknown;
   readonly marker: string;
+  readonly revision: number;
   readonly state: 'waiting' | 'shown' | 'given-up';
   readonly externalId: string | null;
   readonly shown: string | null;
@@ -115,7 +192,7 @@ export interface AnswerRow {
 export async function lockAnswer(client: PoolClient, orgId: string, id: string): Promise<AnswerRow | null> {
   const { rows } = await client.query<AnswerRow>({
     name: 'lock-thread-answer',
-    text: `SELECT a.id, a.kind, a.conversation_id AS "conversationId", a.thread_key AS "threadKey", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
+    text: `SELECT a.id, a.kind, a.subject, a.revision, a.conversation_id AS "conversationId", a.thread_key AS "threadKey", a.place, a.detail, a.marker, a.state, a.external_id AS "externalId", a.shown, a.edited_at AS "editedAt",
              a.tried_at AS "triedAt", a.turn, a.attempts, a.failing_since AS "failingSince", a.retry_at AS "retryAt", a.created_at AS "createdAt",
              CASE WHEN a.busy_until > clock_timestamp() THEN (extract(epoch FROM a.busy_until - clock_timestamp()) * 1000)::float8 END AS "busyMs",
              jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings) AS connection,
@@ -141,7 +218,7 @@ export async function takeTurn(
   await client.query({
     name: 'take-answer-turn',
     text: `UPDATE app.thread_answer SET turn = turn + 1, busy_until = clock_timestamp() + $3 * interval '1 millisecond', state = 'waiting', updated_at = now(),
-             tried_at = CASE WHEN external_id IS NULL AND kind <> 'seen' THEN coalesce(tried_at, $4) END
+             tried_at = CASE WHEN external_id IS NULL AND kind IN ('progress', 'notice') THEN coalesce(tried_at, $4) END
            WHERE org_id = $1 AND id = $2`,
     values: [orgId, row.id, leaseMs, now],
   });
@@ -168,7 +245,7 @@ export async function endTurn(
   await client.query({
     name: 'end-answer-turn',
     text: `UPDATE app.thread_answer SET state = $4, busy_until = NULL, updated_at = now(), external_id = coalesce($5, external_id), url = coalesce($6, url),
-             shown = coalesce($7, shown), edited_at = coalesce($8, edited_at), tried_at = CASE WHEN $9 THEN NULL ELSE tried_at END,
+             shown = coalesce($7, shown), revision = revision + CASE WHEN $7::text IS NULL THEN 0 ELSE 1 END, edited_at = coalesce($8, edited_at), tried_at = CASE WHEN $9 THEN NULL ELSE tried_at END,
              attempts = CASE WHEN $10::text IS NULL THEN 0 ELSE attempts + 1 END, problem = left($10, 500),
              failing_since = CASE WHEN $10::text IS NULL THEN NULL ELSE coalesce(failing_since, $11) END, retry_at = $12
            WHERE org_id = $1 AND id = $2 AND turn = $3`,

@@ -1,6 +1,7 @@
 import { ProviderRefusal } from '@slipway/integrations';
 import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import { BAD_TOKEN } from '../write-access.js';
+import type { AnswerKind } from './answers.queries.js';
 
 /** What a call that did not succeed means for the answer, with a sentence for people. */
 export type CallFailure = {
@@ -15,8 +16,15 @@ export type CallFailure = {
   | { readonly kind: 'final' }
 );
 
+const NO_WAY = 'The ticket cannot be moved: its workflow has no way on that asks for nothing, or the access token may not take it.';
+
 /** `null`: no failure of the provider. */
-export function failureOf(error: unknown, host: string): CallFailure | null {
+export function failureOf(error: unknown, host: string, what: AnswerKind): CallFailure | null {
+  const failure = failureOfCall(error, host);
+  return failure?.kind === 'final' && what === 'move' && error instanceof ProviderRefusal ? { ...failure, problem: NO_WAY } : failure;
+}
+
+function failureOfCall(error: unknown, host: string): CallFailure | null {
   if (isRefusedAddress(error))
     return {
       kind: 'final',

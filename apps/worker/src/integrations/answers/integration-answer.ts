@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { QueuePayload } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS, type QueuePayload } from '@slipway/contracts';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import {
@@ -13,17 +13,33 @@ import {
   ProviderRefusal,
   type RightsAccess,
   type ThreadAnswers,
+  type ThreadLink,
+  type TicketStage,
 } from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
 import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
 import type { ConnectionCalls } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
-import { type AnswerRow, answersOf, dropAnswer, endTurn, forgetComment, limitConnection, lockAnswer, noteResting, takeTurn } from './answers.queries.js';
+import {
+  type AnswerRow,
+  answersOf,
+  dropAnswer,
+  endTurn,
+  forgetComment,
+  limitConnection,
+  lockAnswer,
+  noteResting,
+  takeTurn,
+  threadsToAnswer,
+  wantEffect,
+  wantProgress,
+} from './answers.queries.js';
 import { type CallFailure, failureOf } from './call-failure.js';
+import { effectsOf } from './effects.js';
 import { Notice, sentenceOf } from './notice.js';
 import { progressOf } from './progress.js';
-import { readProgress } from './progress.queries.js';
+import { readEffectFacts, readProgress } from './progress.queries.js';
 
 export interface AnswerSettings {
   /** Where Slipway's pages are; `null`: answers have no link. */
@@ -34,10 +50,12 @@ export interface AnswerSettings {
   readonly callMs: number;
   /** Least between two edits of which nobody waits for the second. Milliseconds. */
   readonly calmMs: number;
+  /** Where each state is one more message: between two looks at what a working agent has done. Milliseconds. */
+  readonly followMs: number;
   /** A call that was not answered may have its effect later: nothing is looked for before this. Milliseconds. */
   readonly unknownMs: number;
 }
-export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000, unknownMs: 30_000 } as const;
+export const ANSWER_SETTINGS = { leaseMs: 40_000, callMs: 25_000, calmMs: 15_000, followMs: 30_000, unknownMs: 30_000 } as const;
 
 /** Where a provider that is away says no time: the first wait, doubled for each further attempt up to the longest. Milliseconds. */
 const FIRST_WAIT_MS = 2_000;
@@ -47,11 +65,22 @@ const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** Turns of one job for one answer: what it shows may have changed while it was called. */
 const MAX_TURNS = 4;
 
+/** What an answer is to show. */
+interface Shown {
+  /** `null`: no text, or one that is known after the provider was asked. */
+  readonly answer: Answer | null;
+  readonly hash: string;
+  /** It may be shown some seconds late. */
+  readonly calm: boolean;
+  /** It changes without a change of the conversation's state. */
+  readonly moving: boolean;
+}
+
 /** What the next turn of an answer is. */
 type Plan =
   | { readonly kind: 'done' }
   | { readonly kind: 'wait'; readonly ms: number }
-  | { readonly kind: 'call'; readonly row: AnswerRow; readonly turn: number; readonly answer: Answer | null; readonly hash: string; readonly calm: boolean };
+  | { readonly kind: 'call'; readonly row: AnswerRow; readonly turn: number; readonly shown: Shown };
 
 /**
  * Brings what the threads of a conversation show up to date: first that its requests were seen, then the one progress comment of each thread.
@@ -72,8 +101,10 @@ export class IntegrationAnswer {
   /** @returns how long until it is to run again, which the outbox sees to. Milliseconds; `null`: everything is shown. */
   async run({ orgId, conversationId }: QueuePayload<'integration-answer'>, signal: AbortSignal): Promise<number | null> {
     const wanted = await readWish(this.pool, orgId, 'integration-answer', conversationId);
-    const answered = [...this.providers.values()].filter(({ answers }) => answers !== undefined).map(({ id }) => id);
-    const ids = await inOrg(this.pool, orgId, (client) => answersOf(client, orgId, conversationId, answered));
+    const ids = await inOrg(this.pool, orgId, async (client) => {
+      await this.want(client, orgId, conversationId);
+      return answersOf(client, orgId, conversationId);
+    });
     return this.bringAll(orgId, ids, wanted, signal);
   }
 
@@ -81,6 +112,25 @@ export class IntegrationAnswer {
   async runNotice({ orgId, answerId }: QueuePayload<'integration-notice'>, signal: AbortSignal): Promise<number | null> {
     const wanted = await readWish(this.pool, orgId, 'integration-notice', answerId);
     return this.bringAll(orgId, [answerId], wanted, signal);
+  }
+
+  /** Wherever its provider is answered, each thread has its comment, and what else the settings of its connection say. */
+  private async want(client: PoolClient, orgId: string, conversationId: string): Promise<void> {
+    const facts = await readEffectFacts(client, orgId, conversationId);
+    if (facts === null) return;
+    for (const thread of await threadsToAnswer(client, orgId, conversationId)) {
+      const provider = this.providers.get(thread.provider);
+      if (provider?.answers === undefined) continue;
+      await wantProgress(client, orgId, conversationId, thread);
+      const url = this.urlOf(facts.orgSlug, conversationId);
+      for (const effect of effectsOf(thread, provider, { conversationId, url, pulls: facts.pulls }))
+        await wantEffect(client, orgId, conversationId, thread, effect);
+    }
+  }
+
+  private urlOf(orgSlug: string, conversationId: string): string | null {
+    const { publicUrl } = this.settings;
+    return publicUrl === null ? null : new URL(`/${orgSlug}/conversations/${conversationId}`, publicUrl).href;
   }
 
   private async bringAll(orgId: string, ids: readonly string[], wanted: { readonly id: string } | null, signal: AbortSignal): Promise<number | null> {
@@ -116,18 +166,33 @@ export class IntegrationAnswer {
     if (row === null || row.state === 'given-up' || row.connection.state === 'disabled') return { kind: 'done' };
     const access = this.providers.get(row.connection.provider)?.answers;
     if (access === undefined) return { kind: 'done' };
-    const progress = row.kind === 'seen' ? null : row.kind === 'notice' ? NOTICE : await this.progress(client, orgId, row);
-    if (row.kind !== 'seen' && progress === null) return { kind: 'done' };
-    if (progress !== null && row.state === 'shown' && row.shown === progress.hash) return { kind: 'done' };
+    const shown = await this.shown(client, orgId, row, access);
+    if (shown === null) return { kind: 'done' };
+    if (row.state === 'shown' && row.shown === shown.hash) return shown.moving ? { kind: 'wait', ms: this.settings.followMs } : { kind: 'done' };
     if (row.busyMs !== null) return { kind: 'wait', ms: row.busyMs + 1 };
     const now = this.clock.now();
     if (row.connection.state === 'needs-attention') return this.rest(client, orgId, row, now);
-    const calmUntil = progress?.calm === true && row.externalId !== null && row.editedAt !== null ? row.editedAt.getTime() + this.settings.calmMs : 0;
-    const from = Math.max(row.retryAt?.getTime() ?? 0, row.limitedUntil?.getTime() ?? 0, calmUntil, placeInPace(row, access));
+    const calmUntil = shown.calm && row.externalId !== null && row.editedAt !== null ? row.editedAt.getTime() + this.settings.calmMs : 0;
+    // Who waits for a sign of life is served before what has waited for its place.
+    const place = row.kind === 'seen' && access.follows?.(row.place) === true ? 0 : placeInPace(row, access);
+    const from = Math.max(row.retryAt?.getTime() ?? 0, row.limitedUntil?.getTime() ?? 0, calmUntil, place);
     if (from > now.getTime()) return { kind: 'wait', ms: from - now.getTime() };
     const pacedUntil = new Date(Math.max(row.pacedUntil?.getTime() ?? 0, now.getTime()) + access.pace.everyMs);
-    const turn = await takeTurn(client, orgId, row, { now, leaseMs: this.settings.leaseMs, pacedUntil });
-    return { kind: 'call', row, turn, answer: progress?.answer ?? null, hash: progress?.hash ?? '', calm: progress?.calm ?? false };
+    return { kind: 'call', row, turn: await takeTurn(client, orgId, row, { now, leaseMs: this.settings.leaseMs, pacedUntil }), shown };
+  }
+
+  /** `null`: nothing, any more. */
+  private async shown(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+    switch (row.kind) {
+      case 'seen':
+      case 'notice':
+        return { ...WORDLESS, hash: row.kind };
+      case 'link':
+      case 'move':
+        return { ...WORDLESS, hash: hashOf(row.detail) };
+      case 'progress':
+        return this.progress(client, orgId, row, access);
+    }
   }
 
   /** Nothing is called with a token that the provider refuses. */
@@ -137,14 +202,16 @@ export class IntegrationAnswer {
     return late ? { kind: 'done' } : { kind: 'wait', ms: LONGEST_WAIT_MS };
   }
 
-  private async progress(client: PoolClient, orgId: string, row: AnswerRow): Promise<{ answer: Answer; hash: string; calm: boolean } | null> {
-    const facts =
-      row.conversationId === null ? null : await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey });
+  private async progress(client: PoolClient, orgId: string, row: AnswerRow, access: AnswerAccess): Promise<Shown | null> {
+    const follows = access.follows?.(row.place) === true;
+    const { comment } = { ...DEFAULT_PROCESSORS, ...row.connection.settings.processors };
+    if (row.conversationId === null || !(comment || follows)) return null;
+    const facts = await readProgress(client, orgId, row.conversationId, { connectionId: row.connection.id, key: row.threadKey }, follows);
     if (facts === null) return null;
-    const { publicUrl } = this.settings;
-    const url = publicUrl === null ? null : new URL(`/${facts.orgSlug}/conversations/${row.conversationId}`, publicUrl).href;
-    const { answer, calm } = progressOf(facts, url);
-    return { calm, answer: { ...answer, marker: row.marker }, hash: createHash('sha256').update(JSON.stringify(answer)).digest('hex') };
+    const { answer, calm } = progressOf(facts, this.urlOf(facts.orgSlug, row.conversationId));
+    // The same words after another request are another message.
+    const hash = hashOf(facts.work === undefined ? answer : { answer, heard: facts.work.heard });
+    return { calm, hash, answer: { ...answer, marker: row.marker, revision: row.revision }, moving: follows && facts.status === 'working' };
   }
 
   /** One turn. @returns what kept it from its end; `null`: it has come to it. */
@@ -161,7 +228,7 @@ export class IntegrationAnswer {
       return null;
     } catch (error) {
       signal.throwIfAborted();
-      const failure = failureOf(error, row.connection.host);
+      const failure = failureOf(error, row.connection.host, row.kind);
       if (failure === null) throw error;
       if (failure.kind === 'credential' && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
         this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
@@ -179,19 +246,24 @@ export class IntegrationAnswer {
     const permission = asks ? await permissionOf(rights, client, notice) : null;
     const mayWrite = permission !== null && permission.userId === notice.actor.id && (permission.access === 'admin' || permission.access === 'write');
     const said = sentenceOf(notice, mayWrite, this.settings.publicUrl);
-    if (said !== null) return this.call(orgId, { ...plan, answer: { ...said, marker: row.marker } }, calls);
+    if (said !== null) return this.call(orgId, { ...plan, shown: { ...plan.shown, answer: { ...said, marker: row.marker, revision: row.revision } } }, calls);
     // Kept, so that the provider is not asked about the same actor again.
     await inOrg(this.pool, orgId, (own) => endTurn(own, orgId, row.id, turn, { state: 'given-up', certain: true }));
   }
 
-  private async call(orgId: string, { row, turn, answer, hash }: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers): Promise<void> {
+  private async call(orgId: string, { row, turn, shown: { answer, hash } }: Extract<Plan, { kind: 'call' }>, calls: ThreadAnswers): Promise<void> {
     const end = (result: Omit<Parameters<typeof endTurn>[4], 'certain'>): Promise<void> =>
       inOrg(this.pool, orgId, (client) => endTurn(client, orgId, row.id, turn, { ...result, certain: true }));
-    if (answer === null) {
-      await calls.acknowledge(row.place, row.detail as Asked);
-      return inOrg(this.pool, orgId, (client) => dropAnswer(client, orgId, row.id));
-    }
     const now = this.clock.now();
+    if (answer === null) {
+      if (row.kind === 'link') await calls.link?.(row.place, row.detail as ThreadLink);
+      else if (row.kind === 'move') await calls.move?.(row.place, (row.detail as { stage: TicketStage }).stage);
+      else {
+        await calls.acknowledge(row.place, row.detail as Asked, row.subject);
+        return inOrg(this.pool, orgId, (client) => dropAnswer(client, orgId, row.id));
+      }
+      return end({ state: 'shown', shown: hash, editedAt: now });
+    }
     if (row.externalId !== null) {
       const written = await calls.update(row.place, row.externalId, answer);
       return end({ state: 'shown', written: { id: row.externalId, url: written.url }, shown: hash, editedAt: now });
@@ -207,7 +279,7 @@ export class IntegrationAnswer {
     const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
     const final = failure.kind === 'final' || failure.kind === 'gone' || late;
     const backOff = Math.min(FIRST_WAIT_MS * 2 ** Math.min(row.attempts, 16), LONGEST_WAIT_MS);
-    const creates = row.kind !== 'seen' && row.externalId === null;
+    const creates = (row.kind === 'progress' || row.kind === 'notice') && row.externalId === null;
     const waitMs = Math.max(
       failure.kind === 'later' && failure.at !== null ? failure.at.getTime() - now.getTime() : backOff,
       creates && !failure.certain ? this.settings.unknownMs : 0,
@@ -228,7 +300,9 @@ export class IntegrationAnswer {
 }
 
 /** What a notice shows is known after the provider was asked, and does not change. */
-const NOTICE = { answer: null, hash: 'notice', calm: false } as const;
+const WORDLESS = { answer: null, calm: false, moving: false } as const;
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 /** `null`: the provider does not know the actor there. */
 async function permissionOf(rights: RightsAccess, client: ProviderClient, { repository, actor }: Notice): Promise<Permission | null> {

@@ -2,7 +2,7 @@ import { BLOB_MARKER, ConversationEvent, type ConversationStatus, type Execution
 import type { PoolClient } from '@slipway/db/sql';
 import type { ConversationStatusState } from '@slipway/domain';
 import type { MessageThread } from '../acts.queries.js';
-import type { ProgressFacts, PullOfConversation } from './progress.js';
+import type { ProgressFacts, PullOfConversation, WorkDone } from './progress.js';
 
 /** A conversation works on one repository, or on few. */
 const MAX_PULLS = 5;
@@ -11,8 +11,14 @@ export interface ReadProgress extends ProgressFacts {
   readonly orgSlug: string;
 }
 
-/** For one thread of the conversation. `null`: the conversation is gone. */
-export async function readProgress(client: PoolClient, orgId: string, conversationId: string, thread: MessageThread): Promise<ReadProgress | null> {
+/** For one thread of the conversation. `null`: the conversation is gone. @param follows what the agent has done is counted. */
+export async function readProgress(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  thread: MessageThread,
+  follows: boolean,
+): Promise<ReadProgress | null> {
   const { rows } = await client.query<{ status: ConversationStatus; execution: ExecutionStatus; state: Partial<ConversationStatusState>; slug: string }>({
     name: 'read-progress',
     text: `SELECT c.status, c.execution_status AS execution, c.status_state AS state, o.slug FROM app.conversation c JOIN app.org o ON o.id = c.org_id
@@ -23,14 +29,69 @@ export async function readProgress(client: PoolClient, orgId: string, conversati
   if (row === undefined) return null;
   const { status, execution, state, slug } = row;
   const words = status === 'finished' ? await lastWords(client, orgId, conversationId, thread) : { said: null, elsewhere: false };
-  const { rows: pulls } = await client.query<PullOfConversation>({
+  const pulls = await readPulls(client, orgId, conversationId);
+  const work = follows ? { work: await workOf(client, orgId, conversationId, thread) } : {};
+  return { status, execution, failure: state.failure ?? null, ...words, ...work, pulls, orgSlug: slug };
+}
+
+async function readPulls(client: PoolClient, orgId: string, conversationId: string): Promise<PullOfConversation[]> {
+  const { rows } = await client.query<PullOfConversation>({
     name: 'pulls-of-conversation',
     text: `SELECT number, url, state, CASE publish WHEN 'failed' THEN problem ->> 'code' END AS problem FROM app.pull_request
            WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at, id LIMIT $3`,
     values: [orgId, conversationId, MAX_PULLS],
   });
-  return { status, execution, failure: state.failure ?? null, ...words, pulls, orgSlug: slug };
+  return rows;
 }
+
+/** `null`: the conversation is gone. */
+export async function readEffectFacts(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<{ readonly orgSlug: string; readonly pulls: readonly PullOfConversation[] } | null> {
+  const { rows } = await client.query<{ slug: string }>({
+    name: 'slug-of-conversation',
+    text: 'SELECT o.slug FROM app.conversation c JOIN app.org o ON o.id = c.org_id WHERE c.org_id = $1 AND c.id = $2',
+    values: [orgId, conversationId],
+  });
+  return rows[0] === undefined ? null : { orgSlug: rows[0].slug, pulls: await readPulls(client, orgId, conversationId) };
+}
+
+/** Actions of one request that are counted; who does more has done a lot. */
+const MAX_COUNTED = 2_000;
+
+/** What the agent has done since it last heard something, by kinds of actions. Nothing of it when that came from elsewhere. */
+async function workOf(client: PoolClient, orgId: string, conversationId: string, thread: MessageThread): Promise<WorkDone> {
+  const { rows } = await client.query<{ seq: string; own: boolean; kind: string | null; views: boolean; count: number }>({
+    name: 'work-of-conversation',
+    text: WORK,
+    values: [orgId, conversationId, thread.connectionId, thread.key, MAX_COUNTED],
+  });
+  const [first] = rows;
+  if (first === undefined) return { heard: '0', kinds: {} };
+  const kinds = new Map<string, number>();
+  for (const { kind, views, count } of first.own ? rows : []) {
+    const name = kind === null ? null : views ? 'view' : kind.slice(1, -1);
+    if (name !== null) kinds.set(name, (kinds.get(name) ?? 0) + count);
+  }
+  return { heard: first.seq, kinds: Object.fromEntries(kinds) };
+}
+
+/** As the kinds of JSON strings, since no text of the database holds a NUL that one may have. */
+const WORK = `
+WITH heard AS (
+  SELECT e.seq, coalesce(m.from_thread AND m.thread_connection_id = $3 AND m.thread_key = $4, false) AS own
+  FROM app.event e LEFT JOIN app.inbox_message m ON m.org_id = $1 AND m.id = e.event_id
+  WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.kind = 'MessageEvent' AND (e.event -> 'source')::text = '"user"' ORDER BY e.seq DESC LIMIT 1
+)
+SELECT h.seq::text AS seq, h.own, a.kind, coalesce(a.views, false) AS views, coalesce(a.count, 0)::int AS count
+FROM heard h LEFT JOIN LATERAL (
+  SELECT t.kind, t.views, count(*) AS count FROM (
+    SELECT (e.event -> 'action' -> 'kind')::text AS kind, coalesce((e.event -> 'action' -> 'command')::text = '"view"', false) AS views
+    FROM app.event e WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.kind = 'ActionEvent' AND e.seq > h.seq ORDER BY e.seq LIMIT $5
+  ) t GROUP BY t.kind, t.views
+) a ON true`;
 
 /**
  * What the agent said last, for a thread: an answer to what this thread asked, and to nothing that was asked elsewhere.

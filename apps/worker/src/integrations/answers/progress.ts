@@ -12,6 +12,16 @@ export interface ProgressFacts {
   /** What the agent worked on last was asked elsewhere, in part or in whole. */
   readonly elsewhere: boolean;
   readonly pulls: readonly PullOfConversation[];
+  /** Where the thread follows the work. */
+  readonly work?: WorkDone;
+}
+
+/** What the agent has done for one request. */
+export interface WorkDone {
+  /** Names the request. */
+  readonly heard: string;
+  /** How many actions of each kind; `view` of a file is one of its own. */
+  readonly kinds: Readonly<Record<string, number>>;
 }
 
 export interface PullOfConversation {
@@ -31,10 +41,30 @@ export interface Progress {
 /** What the progress comment says. Pure. @param url of the conversation; `null`: nobody has configured where Slipway is. */
 export function progressOf(facts: ProgressFacts, url: string | null): Progress {
   const { headline, calm = false, said = null } = sentenceOf(facts);
+  const steps = facts.work === undefined ? '' : stepsOf(facts.work);
+  const state = stateOf(facts);
   const unpublished = facts.pulls.flatMap(({ problem }) => ERROR_CODES.find((code) => code === problem) ?? [])[0];
   const more = unpublished === undefined ? '' : ` Its changes are not published: ${problemOf({ code: unpublished, detail: '' })}`;
   const links = [...facts.pulls.flatMap(linkOf), ...(url === null ? [] : [{ label: 'Open the conversation', url }])];
-  return { calm, answer: { state: stateOf(facts), headline: `${headline}${more}`, said, links } };
+  const stopped = facts.status === 'paused' || facts.status === 'stopped';
+  const ended = stopped && steps !== '' ? ` Done so far: ${steps}.` : '';
+  return { calm, answer: { state, headline: `${headline}${ended}${more}`, said, links, ...(steps === '' || state !== 'working' ? {} : { steps }) } };
+}
+
+/** By the kinds of actions, in words and without any detail. */
+const COUNTED: readonly (readonly [one: string, many: string, is: (kind: string) => boolean])[] = [
+  ['command', 'commands', (kind) => kind === 'TerminalAction' || kind === 'IPythonRunCellAction'],
+  ['file change', 'file changes', (kind) => /^(?:FileEditor|PlanningFileEditor|FileEdit|ApplyPatch)Action$/.test(kind)],
+  ['look at files', 'looks at files', (kind) => /^(?:view|GrepAction|GlobAction|ListDirectoryAction)$/.test(kind)],
+  ['step in the browser', 'steps in the browser', (kind) => kind.startsWith('Browser')],
+  ['call of a tool', 'calls of tools', (kind) => kind === 'MCPToolAction'],
+];
+
+function stepsOf({ kinds }: WorkDone): string {
+  return COUNTED.flatMap(([one, many, is]) => {
+    const count = Object.entries(kinds).reduce((sum, [kind, times]) => sum + (is(kind) ? times : 0), 0);
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+  }).join(', ');
 }
 
 function sentenceOf({ status, execution, failure, said, elsewhere }: ProgressFacts): { headline: string; calm?: boolean; said?: string | null } {

@@ -1,18 +1,32 @@
-import type { DeliveryReason } from '@slipway/contracts';
+import { DEFAULT_PROCESSORS, type DeliveryReason } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
 import type { Asked, Intent, Provider } from '@slipway/integrations';
 import type { StoredDelivery } from '@slipway/integrations/deliveries';
-import { tryAgain, wantAnswer, wantNotice, wantSeen } from './answers.queries.js';
+import { tryAgain, wantAnswer, wantNotice, wantSeen, wantSeenAtOnce } from './answers.queries.js';
 import { noticeOf } from './notice.js';
 
 /** A deed was acted on: its thread shows that it was seen, and how its conversation goes on. In the transaction of the act. */
 export async function wantAnswers(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent, conversationId: string): Promise<void> {
   const { thread, semanticKey: deed } = intent;
   const asked = askedBy(intent);
-  if (asked !== null) await wantSeen(client, orgId, { connectionId: connection.id, thread, deed, conversationId, asked });
+  // A session was shown it before anything was decided.
+  if (asked !== null && !isSession(intent) && { ...DEFAULT_PROCESSORS, ...connection.settings.processors }.reaction)
+    await wantSeen(client, orgId, { connectionId: connection.id, thread, deed, conversationId, asked });
   await tryAgain(client, orgId, conversationId);
   await wantAnswer(client, orgId, conversationId);
 }
+
+/**
+ * Shows that a request was seen before it is known what will become of it, where whoever asked is told that nobody answers after some seconds.
+ * A repetition names itself by the deed, so it shows nothing twice. @returns what to show; `null`: nothing at once.
+ */
+export async function wantSessionSeen(client: PoolClient, { orgId, connection }: StoredDelivery, intent: Intent): Promise<string | null> {
+  if (!isSession(intent)) return null;
+  const { thread, semanticKey: deed } = intent;
+  return wantSeenAtOnce(client, orgId, { connectionId: connection.id, thread, deed, asked: { kind: 'subject' } });
+}
+
+const isSession = ({ thread }: Intent): boolean => thread.kind === 'agent-session';
 
 /** A delivery was refused: its actor learns why, once in a thread. In the transaction of the decision. */
 export async function wantRefusalSaid(
@@ -26,7 +40,8 @@ export async function wantRefusalSaid(
   // Nobody is sent to link an account that cannot be linked.
   if (code === 'actor-not-linked' && provider.linking === undefined) return;
   const notice = noticeOf(code, intent);
-  if (notice !== null) await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice });
+  const deed = isSession(intent) ? intent.semanticKey : null;
+  if (notice !== null) await wantNotice(client, orgId, { connectionId: connection.id, thread: intent.thread, notice, deed });
 }
 
 /** What to react to; `null`: nothing that stands there, such as a button. */

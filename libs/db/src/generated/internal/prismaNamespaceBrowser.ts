@@ -927,6 +927,8 @@ export const ThreadAnswerScalarFieldEnum = {
   failingSince: 'failingSince',
   retryAt: 'retryAt',
   problem: 'problem',
+  effectOf: 'effectOf',
+  revision: 'revision',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

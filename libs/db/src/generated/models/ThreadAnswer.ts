@@ -29,11 +29,13 @@ export type AggregateThreadAnswer = {
 export type ThreadAnswerAvgAggregateOutputType = {
   turn: number | null
   attempts: number | null
+  revision: number | null
 }
 
 export type ThreadAnswerSumAggregateOutputType = {
   turn: number | null
   attempts: number | null
+  revision: number | null
 }
 
 export type ThreadAnswerMinAggregateOutputType = {
@@ -57,6 +59,8 @@ export type ThreadAnswerMinAggregateOutputType = {
   failingSince: Date | null
   retryAt: Date | null
   problem: string | null
+  effectOf: string | null
+  revision: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -82,6 +86,8 @@ export type ThreadAnswerMaxAggregateOutputType = {
   failingSince: Date | null
   retryAt: Date | null
   problem: string | null
+  effectOf: string | null
+  revision: number | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -109,6 +115,8 @@ export type ThreadAnswerCountAggregateOutputType = {
   failingSince: number
   retryAt: number
   problem: number
+  effectOf: number
+  revision: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -118,11 +126,13 @@ export type ThreadAnswerCountAggregateOutputType = {
 export type ThreadAnswerAvgAggregateInputType = {
   turn?: true
   attempts?: true
+  revision?: true
 }
 
 export type ThreadAnswerSumAggregateInputType = {
   turn?: true
   attempts?: true
+  revision?: true
 }
 
 export type ThreadAnswerMinAggregateInputType = {
@@ -146,6 +156,8 @@ export type ThreadAnswerMinAggregateInputType = {
   failingSince?: true
   retryAt?: true
   problem?: true
+  effectOf?: true
+  revision?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -171,6 +183,8 @@ export type ThreadAnswerMaxAggregateInputType = {
   failingSince?: true
   retryAt?: true
   problem?: true
+  effectOf?: true
+  revision?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -198,6 +212,8 @@ export type ThreadAnswerCountAggregateInputType = {
   failingSince?: true
   retryAt?: true
   problem?: true
+  effectOf?: true
+  revision?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -312,6 +328,8 @@ export type ThreadAnswerGroupByOutputType = {
   failingSince: Date | null
   retryAt: Date | null
   problem: string | null
+  effectOf: string | null
+  revision: number
   createdAt: Date
   updatedAt: Date
   _count: ThreadAnswerCountAggregateOutputType | null
@@ -362,6 +380,8 @@ export type ThreadAnswerWhereInput = {
   failingSince?: Prisma.DateTimeNullableFilter<"ThreadAnswer"> | Date | string | null
   retryAt?: Prisma.DateTimeNullableFilter<"ThreadAnswer"> | Date | string | null
   problem?: Prisma.StringNullableFilter<"ThreadAnswer"> | string | null
+  effectOf?: Prisma.UuidNullableFilter<"ThreadAnswer"> | string | null
+  revision?: Prisma.IntFilter<"ThreadAnswer"> | number
   createdAt?: Prisma.DateTimeFilter<"ThreadAnswer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ThreadAnswer"> | Date | string
 }
@@ -389,6 +409,8 @@ export type ThreadAnswerOrderByWithRelationInput = {
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   retryAt?: Prisma.SortOrderInput | Prisma.SortOrder
   problem?: Prisma.SortOrderInput | Prisma.SortOrder
+  effectOf?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -420,6 +442,8 @@ export type ThreadAnswerWhereUniqueInput = Prisma.AtLeast<{
   failingSince?: Prisma.DateTimeNullableFilter<"ThreadAnswer"> | Date | string | null
   retryAt?: Prisma.DateTimeNullableFilter<"ThreadAnswer"> | Date | string | null
   problem?: Prisma.StringNullableFilter<"ThreadAnswer"> | string | null
+  effectOf?: Prisma.UuidNullableFilter<"ThreadAnswer"> | string | null
+  revision?: Prisma.IntFilter<"ThreadAnswer"> | number
   createdAt?: Prisma.DateTimeFilter<"ThreadAnswer"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"ThreadAnswer"> | Date | string
 }, "id" | "connectionId_threadKey_kind_subject">
@@ -447,6 +471,8 @@ export type ThreadAnswerOrderByWithAggregationInput = {
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
   retryAt?: Prisma.SortOrderInput | Prisma.SortOrder
   problem?: Prisma.SortOrderInput | Prisma.SortOrder
+  effectOf?: Prisma.SortOrderInput | Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.ThreadAnswerCountOrderByAggregateInput
@@ -482,6 +508,8 @@ export type ThreadAnswerScalarWhereWithAggregatesInput = {
   failingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"ThreadAnswer"> | Date | string | null
   retryAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ThreadAnswer"> | Date | string | null
   problem?: Prisma.StringNullableWithAggregatesFilter<"ThreadAnswer"> | string | null
+  effectOf?: Prisma.UuidNullableWithAggregatesFilter<"ThreadAnswer"> | string | null
+  revision?: Prisma.IntWithAggregatesFilter<"ThreadAnswer"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ThreadAnswer"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ThreadAnswer"> | Date | string
 }
@@ -509,6 +537,8 @@ export type ThreadAnswerCreateInput = {
   failingSince?: Date | string | null
   retryAt?: Date | string | null
   problem?: string | null
+  effectOf?: string | null
+  revision?: number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -536,6 +566,8 @@ export type ThreadAnswerUncheckedCreateInput = {
   failingSince?: Date | string | null
   retryAt?: Date | string | null
   problem?: string | null
+  effectOf?: string | null
+  revision?: number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -563,6 +595,8 @@ export type ThreadAnswerUpdateInput = {
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  effectOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -590,6 +624,8 @@ export type ThreadAnswerUncheckedUpdateInput = {
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  effectOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -617,6 +653,8 @@ export type ThreadAnswerCreateManyInput = {
   failingSince?: Date | string | null
   retryAt?: Date | string | null
   problem?: string | null
+  effectOf?: string | null
+  revision?: number
   createdAt?: Date | string
   updatedAt?: Date | string
 }
@@ -644,6 +682,8 @@ export type ThreadAnswerUpdateManyMutationInput = {
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  effectOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -671,6 +711,8 @@ export type ThreadAnswerUncheckedUpdateManyInput = {
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   retryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   problem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  effectOf?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  revision?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -705,6 +747,8 @@ export type ThreadAnswerCountOrderByAggregateInput = {
   failingSince?: Prisma.SortOrder
   retryAt?: Prisma.SortOrder
   problem?: Prisma.SortOrder
+  effectOf?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -712,6 +756,7 @@ export type ThreadAnswerCountOrderByAggregateInput = {
 export type ThreadAnswerAvgOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 export type ThreadAnswerMaxOrderByAggregateInput = {
@@ -735,6 +780,8 @@ export type ThreadAnswerMaxOrderByAggregateInput = {
   failingSince?: Prisma.SortOrder
   retryAt?: Prisma.SortOrder
   problem?: Prisma.SortOrder
+  effectOf?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -760,6 +807,8 @@ export type ThreadAnswerMinOrderByAggregateInput = {
   failingSince?: Prisma.SortOrder
   retryAt?: Prisma.SortOrder
   problem?: Prisma.SortOrder
+  effectOf?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -767,6 +816,7 @@ export type ThreadAnswerMinOrderByAggregateInput = {
 export type ThreadAnswerSumOrderByAggregateInput = {
   turn?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
+  revision?: Prisma.SortOrder
 }
 
 
@@ -794,6 +844,8 @@ export type ThreadAnswerSelect<ExtArgs extends runtime.Types.Extensions.Internal
   failingSince?: boolean
   retryAt?: boolean
   problem?: boolean
+  effectOf?: boolean
+  revision?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["threadAnswer"]>
@@ -821,6 +873,8 @@ export type ThreadAnswerSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   failingSince?: boolean
   retryAt?: boolean
   problem?: boolean
+  effectOf?: boolean
+  revision?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["threadAnswer"]>
@@ -848,6 +902,8 @@ export type ThreadAnswerSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   failingSince?: boolean
   retryAt?: boolean
   problem?: boolean
+  effectOf?: boolean
+  revision?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }, ExtArgs["result"]["threadAnswer"]>
@@ -875,11 +931,13 @@ export type ThreadAnswerSelectScalar = {
   failingSince?: boolean
   retryAt?: boolean
   problem?: boolean
+  effectOf?: boolean
+  revision?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type ThreadAnswerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "threadKey" | "kind" | "subject" | "conversationId" | "place" | "detail" | "marker" | "state" | "externalId" | "url" | "shown" | "editedAt" | "triedAt" | "busyUntil" | "turn" | "attempts" | "failingSince" | "retryAt" | "problem" | "createdAt" | "updatedAt", ExtArgs["result"]["threadAnswer"]>
+export type ThreadAnswerOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "threadKey" | "kind" | "subject" | "conversationId" | "place" | "detail" | "marker" | "state" | "externalId" | "url" | "shown" | "editedAt" | "triedAt" | "busyUntil" | "turn" | "attempts" | "failingSince" | "retryAt" | "problem" | "effectOf" | "revision" | "createdAt" | "updatedAt", ExtArgs["result"]["threadAnswer"]>
 
 export type $ThreadAnswerPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ThreadAnswer"
@@ -907,6 +965,8 @@ export type $ThreadAnswerPayload<ExtArgs extends runtime.Types.Extensions.Intern
     failingSince: Date | null
     retryAt: Date | null
     problem: string | null
+    effectOf: string | null
+    revision: number
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["threadAnswer"]>
@@ -1354,6 +1414,8 @@ export interface ThreadAnswerFieldRefs {
   readonly failingSince: Prisma.FieldRef<"ThreadAnswer", 'DateTime'>
   readonly retryAt: Prisma.FieldRef<"ThreadAnswer", 'DateTime'>
   readonly problem: Prisma.FieldRef<"ThreadAnswer", 'String'>
+  readonly effectOf: Prisma.FieldRef<"ThreadAnswer", 'String'>
+  readonly revision: Prisma.FieldRef<"ThreadAnswer", 'Int'>
   readonly createdAt: Prisma.FieldRef<"ThreadAnswer", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"ThreadAnswer", 'DateTime'>
 }

@@ -48,6 +48,6 @@ export const github: Provider = {
   codeHost: access,
   rights: { ...access, permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor) },
   // It lets 80 contents a minute and 500 an hour be written.
-  answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), pace: { burst: 60, everyMs: 8_000 } },
+  answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), reacts: true, pace: { burst: 60, everyMs: 8_000 } },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, githubLines) },
 };

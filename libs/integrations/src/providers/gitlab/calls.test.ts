@@ -47,9 +47,9 @@ describe('calls of GitLab', () => {
       [404, { message: '404 Award Emoji Name has already been taken Not Found' }],
       [404, { message: '404 Not found' }],
     ];
-    await threads().acknowledge(ISSUE, { kind: 'subject' });
-    await threads().acknowledge({ ...ISSUE, on: 'merge_requests' }, { kind: 'review-comment', id: '302' });
-    await expect(threads().acknowledge(ISSUE, { kind: 'comment', id: '303' })).rejects.toMatchObject({ kind: 'missing' });
+    await threads().acknowledge(ISSUE, { kind: 'subject' }, 'deed');
+    await threads().acknowledge({ ...ISSUE, on: 'merge_requests' }, { kind: 'review-comment', id: '302' }, 'deed');
+    await expect(threads().acknowledge(ISSUE, { kind: 'comment', id: '303' }, 'deed')).rejects.toMatchObject({ kind: 'missing' });
     expect(calls).toEqual([
       'POST /api/v4/projects/7/issues/12/award_emoji Bearer glpat-1 {"name":"eyes"}',
       'POST /api/v4/projects/7/merge_requests/12/notes/302/award_emoji Bearer glpat-1 {"name":"eyes"}',

@@ -70,6 +70,6 @@ export const gitlab: Provider = {
   rights: { ...access, permissionOf: gitlabPermission },
   linking: gitlabLinking,
   // gitlab.com lets 60 notes a minute be written.
-  answers: { ...access, calls: gitlabAnswers, pace: { burst: 30, everyMs: 2_000 } },
+  answers: { ...access, calls: gitlabAnswers, reacts: true, pace: { burst: 30, everyMs: 2_000 } },
   threads: { ...access, read: readGitlabThread },
 };

@@ -5,6 +5,7 @@ import type { Written } from '../../calls/code-host.js';
 import type { ProviderClient } from '../../calls/provider-client.js';
 import type { Thread } from '../../intent.js';
 import { fields, id, list, maybe, moment, name, text } from '../../reading/fields.js';
+import { moveTicket } from './transitions.js';
 
 const PROPERTY = 'slipway.answer';
 const PAGE = 100;
@@ -21,7 +22,8 @@ export const isCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname.e
 /** @param client below `/rest/api/3` of Cloud, `/rest/api/2` of Data Center. */
 export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnswers {
   const body = isCloud(baseUrl) ? documentOf : wikiOf;
-  const at = (place: Thread['place']): string => `/issue/${encodeURIComponent(Place.parse(place).issue)}/comment`;
+  const issueOf = (place: Thread['place']): string => `/issue/${encodeURIComponent(Place.parse(place).issue)}`;
+  const at = (place: Thread['place']): string => `${issueOf(place)}/comment`;
   const noted = (place: Thread['place'], commentId: string): Written => ({
     id: commentId,
     url: `${baseUrl}/browse/${encodeURIComponent(Place.parse(place).key)}?focusedCommentId=${encodeURIComponent(commentId)}`,
@@ -46,6 +48,13 @@ export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnsw
       );
       return found === undefined ? null : noted(place, found.id);
     },
+    link: async (place, { key, label, url, resolved }) => {
+      const object = { url, title: label, status: { resolved } };
+      const body = { globalId: `slipway:${key}`, application: { type: 'slipway', name: 'Slipway' }, relationship: 'Slipway', object };
+      // One of the same global id is updated.
+      await client.call({ method: 'POST', path: `${issueOf(place)}/remotelink`, body, answer: z.unknown() });
+    },
+    move: (place, stage) => moveTicket(client, issueOf(place), stage),
   };
 }
 

@@ -34,11 +34,15 @@ export const jira: Provider = {
     const event = own(body, 'webhookEvent');
     return readerOf(JIRA_EVENTS, typeof event === 'string' ? event : '')?.(body, context) ?? ignored('event-not-followed');
   },
+  // The key of an issue begins with that of its project.
+  places: { kind: 'project', of: ({ key }) => [typeof key === 'string' ? key.replace(/-\d+$/, '') : undefined] },
   answers: {
     // An API token of Cloud comes with its account: `mail:token`.
     authorization: (token) => (token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`),
     apiUrl: (baseUrl) => `${baseUrl}/rest/api/${isCloud(baseUrl) ? 3 : 2}`,
     calls: jiraAnswers,
+    effects: ['link', 'move'],
+    reacts: false,
     pace: { burst: 20, everyMs: 1_000 },
   },
 };

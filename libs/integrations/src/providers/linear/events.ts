@@ -26,6 +26,8 @@ const activity = fields({
 });
 
 const personOf = (from: z.output<typeof person> | null): Actor | null => (from === null ? null : { id: from.id, login: from.name ?? from.id, kind: 'user' });
+const teamOf = (from: z.output<typeof team>): { team?: string; teamKey?: string } =>
+  from === null ? {} : { team: from.id, ...(from.key === null ? {} : { teamKey: from.key }) };
 /** Neither a person nor anybody whom an organization could list. */
 const AUTOMATION: Actor = { id: '0', login: 'automation', kind: 'app' };
 
@@ -47,7 +49,7 @@ const agentSession = reads(
     const thread: Thread = {
       kind: 'agent-session',
       key: `session/${from.id}`,
-      place: { session: from.id, ...(issue === null ? {} : { issue: issue.id }), ...(issue?.team == null ? {} : { team: issue.team.id }) },
+      place: { session: from.id, ...(issue === null ? {} : { issue: issue.id }), ...teamOf(issue?.team ?? null) },
       url: from.url ?? issue?.url ?? null,
       title: issue?.title ?? '',
       confidential: false,
@@ -83,7 +85,7 @@ function actorOf(from: { readonly id: string; readonly name: string | null; read
 const ticket = (issue: { readonly id: string; readonly title: string; readonly team: z.output<typeof team> }, at: string | null, closed: boolean): Thread => ({
   kind: 'ticket',
   key: `issue/${issue.id}`,
-  place: { issue: issue.id, ...(issue.team === null ? {} : { team: issue.team.id }) },
+  place: { issue: issue.id, ...teamOf(issue.team) },
   url: at,
   title: issue.title,
   confidential: false,

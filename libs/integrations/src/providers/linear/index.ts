@@ -32,11 +32,15 @@ export const linear: Provider = {
     const type = own(body, 'type');
     return readerOf(LINEAR_EVENTS, typeof type === 'string' ? type : '')?.(body, context) ?? ignored('event-not-followed');
   },
+  places: { kind: 'team', of: ({ teamKey, team }) => [teamKey, team] },
   answers: {
     // An API key stands alone.
     authorization: (token) => (token.startsWith('lin_api_') ? token : `Bearer ${token}`),
     apiUrl: linearApi,
     calls: linearAnswers,
+    follows: (place) => typeof place['session'] === 'string',
+    effects: ['link', 'move'],
+    reacts: true,
     pace: { burst: 30, everyMs: 3_000 },
   },
 };

@@ -51,6 +51,13 @@ export const slack: Provider = {
     }
     return readerOf(SLACK_ACTIONS, type)?.(body, context) ?? ignored('event-not-followed', plainName(type) ?? '');
   },
+  places: { kind: 'channel', of: ({ channel }) => [channel] },
   // One message a second and channel; an edit is one, too.
-  answers: { authorization: (token) => `Bearer ${token}`, apiUrl: (baseUrl) => `${baseUrl}/api`, calls: slackAnswers, pace: { burst: 20, everyMs: 1_200 } },
+  answers: {
+    authorization: (token) => `Bearer ${token}`,
+    apiUrl: (baseUrl) => `${baseUrl}/api`,
+    calls: slackAnswers,
+    reacts: true,
+    pace: { burst: 20, everyMs: 1_200 },
+  },
 };

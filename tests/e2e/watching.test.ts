@@ -138,8 +138,15 @@ describe('a user who watches and approves each step, in a browser', {
   });
 
   step('gives a task', async ({ give, status }) => {
-    await give('first', [finish('Ready.')]);
+    // In letters from right to left: the title goes with them, on the page and in the list.
+    await give('ראשון', [finish('Ready.')]);
     await status('Finished').waitFor({ timeout: 60_000 });
+    const direction = (of: Locator) => of.evaluate((element) => getComputedStyle(element).direction);
+    expect(await direction(page.getByRole('heading', { level: 1 }))).toBe('rtl');
+    const conversation = page.url();
+    await page.goto(stack.url);
+    expect(await direction(page.getByRole('region', { name: 'Recent' }).getByText('[ראשון]'))).toBe('rtl');
+    await page.goto(conversation);
   });
 
   step('sees each action whole before it can be approved, and decides each by itself', approveStepByStep);

@@ -40,7 +40,7 @@ export function ConversationHeader() {
     <header className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
       <div className="min-w-0 flex-1 max-md:basis-full">
         <div className="flex min-w-0 items-center gap-2.5">
-          <h1 className="truncate text-base font-semibold" title={title}>
+          <h1 dir="auto" className="truncate text-base font-semibold" title={title}>
             {title}
           </h1>
           {pausing || stopping ? (

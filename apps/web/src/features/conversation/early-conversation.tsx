@@ -10,7 +10,9 @@ export function EarlyConversation({ preview }: { preview: PagePreview }) {
     <div className="flex h-full flex-col" aria-busy="true">
       <header className="flex shrink-0 flex-wrap items-center gap-y-1 border-b border-line bg-surface px-4 py-2 md:px-6">
         <div className="min-w-0 flex-1">
-          <h1 className="truncate text-base font-semibold">{preview.title}</h1>
+          <h1 dir="auto" className="truncate text-base font-semibold">
+            {preview.title}
+          </h1>
           <p className="text-xs text-ink-muted">Loading …</p>
         </div>
       </header>
@@ -45,7 +47,12 @@ export function EarlyRows({ rows }: { rows: readonly PreviewRow[] }) {
 }
 
 function EarlyRow({ row }: { row: PreviewRow }) {
-  if (row.kind === 'step') return <p className="truncate py-2 pl-7 text-sm text-ink-muted">{row.text}</p>;
+  if (row.kind === 'step')
+    return (
+      <p dir="auto" className="truncate py-2 pl-7 text-sm text-ink-muted">
+        {row.text}
+      </p>
+    );
   const text = row.cut ? `${row.text} …` : row.text;
   if (row.author === 'user')
     return (

@@ -13,7 +13,9 @@ export const ConversationCard = memo(function ConversationCard({ orgSlug, conver
   return (
     <Link href={`/${orgSlug}/conversations/${conversation.id}`} className="flex min-h-14 items-center gap-3 px-4 py-2 hover:bg-raised">
       <span className="min-w-0 flex-1">
-        <span className="block truncate text-sm font-medium">{conversation.title}</span>
+        <span dir="auto" className="block truncate text-sm font-medium">
+          {conversation.title}
+        </span>
         <span className="flex items-center gap-3 text-xs text-ink-muted">
           <Repository conversation={conversation} />
           <Ago at={conversation.createdAt} className="shrink-0" />
@@ -65,7 +67,9 @@ export const ConversationLine = memo(function ConversationLine({ orgSlug, conver
       href={`/${orgSlug}/conversations/${conversation.id}`}
       className={`grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-0.5 border-b border-line px-4 py-2.5 text-sm outline-offset-[-2px] hover:bg-raised md:h-11 md:px-6 md:py-0 ${COLUMNS}`}
     >
-      <span className="min-w-0 truncate font-medium">{conversation.title}</span>
+      <span dir="auto" className="min-w-0 truncate font-medium">
+        {conversation.title}
+      </span>
       <StatusChip state={conversation.status} label={STATUS_LABELS[conversation.status]} className="justify-self-start max-md:justify-self-end" />
       <span className="flex min-w-0 gap-3 text-xs text-ink-muted">
         <Repository conversation={conversation} />

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -101,6 +101,14 @@ describe('action-server over HTTP', () => {
     expect((await execute({ command: 'pwd', cwd: '/workspace' })).stdout.trim()).toBe(server.workspace);
     for (const path of ['/workspace/../etc/passwd', '/workspace/project/../../../etc/passwd', '/workspaces/x'])
       expect([path, await code(server.send('GET', `/file/download?path=${encodeURIComponent(path)}`))]).toEqual([path, 'file.outside-workspace']);
+  });
+
+  it('breaks a download off when the file becomes shorter meanwhile, so that a part never looks whole', async () => {
+    writeFileSync(at('shrinks.bin'), '');
+    truncateSync(at('shrinks.bin'), 200_000_000);
+    const download = await server.send('GET', '/file/download?path=shrinks.bin');
+    truncateSync(at('shrinks.bin'), 0);
+    await expect(download.arrayBuffer()).rejects.toThrow(/terminated/);
   });
 
   it('takes an upload as a body or as a form, whole or not at all, and gives it back byte for byte', async () => {

@@ -26,6 +26,7 @@ import { makeTraceparent } from '@slipway/telemetry';
 import type { Dispatcher } from 'undici';
 import { callJson, callOut, type OutgoingRequest, problemCode, readAnswer, wasNeverSent } from '../http/outgoing.js';
 import type { Call } from '../http/router.js';
+import { rawDownload } from './raw-download.js';
 import { watched } from './watched-output.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
@@ -189,6 +190,15 @@ export class ActionServerClient implements ToolPort {
     return undefined;
   }
 
+  /** As `forward`, for files: what is said of a file that is not given is forwarded, the bytes of one that is go past every parser. @throws as `forward`. */
+  async download(call: Call, path: string): Promise<undefined> {
+    await this.prepare().catch((error: unknown) => Promise.reject(notThere(error)));
+    const headers = { 'x-session-api-key': this.token, traceparent: makeTraceparent() };
+    const url = new URL(`${this.url}${path}?${call.query}`);
+    const handed = await rawDownload({ url, headers, signal: call.signal }, call.response).catch((error: unknown) => Promise.reject(notThere(error)));
+    return handed ? undefined : this.forward(call, path);
+  }
+
   /** As `forward`, with the answer read as JSON, for a route whose answer has another form here. */
   async forwardForJson(call: Call, path: string): Promise<{ status: number; body: unknown }> {
     const answer = await this.passOn(call, path);
@@ -245,7 +255,7 @@ export class ActionServerClient implements ToolPort {
         signal: call.signal,
       });
     } catch (error) {
-      throw new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause: error, retryAfterSeconds: 1 });
+      throw notThere(error);
     }
   }
 
@@ -356,4 +366,8 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 /** The tool process did not answer before anything was asked of it. */
 class NotThere extends Error {
   override readonly name = 'NotThere';
+}
+
+function notThere(cause: unknown): SlipwayError {
+  return new SlipwayError('sandbox.tool-unavailable', 'The tool process of the sandbox does not answer.', { cause, retryAfterSeconds: 1 });
 }

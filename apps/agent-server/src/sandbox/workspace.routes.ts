@@ -38,7 +38,7 @@ export function workspaceRoutes(conversations: Conversations, actionServer: Acti
         return ok(status < 300 ? { success: true, file_size: sizeBytes, path: file } : body, status);
       },
     },
-    forward('GET', '/file/download'),
+    { ...forward('GET', '/file/download'), handle: (call) => actionServer.download(call, '/file/download') },
     forward('GET', '/file/zip'),
     forward('POST', '/file/unzip'),
     forward('POST', '/file/create_directory'),

@@ -231,6 +231,17 @@ describe('row-level security', () => {
           `INSERT INTO app.integration_hook (id, org_id, connection_id, repository, hook_id, secret_id, installed_by, installed_by_label) VALUES (gen_random_uuid(), $1, $1, 'a/b', '1', 's', 'u', 'u')`,
           [org],
         );
+        await owner.query(`INSERT INTO app.integration_app (connection_id, org_id, app_id, slug, state) VALUES ($1, $1, '1', 's', 'registered')`, [org]);
+        await owner.query(`INSERT INTO app.integration_account_claim (provider, host, account_id, org_id, connection_id) VALUES ('p', 'h', $1, $1, $1)`, [org]);
+        await owner.query(
+          `INSERT INTO app.integration_app_request (id, org_id, user_id, session_id, kind, connection_id, provider, detail, expires_at)
+           VALUES ($1, $1, 'usr', 's', 'register', $1, 'p', '{}', now())`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.integration_recovery (connection_id, delivery_id, org_id, event, failed_at, asked_at) VALUES ($1, 'd', $1, 'e', now(), now())`,
+          [org],
+        );
         await owner.query(
           `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'p', 'h', 'a/b', '{}')`,
           [org],

@@ -267,6 +267,26 @@ export type IntegrationThread = Prisma.IntegrationThreadModel
  */
 export type IntegrationHook = Prisma.IntegrationHookModel
 /**
+ * Model IntegrationApp
+ * The app of a provider that a connection is by, and where it is installed.
+ */
+export type IntegrationApp = Prisma.IntegrationAppModel
+/**
+ * Model IntegrationAccountClaim
+ * An account at a git host that belongs to an organization.
+ */
+export type IntegrationAccountClaim = Prisma.IntegrationAccountClaimModel
+/**
+ * Model IntegrationAppRequest
+ * A registration or an installation of an app that was begun.
+ */
+export type IntegrationAppRequest = Prisma.IntegrationAppRequestModel
+/**
+ * Model IntegrationRecovery
+ * A delivery that had not come and was asked for again.
+ */
+export type IntegrationRecovery = Prisma.IntegrationRecoveryModel
+/**
  * Model RepositoryGrant
  * A repository that a conversation may read through a connection.
  */

@@ -442,6 +442,10 @@ export const ModelName = {
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
   IntegrationHook: 'IntegrationHook',
+  IntegrationApp: 'IntegrationApp',
+  IntegrationAccountClaim: 'IntegrationAccountClaim',
+  IntegrationAppRequest: 'IntegrationAppRequest',
+  IntegrationRecovery: 'IntegrationRecovery',
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
@@ -466,7 +470,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3800,6 +3804,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    IntegrationApp: {
+      payload: Prisma.$IntegrationAppPayload<ExtArgs>
+      fields: Prisma.IntegrationAppFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationAppFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationAppFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationAppFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationAppFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationAppFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationAppCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationAppCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationAppCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationAppDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        update: {
+          args: Prisma.IntegrationAppUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationAppDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationAppUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationAppUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationAppUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationAppAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationApp>
+        }
+        groupBy: {
+          args: Prisma.IntegrationAppGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAppGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationAppCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAppCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationAccountClaim: {
+      payload: Prisma.$IntegrationAccountClaimPayload<ExtArgs>
+      fields: Prisma.IntegrationAccountClaimFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationAccountClaimFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationAccountClaimFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationAccountClaimFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationAccountClaimFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationAccountClaimFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationAccountClaimCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationAccountClaimCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationAccountClaimCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationAccountClaimDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        update: {
+          args: Prisma.IntegrationAccountClaimUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationAccountClaimDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationAccountClaimUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationAccountClaimUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationAccountClaimUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAccountClaimPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationAccountClaimAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationAccountClaim>
+        }
+        groupBy: {
+          args: Prisma.IntegrationAccountClaimGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAccountClaimGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationAccountClaimCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAccountClaimCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationAppRequest: {
+      payload: Prisma.$IntegrationAppRequestPayload<ExtArgs>
+      fields: Prisma.IntegrationAppRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationAppRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationAppRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationAppRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationAppRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationAppRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationAppRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationAppRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationAppRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationAppRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        update: {
+          args: Prisma.IntegrationAppRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationAppRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationAppRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationAppRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationAppRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationAppRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationAppRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationAppRequest>
+        }
+        groupBy: {
+          args: Prisma.IntegrationAppRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAppRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationAppRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationAppRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    IntegrationRecovery: {
+      payload: Prisma.$IntegrationRecoveryPayload<ExtArgs>
+      fields: Prisma.IntegrationRecoveryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IntegrationRecoveryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IntegrationRecoveryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        findFirst: {
+          args: Prisma.IntegrationRecoveryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IntegrationRecoveryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        findMany: {
+          args: Prisma.IntegrationRecoveryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>[]
+        }
+        create: {
+          args: Prisma.IntegrationRecoveryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        createMany: {
+          args: Prisma.IntegrationRecoveryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IntegrationRecoveryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>[]
+        }
+        delete: {
+          args: Prisma.IntegrationRecoveryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        update: {
+          args: Prisma.IntegrationRecoveryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        deleteMany: {
+          args: Prisma.IntegrationRecoveryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IntegrationRecoveryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IntegrationRecoveryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>[]
+        }
+        upsert: {
+          args: Prisma.IntegrationRecoveryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IntegrationRecoveryPayload>
+        }
+        aggregate: {
+          args: Prisma.IntegrationRecoveryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIntegrationRecovery>
+        }
+        groupBy: {
+          args: Prisma.IntegrationRecoveryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationRecoveryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IntegrationRecoveryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IntegrationRecoveryCountAggregateOutputType> | number
+        }
+      }
+    }
     RepositoryGrant: {
       payload: Prisma.$RepositoryGrantPayload<ExtArgs>
       fields: Prisma.RepositoryGrantFieldRefs
@@ -5224,10 +5524,77 @@ export const IntegrationHookScalarFieldEnum = {
   secretId: 'secretId',
   installedBy: 'installedBy',
   installedByLabel: 'installedByLabel',
-  installedAt: 'installedAt'
+  installedAt: 'installedAt',
+  recoveredUntil: 'recoveredUntil',
+  recoveredAt: 'recoveredAt'
 } as const
 
 export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]
+
+
+export const IntegrationAppScalarFieldEnum = {
+  connectionId: 'connectionId',
+  orgId: 'orgId',
+  appId: 'appId',
+  slug: 'slug',
+  url: 'url',
+  state: 'state',
+  installationId: 'installationId',
+  accountId: 'accountId',
+  accountLogin: 'accountLogin',
+  accountKind: 'accountKind',
+  botId: 'botId',
+  selection: 'selection',
+  repositories: 'repositories',
+  permissions: 'permissions',
+  checkedAt: 'checkedAt',
+  recoveredUntil: 'recoveredUntil',
+  recoveredAt: 'recoveredAt'
+} as const
+
+export type IntegrationAppScalarFieldEnum = (typeof IntegrationAppScalarFieldEnum)[keyof typeof IntegrationAppScalarFieldEnum]
+
+
+export const IntegrationAccountClaimScalarFieldEnum = {
+  provider: 'provider',
+  host: 'host',
+  accountId: 'accountId',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  claimedAt: 'claimedAt'
+} as const
+
+export type IntegrationAccountClaimScalarFieldEnum = (typeof IntegrationAccountClaimScalarFieldEnum)[keyof typeof IntegrationAccountClaimScalarFieldEnum]
+
+
+export const IntegrationAppRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  kind: 'kind',
+  connectionId: 'connectionId',
+  provider: 'provider',
+  detail: 'detail',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt'
+} as const
+
+export type IntegrationAppRequestScalarFieldEnum = (typeof IntegrationAppRequestScalarFieldEnum)[keyof typeof IntegrationAppRequestScalarFieldEnum]
+
+
+export const IntegrationRecoveryScalarFieldEnum = {
+  connectionId: 'connectionId',
+  deliveryId: 'deliveryId',
+  orgId: 'orgId',
+  event: 'event',
+  failedAt: 'failedAt',
+  askedAt: 'askedAt'
+} as const
+
+export type IntegrationRecoveryScalarFieldEnum = (typeof IntegrationRecoveryScalarFieldEnum)[keyof typeof IntegrationRecoveryScalarFieldEnum]
 
 
 export const RepositoryGrantScalarFieldEnum = {
@@ -5779,6 +6146,10 @@ export type GlobalOmitConfig = {
   integrationDedupe?: Prisma.IntegrationDedupeOmit
   integrationThread?: Prisma.IntegrationThreadOmit
   integrationHook?: Prisma.IntegrationHookOmit
+  integrationApp?: Prisma.IntegrationAppOmit
+  integrationAccountClaim?: Prisma.IntegrationAccountClaimOmit
+  integrationAppRequest?: Prisma.IntegrationAppRequestOmit
+  integrationRecovery?: Prisma.IntegrationRecoveryOmit
   repositoryGrant?: Prisma.RepositoryGrantOmit
   linkedAccount?: Prisma.LinkedAccountOmit
   linkRequest?: Prisma.LinkRequestOmit

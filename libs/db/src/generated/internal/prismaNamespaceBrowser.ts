@@ -96,6 +96,10 @@ export const ModelName = {
   IntegrationDedupe: 'IntegrationDedupe',
   IntegrationThread: 'IntegrationThread',
   IntegrationHook: 'IntegrationHook',
+  IntegrationApp: 'IntegrationApp',
+  IntegrationAccountClaim: 'IntegrationAccountClaim',
+  IntegrationAppRequest: 'IntegrationAppRequest',
+  IntegrationRecovery: 'IntegrationRecovery',
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
@@ -842,10 +846,77 @@ export const IntegrationHookScalarFieldEnum = {
   secretId: 'secretId',
   installedBy: 'installedBy',
   installedByLabel: 'installedByLabel',
-  installedAt: 'installedAt'
+  installedAt: 'installedAt',
+  recoveredUntil: 'recoveredUntil',
+  recoveredAt: 'recoveredAt'
 } as const
 
 export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]
+
+
+export const IntegrationAppScalarFieldEnum = {
+  connectionId: 'connectionId',
+  orgId: 'orgId',
+  appId: 'appId',
+  slug: 'slug',
+  url: 'url',
+  state: 'state',
+  installationId: 'installationId',
+  accountId: 'accountId',
+  accountLogin: 'accountLogin',
+  accountKind: 'accountKind',
+  botId: 'botId',
+  selection: 'selection',
+  repositories: 'repositories',
+  permissions: 'permissions',
+  checkedAt: 'checkedAt',
+  recoveredUntil: 'recoveredUntil',
+  recoveredAt: 'recoveredAt'
+} as const
+
+export type IntegrationAppScalarFieldEnum = (typeof IntegrationAppScalarFieldEnum)[keyof typeof IntegrationAppScalarFieldEnum]
+
+
+export const IntegrationAccountClaimScalarFieldEnum = {
+  provider: 'provider',
+  host: 'host',
+  accountId: 'accountId',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  claimedAt: 'claimedAt'
+} as const
+
+export type IntegrationAccountClaimScalarFieldEnum = (typeof IntegrationAccountClaimScalarFieldEnum)[keyof typeof IntegrationAccountClaimScalarFieldEnum]
+
+
+export const IntegrationAppRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  kind: 'kind',
+  connectionId: 'connectionId',
+  provider: 'provider',
+  detail: 'detail',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt'
+} as const
+
+export type IntegrationAppRequestScalarFieldEnum = (typeof IntegrationAppRequestScalarFieldEnum)[keyof typeof IntegrationAppRequestScalarFieldEnum]
+
+
+export const IntegrationRecoveryScalarFieldEnum = {
+  connectionId: 'connectionId',
+  deliveryId: 'deliveryId',
+  orgId: 'orgId',
+  event: 'event',
+  failedAt: 'failedAt',
+  askedAt: 'askedAt'
+} as const
+
+export type IntegrationRecoveryScalarFieldEnum = (typeof IntegrationRecoveryScalarFieldEnum)[keyof typeof IntegrationRecoveryScalarFieldEnum]
 
 
 export const RepositoryGrantScalarFieldEnum = {

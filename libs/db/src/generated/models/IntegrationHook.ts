@@ -34,6 +34,8 @@ export type IntegrationHookMinAggregateOutputType = {
   installedBy: string | null
   installedByLabel: string | null
   installedAt: Date | null
+  recoveredUntil: Date | null
+  recoveredAt: Date | null
 }
 
 export type IntegrationHookMaxAggregateOutputType = {
@@ -46,6 +48,8 @@ export type IntegrationHookMaxAggregateOutputType = {
   installedBy: string | null
   installedByLabel: string | null
   installedAt: Date | null
+  recoveredUntil: Date | null
+  recoveredAt: Date | null
 }
 
 export type IntegrationHookCountAggregateOutputType = {
@@ -58,6 +62,8 @@ export type IntegrationHookCountAggregateOutputType = {
   installedBy: number
   installedByLabel: number
   installedAt: number
+  recoveredUntil: number
+  recoveredAt: number
   _all: number
 }
 
@@ -72,6 +78,8 @@ export type IntegrationHookMinAggregateInputType = {
   installedBy?: true
   installedByLabel?: true
   installedAt?: true
+  recoveredUntil?: true
+  recoveredAt?: true
 }
 
 export type IntegrationHookMaxAggregateInputType = {
@@ -84,6 +92,8 @@ export type IntegrationHookMaxAggregateInputType = {
   installedBy?: true
   installedByLabel?: true
   installedAt?: true
+  recoveredUntil?: true
+  recoveredAt?: true
 }
 
 export type IntegrationHookCountAggregateInputType = {
@@ -96,6 +106,8 @@ export type IntegrationHookCountAggregateInputType = {
   installedBy?: true
   installedByLabel?: true
   installedAt?: true
+  recoveredUntil?: true
+  recoveredAt?: true
   _all?: true
 }
 
@@ -181,6 +193,8 @@ export type IntegrationHookGroupByOutputType = {
   installedBy: string
   installedByLabel: string
   installedAt: Date
+  recoveredUntil: Date | null
+  recoveredAt: Date | null
   _count: IntegrationHookCountAggregateOutputType | null
   _min: IntegrationHookMinAggregateOutputType | null
   _max: IntegrationHookMaxAggregateOutputType | null
@@ -214,6 +228,8 @@ export type IntegrationHookWhereInput = {
   installedBy?: Prisma.StringFilter<"IntegrationHook"> | string
   installedByLabel?: Prisma.StringFilter<"IntegrationHook"> | string
   installedAt?: Prisma.DateTimeFilter<"IntegrationHook"> | Date | string
+  recoveredUntil?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
+  recoveredAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
 }
 
 export type IntegrationHookOrderByWithRelationInput = {
@@ -226,6 +242,8 @@ export type IntegrationHookOrderByWithRelationInput = {
   installedBy?: Prisma.SortOrder
   installedByLabel?: Prisma.SortOrder
   installedAt?: Prisma.SortOrder
+  recoveredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  recoveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationHookWhereUniqueInput = Prisma.AtLeast<{
@@ -241,6 +259,8 @@ export type IntegrationHookWhereUniqueInput = Prisma.AtLeast<{
   installedBy?: Prisma.StringFilter<"IntegrationHook"> | string
   installedByLabel?: Prisma.StringFilter<"IntegrationHook"> | string
   installedAt?: Prisma.DateTimeFilter<"IntegrationHook"> | Date | string
+  recoveredUntil?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
+  recoveredAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
 }, "id">
 
 export type IntegrationHookOrderByWithAggregationInput = {
@@ -253,6 +273,8 @@ export type IntegrationHookOrderByWithAggregationInput = {
   installedBy?: Prisma.SortOrder
   installedByLabel?: Prisma.SortOrder
   installedAt?: Prisma.SortOrder
+  recoveredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  recoveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationHookCountOrderByAggregateInput
   _max?: Prisma.IntegrationHookMaxOrderByAggregateInput
   _min?: Prisma.IntegrationHookMinOrderByAggregateInput
@@ -271,6 +293,8 @@ export type IntegrationHookScalarWhereWithAggregatesInput = {
   installedBy?: Prisma.StringWithAggregatesFilter<"IntegrationHook"> | string
   installedByLabel?: Prisma.StringWithAggregatesFilter<"IntegrationHook"> | string
   installedAt?: Prisma.DateTimeWithAggregatesFilter<"IntegrationHook"> | Date | string
+  recoveredUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationHook"> | Date | string | null
+  recoveredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationHook"> | Date | string | null
 }
 
 export type IntegrationHookCreateInput = {
@@ -283,6 +307,8 @@ export type IntegrationHookCreateInput = {
   installedBy: string
   installedByLabel: string
   installedAt?: Date | string
+  recoveredUntil?: Date | string | null
+  recoveredAt?: Date | string | null
 }
 
 export type IntegrationHookUncheckedCreateInput = {
@@ -295,6 +321,8 @@ export type IntegrationHookUncheckedCreateInput = {
   installedBy: string
   installedByLabel: string
   installedAt?: Date | string
+  recoveredUntil?: Date | string | null
+  recoveredAt?: Date | string | null
 }
 
 export type IntegrationHookUpdateInput = {
@@ -307,6 +335,8 @@ export type IntegrationHookUpdateInput = {
   installedBy?: Prisma.StringFieldUpdateOperationsInput | string
   installedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookUncheckedUpdateInput = {
@@ -319,6 +349,8 @@ export type IntegrationHookUncheckedUpdateInput = {
   installedBy?: Prisma.StringFieldUpdateOperationsInput | string
   installedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookCreateManyInput = {
@@ -331,6 +363,8 @@ export type IntegrationHookCreateManyInput = {
   installedBy: string
   installedByLabel: string
   installedAt?: Date | string
+  recoveredUntil?: Date | string | null
+  recoveredAt?: Date | string | null
 }
 
 export type IntegrationHookUpdateManyMutationInput = {
@@ -343,6 +377,8 @@ export type IntegrationHookUpdateManyMutationInput = {
   installedBy?: Prisma.StringFieldUpdateOperationsInput | string
   installedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookUncheckedUpdateManyInput = {
@@ -355,6 +391,8 @@ export type IntegrationHookUncheckedUpdateManyInput = {
   installedBy?: Prisma.StringFieldUpdateOperationsInput | string
   installedByLabel?: Prisma.StringFieldUpdateOperationsInput | string
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookCountOrderByAggregateInput = {
@@ -367,6 +405,8 @@ export type IntegrationHookCountOrderByAggregateInput = {
   installedBy?: Prisma.SortOrder
   installedByLabel?: Prisma.SortOrder
   installedAt?: Prisma.SortOrder
+  recoveredUntil?: Prisma.SortOrder
+  recoveredAt?: Prisma.SortOrder
 }
 
 export type IntegrationHookMaxOrderByAggregateInput = {
@@ -379,6 +419,8 @@ export type IntegrationHookMaxOrderByAggregateInput = {
   installedBy?: Prisma.SortOrder
   installedByLabel?: Prisma.SortOrder
   installedAt?: Prisma.SortOrder
+  recoveredUntil?: Prisma.SortOrder
+  recoveredAt?: Prisma.SortOrder
 }
 
 export type IntegrationHookMinOrderByAggregateInput = {
@@ -391,6 +433,8 @@ export type IntegrationHookMinOrderByAggregateInput = {
   installedBy?: Prisma.SortOrder
   installedByLabel?: Prisma.SortOrder
   installedAt?: Prisma.SortOrder
+  recoveredUntil?: Prisma.SortOrder
+  recoveredAt?: Prisma.SortOrder
 }
 
 
@@ -405,6 +449,8 @@ export type IntegrationHookSelect<ExtArgs extends runtime.Types.Extensions.Inter
   installedBy?: boolean
   installedByLabel?: boolean
   installedAt?: boolean
+  recoveredUntil?: boolean
+  recoveredAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -417,6 +463,8 @@ export type IntegrationHookSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   installedBy?: boolean
   installedByLabel?: boolean
   installedAt?: boolean
+  recoveredUntil?: boolean
+  recoveredAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -429,6 +477,8 @@ export type IntegrationHookSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   installedBy?: boolean
   installedByLabel?: boolean
   installedAt?: boolean
+  recoveredUntil?: boolean
+  recoveredAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectScalar = {
@@ -441,9 +491,11 @@ export type IntegrationHookSelectScalar = {
   installedBy?: boolean
   installedByLabel?: boolean
   installedAt?: boolean
+  recoveredUntil?: boolean
+  recoveredAt?: boolean
 }
 
-export type IntegrationHookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "repository" | "hookId" | "secretId" | "installedBy" | "installedByLabel" | "installedAt", ExtArgs["result"]["integrationHook"]>
+export type IntegrationHookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "repository" | "hookId" | "secretId" | "installedBy" | "installedByLabel" | "installedAt" | "recoveredUntil" | "recoveredAt", ExtArgs["result"]["integrationHook"]>
 
 export type $IntegrationHookPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationHook"
@@ -458,6 +510,8 @@ export type $IntegrationHookPayload<ExtArgs extends runtime.Types.Extensions.Int
     installedBy: string
     installedByLabel: string
     installedAt: Date
+    recoveredUntil: Date | null
+    recoveredAt: Date | null
   }, ExtArgs["result"]["integrationHook"]>
   composites: {}
 }
@@ -890,6 +944,8 @@ export interface IntegrationHookFieldRefs {
   readonly installedBy: Prisma.FieldRef<"IntegrationHook", 'String'>
   readonly installedByLabel: Prisma.FieldRef<"IntegrationHook", 'String'>
   readonly installedAt: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
+  readonly recoveredUntil: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
+  readonly recoveredAt: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
 }
     
 

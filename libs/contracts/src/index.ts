@@ -260,6 +260,18 @@ export {
 } from './git.js';
 export { HOOK_TYPES, HookConfig, HookDefinition, HookMatcher, type HookType, hookKey } from './hooks.js';
 export { HEARTBEAT_MS, IngestAck, IngestApprovals, IngestBatch, IngestClaims, IngestDeltas, LEASE_MS, MAX_INGEST_BYTES, MAX_INGEST_EVENTS } from './ingest.js';
+export {
+  APP_STATES,
+  AppState,
+  ConnectionApp,
+  INSTALL_MINUTES,
+  InstallApp,
+  InstallationBegun,
+  InstallPlatformApp,
+  REGISTER_MINUTES,
+  RegisterApp,
+  RegistrationBegun,
+} from './integration-apps.js';
 export { InstallIntegrationHook, IntegrationHook, IntegrationHookList, MAX_HOOKS } from './integration-hooks.js';
 export {
   CONNECTION_STATES,

@@ -44,6 +44,36 @@ export const INTEGRATION_ERRORS = {
     retry: 'never',
     nextStep: 'An admin enters client id and secret on the page of the connection.',
   },
+  'integration.apps-unsupported': {
+    status: 409,
+    title: 'There is no app of this provider here',
+    retry: 'never',
+    nextStep: 'Register an app under Admin, Integrations, or connect by webhook and access token.',
+  },
+  'integration.app-refused': {
+    status: 400,
+    title: 'This was not begun in this browser, or it is over',
+    retry: 'never',
+    nextStep: 'Begin again under Admin, Integrations, and finish in the same browser.',
+  },
+  'integration.not-administered': {
+    status: 403,
+    title: 'You do not administer the account at the provider',
+    retry: 'never',
+    nextStep: 'Ask an owner of the account, who is an admin here too, to confirm the installation.',
+  },
+  'integration.account-claimed': {
+    status: 409,
+    title: 'The account belongs to another connection',
+    retry: 'never',
+    nextStep: 'An account belongs to one organization. Ask its admins to delete their connection, then install again.',
+  },
+  'integration.not-installed': {
+    status: 409,
+    title: 'The app is not installed',
+    retry: 'never',
+    nextStep: 'Install it on the page of the connection.',
+  },
   'integration.provider-away': {
     status: 503,
     title: 'The provider does not answer',

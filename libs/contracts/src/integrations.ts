@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PageQuery, pageOf } from './conversations.js';
+import { ConnectionApp } from './integration-apps.js';
 import { GitHost } from './secrets.js';
 
 /** An organization's connections to providers (GitHub, Slack, …), and the log of what they delivered. */
@@ -97,6 +98,8 @@ export const IntegrationProvider = z.object({
   places: z.enum(['channel', 'project', 'team']).nullable().default(null),
   /** What a connection can be told to do in threads, by the names of `ThreadProcessors`. */
   processors: z.array(z.enum(['reaction', 'comment', 'link', 'start', 'done'])).default([]),
+  /** `own`: an admin can register an app of the organization there. `platform`: the operator has registered one, which can be installed. */
+  apps: z.array(z.enum(['own', 'platform'])).default([]),
 });
 export type IntegrationProvider = z.infer<typeof IntegrationProvider>;
 export const IntegrationProviderList = z.object({ data: z.array(IntegrationProvider) });
@@ -120,6 +123,8 @@ export const IntegrationConnection = z.object({
   tokenSetAt: z.iso.datetime().nullable(),
   /** When the OAuth client was entered by which users link their accounts; `null`: there is none. */
   oauthClientSetAt: z.iso.datetime().nullable().default(null),
+  /** The app that it is by; `null`: it is by webhook and access token. */
+  app: ConnectionApp.nullable().default(null),
   state: ConnectionState,
   /** With `needs-attention`: why, in a sentence. */
   stateReason: z.string().nullable(),
@@ -218,6 +223,8 @@ export const DELIVERY_REASONS = {
   // Refused: it asks for something that may not happen.
   'connection-disabled': 'The connection is disabled.',
   'organization-closing': 'The organization waits for its deletion.',
+  'other-installation': 'It is about another installation than the one of the connection.',
+  'not-installed': 'Nobody who administers the account has confirmed the installation yet.',
   'actor-foreign': 'The actor is a guest, or of another workspace.',
   'actor-not-linked': 'The actor has not linked their account with a Slipway user.',
   'actor-not-member': 'The linked user is no member of the organization.',
@@ -260,6 +267,8 @@ export const IntegrationDelivery = z.object({
   /** The same for every delivery of the same deed. */
   semanticKey: z.string().nullable(),
   conversationId: z.uuid().nullable(),
+  /** When it was asked for again, since it had not come by itself; `null`: it came by itself. */
+  recoveredAt: z.iso.datetime().nullable().default(null),
   /** How often it was looked at. */
   attempts: z.int().nonnegative(),
   decidedAt: z.iso.datetime().nullable(),

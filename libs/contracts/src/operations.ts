@@ -22,6 +22,7 @@ import { conversationControlOperations } from './operations/conversation-control
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
 import { domainOperations } from './operations/domains.js';
+import { integrationAppOperations } from './operations/integration-apps.js';
 import { integrationHookOperations } from './operations/integration-hooks.js';
 import { integrationOperations } from './operations/integrations.js';
 import { invitationOperations } from './operations/invitations.js';
@@ -343,6 +344,7 @@ export const operations = {
   ...openHandsOperations,
   ...openHandsSandboxOperations,
   ...integrationOperations,
+  ...integrationAppOperations,
   ...integrationHookOperations,
   ...linkedAccountOperations,
   ...repositoryOperations,

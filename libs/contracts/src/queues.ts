@@ -26,6 +26,8 @@ export const QUEUES = {
   'integration-answer': conversation,
   /** Tell the actor of a refused delivery why, once in a thread. Safe to repeat at any point. */
   'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
+  /** Have the provider of a connection send again what it could not deliver. Safe to repeat at any point. */
+  'integration-recovery': z.object({ orgId: z.string(), connectionId: z.string() }),
   /** Send a message to an organization's webhook. Safe to repeat at any point. */
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
   /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */

@@ -1,5 +1,19 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
 export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
+export type {
+  AppAccess,
+  AppStep,
+  GitAccount,
+  HookDeliveries,
+  HookDelivery,
+  Installation,
+  NewApp,
+  OwnershipProof,
+  RegisteredApp,
+  Registration,
+  RegistrationForm,
+} from './apps/app-access.js';
+export { type AskedToken, InstallationTokens } from './apps/installation-tokens.js';
 export { baseUrlOf, isAtHost } from './base-url.js';
 export type {
   CodeHost,

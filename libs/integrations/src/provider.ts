@@ -1,4 +1,5 @@
 import type { AnswerAccess } from './answers/thread-answers.js';
+import type { AppAccess, HookDeliveries } from './apps/app-access.js';
 import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
@@ -66,6 +67,8 @@ export interface Provider {
   readonly rights?: RightsAccess;
   /** How users prove who they are there; missing where that is not built yet. */
   readonly linking?: AccountLinking;
+  /** How an app of it is registered, installed and called; missing where there is none, or it is not built yet. */
+  readonly apps?: AppAccess;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
   /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */
@@ -101,4 +104,6 @@ export interface CodeHostAccess {
   readonly subjectOf: (place: Thread['place']) => ThreadSubject | null;
   /** Webhooks of single repositories; missing where Slipway makes none yet. */
   readonly hooks?: (client: ProviderClient) => RepositoryHooks;
+  /** What the host tells of the deliveries of such a webhook; missing where it tells nothing, or is not asked yet. */
+  readonly hookDeliveries?: (client: ProviderClient, hook: { readonly repository: string; readonly id: string }) => HookDeliveries;
 }

@@ -59,6 +59,8 @@ export interface AnswerAccess {
   readonly authorization: (token: string) => string;
   /** Of the API of the instance whose pages are at `baseUrl`; neither ends with a slash. */
   readonly apiUrl: (baseUrl: string) => string;
+  /** The repository that a thread is in, by which its calls are narrowed; missing where threads are in none. */
+  readonly repositoryOf?: (place: Thread['place']) => string | null;
   /** @param baseUrl of the instance's pages. */
   readonly calls: (client: ProviderClient, baseUrl: string) => ThreadAnswers;
   /** Whether a request can be reacted to. */

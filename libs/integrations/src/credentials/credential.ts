@@ -1,4 +1,5 @@
 import type { CredentialKind } from '@slipway/db/conversations';
+import type { AppStep } from '../apps/app-access.js';
 import type { FullName } from '../calls/code-host.js';
 import type { StoredConnection } from '../deliveries/deliveries.queries.js';
 
@@ -17,8 +18,8 @@ export interface Credential {
 /** What the calls are for. A source that can narrow its tokens narrows them to this; one that cannot ignores it. */
 export interface CredentialNeed {
   readonly repository?: FullName;
-  /** By the provider's own names. */
-  readonly permissions?: Readonly<Record<string, 'read' | 'write'>>;
+  /** What is to be done there [`read`]. */
+  readonly step?: AppStep;
   /** The id of a credential that the provider has just refused: another one is asked for, or the same where there is no other. */
   readonly refused?: string;
 }

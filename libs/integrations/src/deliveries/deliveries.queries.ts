@@ -23,6 +23,8 @@ export interface StoredConnection {
   readonly state: string;
   readonly own: OwnIdentity;
   readonly settings: ConnectionSettings;
+  /** The app that it is by; `null` or missing: it is by none. */
+  readonly app?: { readonly state: string; readonly installationId: string | null } | null;
 }
 
 export async function findDelivery(client: PoolClient, orgId: string, id: string): Promise<StoredDelivery | null> {
@@ -37,7 +39,8 @@ export async function findDelivery(client: PoolClient, orgId: string, id: string
   }>({
     name: 'find-delivery',
     text: `SELECT d.state, d.attempts, d.received_at, d.sealed, d.key_version,
-             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings) AS connection,
+             jsonb_build_object('id', c.id, 'provider', c.provider, 'host', c.host, 'account', c.account, 'state', c.state, 'own', c.own, 'settings', c.settings,
+               'app', (SELECT jsonb_build_object('state', a.state, 'installationId', a.installation_id) FROM app.integration_app a WHERE a.connection_id = c.id)) AS connection,
              coalesce((SELECT o.deletes_at IS NOT NULL FROM app.org o WHERE o.id = $1), true) AS closing
            FROM app.integration_delivery d JOIN app.integration_connection c ON c.id = d.connection_id WHERE d.org_id = $1 AND d.id = $2`,
     values: [orgId, id],

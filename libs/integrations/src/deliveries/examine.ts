@@ -1,10 +1,11 @@
 import { deliveryContext, type Envelope } from '@slipway/auth/envelope';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { ReadDelivery } from '../delivery.js';
 import type { Reading } from '../intent.js';
 import type { Provider } from '../provider.js';
 import { readBody, unpackDelivery } from './content.js';
 import { type Decision, decide, type Standing, withoutIntent } from './decision.js';
-import { findActor, findThreads, isRepeated, type StoredDelivery } from './deliveries.queries.js';
+import { findActor, findThreads, isRepeated, type StoredConnection, type StoredDelivery } from './deliveries.queries.js';
 
 /** Longest key of a deed or thread that is kept; longer ones are none that a provider of ours makes. Characters. */
 const MAX_KEY = 500;
@@ -34,6 +35,8 @@ export async function examine(pool: SqlPool, envelope: Envelope, provider: Provi
     });
     const threads = await findThreads(client, orgId, connection.id, [...asked]);
     const reading = threads.size === 0 ? first : readWith((key) => threads.has(key));
+    const foreign = foreignTo(connection, provider, read, reading);
+    if (foreign !== null) return { reading, decision: { state: 'refused', code: foreign, detail: null }, standing: null };
     if (reading.kind !== 'intent') return nothing(reading);
     const { intent } = reading;
     if (intent.semanticKey.length > MAX_KEY || intent.thread.key.length > MAX_KEY)
@@ -48,6 +51,27 @@ export async function examine(pool: SqlPool, envelope: Envelope, provider: Provi
     };
     return { reading, standing, decision: decide(intent, standing) };
   });
+}
+
+/**
+ * Why a delivery to the app of a connection is not the connection's to act on: whoever owns an app can let others install it, and what their installation delivers is signed
+ * by the same secret.
+ */
+function foreignTo({ app }: StoredConnection, provider: Provider, read: ReadDelivery, reading: Reading): 'other-installation' | 'not-installed' | null {
+  if (app === undefined || app === null || reading.kind === 'ignored' || reading.kind === 'challenge') return null;
+  const account = attempt(() => provider.tenant.account(read)) ?? null;
+  const isProved = app.state === 'installed' || app.state === 'suspended';
+  if (reading.kind === 'lifecycle') return isProved && account !== null && account !== app.installationId ? 'other-installation' : null;
+  if (app.state !== 'installed') return 'not-installed';
+  return account === app.installationId ? null : 'other-installation';
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
 }
 
 function nothing(reading: Exclude<Reading, { kind: 'intent' }>): Examined {

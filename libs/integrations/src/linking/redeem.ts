@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ProviderRefusal } from '../calls/provider-refusal.js';
 import { fields } from '../reading/fields.js';
-import type { Account, AccountLinking, Connect, OAuthApp } from './account-linking.js';
+import type { Account, AccountLinking, Connect, OAuthApp, OAuthEndpoints } from './account-linking.js';
 
 /** GitHub refuses with 200 and an `error`. */
 const token = fields({ access_token: z.string().min(1).max(8_192).optional(), error: z.string().max(200).optional() });
@@ -43,13 +43,7 @@ export async function redeemForAccount(
     redirect_uri: redirectUri,
     code_verifier: verifier,
   };
-  const at = linking.endpoints(baseUrl).token;
-  const { body } = await connect(at.baseUrl, null).call({ method: 'POST', path: at.path, [at.format === 'json' ? 'body' : 'form']: sent, answer: token });
-  const { access_token: accessToken, error } = body;
-  if (accessToken === undefined) {
-    const details = { kind: error === undefined ? 'unreadable' : 'invalid', status: 200, retryAt: null, outcomeUnknown: false } as const;
-    throw new ProviderRefusal(`POST ${at.path}: ${error === undefined ? 'no token' : 'the code is refused'}`, details);
-  }
+  const accessToken = await redeemCode(linking.endpoints(baseUrl).token, sent, connect);
   try {
     const account = await linking.whoIs(connect(linking.apiUrl(baseUrl), `Bearer ${accessToken}`), { baseUrl, workspace });
     return { account, notRevoked: await end() };
@@ -60,11 +54,23 @@ export async function redeemForAccount(
 
   async function end(): Promise<ProviderRefusal | null> {
     try {
-      await linking.revoke?.({ baseUrl, app, token: accessToken as string }, connect);
+      await linking.revoke?.({ baseUrl, app, token: accessToken }, connect);
       return null;
     } catch (thrown) {
       if (thrown instanceof ProviderRefusal) return thrown;
       throw thrown;
     }
   }
+}
+
+/** Exchanges a code for the token of whoever consented. @throws ProviderRefusal `invalid` for a code that the provider does not take; as every call otherwise. */
+export async function redeemCode(
+  { baseUrl, path, format }: OAuthEndpoints['token'],
+  sent: Readonly<Record<string, string>>,
+  connect: Connect,
+): Promise<string> {
+  const { body } = await connect(baseUrl, null).call({ method: 'POST', path, [format === 'json' ? 'body' : 'form']: sent, answer: token });
+  if (body.access_token !== undefined) return body.access_token;
+  const details = { kind: body.error === undefined ? 'unreadable' : 'invalid', status: 200, retryAt: null, outcomeUnknown: false } as const;
+  throw new ProviderRefusal(`POST ${path}: ${body.error === undefined ? 'no token' : 'the code is refused'}`, details);
 }

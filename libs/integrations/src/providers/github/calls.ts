@@ -109,6 +109,8 @@ async function repositories(client: ProviderClient, page: number): Promise<reado
   } catch (error) {
     if (!(error instanceof ProviderRefusal) || error.kind !== 'forbidden') throw error;
     const answer = fields({ repositories: list(listedRepository) });
-    return (await client.call({ method: 'GET', path: `/installation/repositories?${pages}`, answer })).body.repositories;
+    const { body } = await client.call({ method: 'GET', path: `/installation/repositories?${pages}`, answer });
+    // An installation has rights of its own: what stands there is of no user.
+    return body.repositories.map((each) => ({ ...each, permissions: null }));
   }
 }

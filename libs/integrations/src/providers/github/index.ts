@@ -1,11 +1,14 @@
 import { forgeAnswers, forgeSubject } from '../../answers/forge-answers.js';
+import { part, repo } from '../../calls/forge-calls.js';
 import { forgeHooks } from '../../calls/repository-hooks.js';
 import { githubLines, readForgeThread } from '../../calls/thread-reading.js';
 import { headerOf } from '../../delivery.js';
 import type { CodeHostAccess, Provider } from '../../provider.js';
 import { headerName, idAt, ignored, own, plainName, readerOf } from '../../reading/reading.js';
+import { githubApp } from './app.js';
 import { githubCalls } from './calls.js';
 import { GITHUB_EVENTS } from './events.js';
+import { hookDeliveries } from './hook-deliveries.js';
 import { githubApi, githubLinking } from './linking.js';
 
 const access: CodeHostAccess = {
@@ -16,6 +19,7 @@ const access: CodeHostAccess = {
   calls: githubCalls,
   subjectOf: forgeSubject,
   hooks: (client) => forgeHooks(client, { type: { name: 'web' }, events: GITHUB_HOOK_EVENTS, changesSecret: true }),
+  hookDeliveries: (client, { repository, id }) => hookDeliveries(client, `${repo(repository)}/hooks/${part(id)}`),
 };
 
 /** What `GITHUB_EVENTS` reads. */
@@ -45,9 +49,16 @@ export const github: Provider = {
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
   linking: githubLinking,
+  apps: githubApp,
   codeHost: access,
   rights: { ...access, permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor) },
   // It lets 80 contents a minute and 500 an hour be written.
-  answers: { ...access, calls: (client) => forgeAnswers(githubCalls(client)), reacts: true, pace: { burst: 60, everyMs: 8_000 } },
+  answers: {
+    ...access,
+    repositoryOf: ({ repository }) => (typeof repository === 'string' ? repository : null),
+    calls: (client) => forgeAnswers(githubCalls(client)),
+    reacts: true,
+    pace: { burst: 60, everyMs: 8_000 },
+  },
   threads: { ...access, read: (client, thread) => readForgeThread(client, thread, githubLines) },
 };

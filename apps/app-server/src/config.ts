@@ -1,5 +1,6 @@
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { parseConfig } from '@slipway/errors';
+import { platformAppsVariable } from '@slipway/integrations/apps';
 import { z } from 'zod';
 
 const secret = z.string().min(32, 'needs at least 32 characters');
@@ -91,6 +92,8 @@ const Variables = z.object({
   RATE_DELIVERIES_PER_MINUTE: z.coerce.number().int().min(1).max(100_000_000).default(30_000),
   /** What providers sign with for the platform's own apps, as JSON: `{"github": ["secret"]}`; two of one provider while the secret is replaced. Secret. */
   INTEGRATION_APP_SECRETS: appSecrets,
+  /** The platform's own apps, as JSON by provider: `{"github": {"id": "1", "slug": "slipway", "clientId": "…", "clientSecret": "…", "privateKey": "-----BEGIN…"}}`. Organizations install them, and they call by their tokens; what they deliver is signed by INTEGRATION_APP_SECRETS. The same in worker. Secret. */
+  INTEGRATION_APPS: platformAppsVariable,
   /** Hosts of git hosts inside of your network, comma-separated, with their port: `git.corp.example,10.0.0.7:3000`. Connections may lead there, over http too; all others must be https at a public address. The same in worker. */
   INTEGRATION_PRIVATE_HOSTS: list(z.string().regex(/^[a-z0-9.:[\]-]+$/, 'needs hosts such as git.corp.example')),
   /** Mail server: `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS where it offers that. Without it no mail is sent, and admins are given the links to hand on. Secret. */

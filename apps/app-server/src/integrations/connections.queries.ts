@@ -1,5 +1,20 @@
-import type { ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
+import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
 import type { PoolClient } from '@slipway/db/sql';
+
+/** As JSON: moments are texts. */
+export interface ConnectionAppRow {
+  readonly app_id: string;
+  readonly slug: string;
+  readonly url: string | null;
+  readonly state: AppState;
+  readonly account_login: string | null;
+  readonly account_kind: 'organization' | 'user' | null;
+  readonly selection: 'all' | 'selected' | null;
+  readonly repositories: number | null;
+  readonly permissions: Readonly<Record<string, string>> | null;
+  readonly checked_at: string | null;
+  readonly recovered_at: string | null;
+}
 
 export interface ConnectionRow {
   readonly id: string;
@@ -17,6 +32,8 @@ export interface ConnectionRow {
   readonly old_secret_until: Date | null;
   readonly token_set_at: Date | null;
   readonly oauth_client_set_at: Date | null;
+  /** `null`: it is by no app. */
+  readonly app: ConnectionAppRow | null;
   readonly verified_at: Date | null;
   readonly last_delivery_at: Date | null;
   readonly created_by: string;
@@ -29,7 +46,8 @@ const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform
   c.created_by, c.created_by_label, c.created_at, c.updated_at,
   (SELECT max(k.valid_until) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'webhook' AND k.valid_until > now()) AS old_secret_until,
   (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token') AS token_set_at,
-  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'oauth-client') AS oauth_client_set_at`;
+  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'oauth-client') AS oauth_client_set_at,
+  (SELECT to_jsonb(a) FROM app.integration_app a WHERE a.org_id = c.org_id AND a.connection_id = c.id) AS app`;
 
 export async function listConnections(client: PoolClient, orgId: string, limit: number): Promise<ConnectionRow[]> {
   const { rows } = await client.query<ConnectionRow>(`SELECT ${COLUMNS} FROM app.integration_connection c WHERE c.org_id = $1 ORDER BY c.name, c.id LIMIT $2`, [
@@ -66,12 +84,14 @@ export interface NewConnection {
   readonly own: OwnIdentity;
   readonly settings: ConnectionSettings;
   readonly by: { readonly id: string; readonly label: string };
+  /** Its deliveries come to the platform’s own app [false]. */
+  readonly platform?: boolean;
 }
 
 export async function insertConnection(client: PoolClient, orgId: string, made: NewConnection): Promise<void> {
   await client.query(
-    `INSERT INTO app.integration_connection (org_id, id, provider, kind, name, host, account, signature, own, settings, created_by, created_by_label)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12)`,
+    `INSERT INTO app.integration_connection (org_id, id, provider, kind, name, host, account, signature, own, settings, created_by, created_by_label, platform)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11, $12, $13)`,
     [
       orgId,
       made.id,
@@ -85,6 +105,7 @@ export async function insertConnection(client: PoolClient, orgId: string, made: 
       JSON.stringify(made.settings),
       made.by.id,
       made.by.label,
+      made.platform ?? false,
     ],
   );
 }
@@ -117,7 +138,12 @@ export async function outdateSecrets(client: PoolClient, orgId: string, connecti
 }
 
 /** @returns false when there was none of this kind. */
-export async function deleteSecrets(client: PoolClient, orgId: string, connectionId: string, kind: 'token' | 'oauth-client'): Promise<boolean> {
+export async function deleteSecrets(
+  client: PoolClient,
+  orgId: string,
+  connectionId: string,
+  kind: 'token' | 'oauth-client' | 'app-installation',
+): Promise<boolean> {
   const { rowCount } = await client.query('DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3', [
     orgId,
     connectionId,

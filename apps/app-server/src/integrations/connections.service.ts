@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, integrationSecretContext, type Sealed } from '@slipway/auth/envelope';
 import {
+  type ConnectionApp,
   type ConnectionWithSecret,
   type CreateIntegrationConnection,
   DEFAULT_PROCESSORS,
@@ -23,6 +24,7 @@ import type { Config } from '../config.js';
 import { CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertCodeHost, invalid } from './code-host-address.js';
 import {
+  type ConnectionAppRow,
   type ConnectionRow,
   countConnections,
   deleteConnection,
@@ -69,7 +71,7 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places, apps }) => ({
       id,
       name,
       does: [...does],
@@ -80,6 +82,7 @@ export class ConnectionsService {
       linking: linking !== undefined,
       places: places?.kind ?? null,
       processors: processorsOf(answers),
+      apps: [...(apps === undefined ? [] : ['own' as const]), ...(this.config.INTEGRATION_APPS[id] === undefined ? [] : ['platform' as const])],
     }));
     return { data };
   }
@@ -247,6 +250,7 @@ export class ConnectionsService {
       },
       tokenSetAt: row.token_set_at?.toISOString() ?? null,
       oauthClientSetAt: row.oauth_client_set_at?.toISOString() ?? null,
+      app: row.app === null ? null : toApp(row.app, this.providers.get(row.provider)),
       state: row.state,
       stateReason: row.state_reason,
       oldSecretUntil: row.old_secret_until?.toISOString() ?? null,
@@ -257,4 +261,21 @@ export class ConnectionsService {
       updatedAt: row.updated_at.toISOString(),
     };
   }
+}
+
+function toApp(row: ConnectionAppRow, provider: Provider | undefined): ConnectionApp {
+  const { account_login: login, account_kind: kind, permissions } = row;
+  const moment = (at: string | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return {
+    id: row.app_id,
+    slug: row.slug,
+    url: row.url,
+    state: row.state,
+    account: login === null || kind === null ? null : { login, kind },
+    selection: row.selection,
+    repositories: row.repositories,
+    missingPermissions: permissions === null ? [] : [...(provider?.apps?.missing(permissions) ?? [])],
+    checkedAt: moment(row.checked_at),
+    recoveredAt: moment(row.recovered_at),
+  };
 }

@@ -15,9 +15,13 @@ export interface DeliveryRow {
   readonly conversation_id: string | null;
   readonly attempts: number;
   readonly decided_at: Date | null;
+  /** When it was asked for again, before it came; `null`: it came by itself. */
+  readonly recovered_at: Date | null;
 }
 
-const COLUMNS = 'id, connection_id, delivery_id, event, bytes, received_at, state, reason, detail, semantic_key, conversation_id, attempts, decided_at';
+const COLUMNS = `id, connection_id, delivery_id, event, bytes, received_at, state, reason, detail, semantic_key, conversation_id, attempts, decided_at,
+  (SELECT r.asked_at FROM app.integration_recovery r WHERE r.org_id = integration_delivery.org_id AND r.connection_id = integration_delivery.connection_id
+     AND r.delivery_id = integration_delivery.delivery_id AND r.asked_at <= integration_delivery.received_at) AS recovered_at`;
 
 /** The newest first, `limit` after `after`. */
 export async function listDeliveries(

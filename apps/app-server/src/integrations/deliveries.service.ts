@@ -125,6 +125,7 @@ function toDelivery(row: DeliveryRow): IntegrationDelivery {
     reason: row.reason === null ? null : { code: row.reason, text: DELIVERY_REASONS[row.reason], detail: row.detail },
     semanticKey: row.semantic_key,
     conversationId: row.conversation_id,
+    recoveredAt: row.recovered_at?.toISOString() ?? null,
     attempts: row.attempts,
     decidedAt: row.decided_at?.toISOString() ?? null,
   };

@@ -5,6 +5,7 @@ import { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
 import type { Provider } from '@slipway/integrations';
+import { InstalledApps, installationSource } from '@slipway/integrations/apps';
 import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
@@ -12,6 +13,10 @@ import type { Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
 import { Jobs } from '../jobs/jobs.js';
 import { CLOCK, CONFIG, IDS, LOGGER, METRICS, SQL_POOL } from '../platform/tokens.js';
+import { AppComeBack } from './apps/app-come-back.js';
+import { AppInstallationService } from './apps/app-installation.service.js';
+import { AppRegistrationService } from './apps/app-registration.service.js';
+import { AppsController } from './apps/apps.controller.js';
 import { ConnectionsService } from './connections.service.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { HooksController } from './hooks/hooks.controller.js';
@@ -55,7 +60,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, LinkingController, HooksController, RepositoriesController],
+      controllers: [IntegrationsController, AppsController, LinkingController, HooksController, RepositoriesController],
       // Whoever starts a conversation takes names of repositories.
       global: true,
       exports: [RepositoryReferences, ConnectionCredentials],
@@ -66,10 +71,26 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         LinkedAccountsService,
         OAuthClientService,
         ProviderCalls,
+        AppComeBack,
+        AppRegistrationService,
+        AppInstallationService,
+        {
+          provide: InstalledApps,
+          inject: [SQL_POOL, Envelope, CONFIG, CLOCK, KNOWN_PROVIDERS, ProviderCalls],
+          useFactory: (pool: SqlPool, envelope: Envelope, config: Config, clock: Clock, known: ReadonlyMap<string, Provider>, calls: ProviderCalls) =>
+            new InstalledApps({
+              pool,
+              envelope,
+              providers: known,
+              platform: config.INTEGRATION_APPS,
+              connect: (url, authorization) => calls.client(url, authorization),
+              now: () => clock.now(),
+            }),
+        },
         {
           provide: ConnectionCredentials,
-          inject: [SQL_POOL, Envelope],
-          useFactory: (pool: SqlPool, envelope: Envelope) => new ConnectionCredentials(pool, envelope),
+          inject: [SQL_POOL, Envelope, InstalledApps],
+          useFactory: (pool: SqlPool, envelope: Envelope, apps: InstalledApps) => new ConnectionCredentials(pool, envelope, [installationSource(apps)]),
         },
         CodeHosts,
         RepositoriesService,

@@ -3,7 +3,7 @@ import { MAX_CONNECTIONS, type Principal } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { baseUrlOf, type CodeHost, type PageOf, type Permission, type Provider, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';
-import { ConnectionCredentials } from '@slipway/integrations/credentials';
+import { ConnectionCredentials, type CredentialNeed } from '@slipway/integrations/credentials';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
 import type { ConnectionRow } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
@@ -37,6 +37,8 @@ export interface ReachedHost {
   readonly provider: Provider;
   readonly baseUrl: string;
   readonly host: CodeHost;
+  /** The same, with what reading one repository takes where a credential is narrowed. @throws ProviderRefusal */
+  readonly hostAt: (repository: string) => Promise<CodeHost>;
   readonly identity: Identity;
   /** Of the connection and its token: answers by another token are others. */
   readonly key: string;
@@ -106,8 +108,8 @@ export class CodeHosts {
   }
 
   /** @throws ProviderRefusal */
-  branches({ host, key }: ReachedHost, fullName: string, page: string | null): Promise<PageOf<string>> {
-    return this.branchPages.get(JSON.stringify([key, fullName, page]), () => host.branches(fullName, page));
+  branches({ hostAt, key }: ReachedHost, fullName: string, page: string | null): Promise<PageOf<string>> {
+    return this.branchPages.get(JSON.stringify([key, fullName, page]), async () => (await hostAt(fullName)).branches(fullName, page));
   }
 
   private async listed(host: CodeHost): Promise<Names> {
@@ -131,14 +133,26 @@ export class CodeHosts {
     if (stored === null) return { row, provider, why: 'no-token' };
     if (identity === null) return { row, provider, why: row.oauth_client_set_at === null ? 'no-oauth-client' : 'link-needed' };
     const baseUrl = baseUrlOf(row);
-    const credential = await this.credentials.of(orgId, row, stored);
-    const client = this.calls.client(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization(credential.token));
-    return { row, provider, baseUrl, host: access.calls(client), identity, key: `${row.id} ${credential.id} ${baseUrl}` };
+    const hostWith = async (need: CredentialNeed): Promise<CodeHost> => {
+      const credential = await this.credentials.of(orgId, row, stored, need);
+      return access.calls(this.calls.client(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization(credential.token)));
+    };
+    // A credential that is not to be had now is what each call then says: the other connections are listed all the same.
+    const host = await hostWith({}).catch((error: unknown) => {
+      if (error instanceof ProviderRefusal) return refusing(error);
+      throw error;
+    });
+    return { row, provider, baseUrl, host, hostAt: (repository) => hostWith({ repository }), identity, key: `${row.id} ${stored.id} ${baseUrl}` };
   }
 }
 
 /** What a page counts as that has fewer of ours: it was asked for all the same. */
 const PAGE_AT_LEAST = 50;
+
+/** A git host of which every call fails like this. */
+function refusing(refusal: ProviderRefusal): CodeHost {
+  return new Proxy({} as CodeHost, { get: () => () => Promise.reject(refusal) });
+}
 
 function noneIf(...kinds: readonly ProviderRefusal['kind'][]): (error: unknown) => null {
   return (error) => {

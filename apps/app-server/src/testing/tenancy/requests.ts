@@ -68,6 +68,9 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   updateOutgoingWebhook: () => ({ name: 'x' }),
   setOAuthClient: () => ({ clientId: 'x', clientSecret: 'x' }),
   installIntegrationHook: () => ({ repository: 'acme/shop' }),
+  registerIntegrationApp: () => ({ provider: 'example', name: 'x' }),
+  installPlatformApp: () => ({ provider: 'example' }),
+  installIntegrationApp: () => ({}),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

@@ -1,4 +1,5 @@
 import { parseConfig } from '@slipway/errors';
+import { platformAppsVariable } from '@slipway/integrations/apps';
 import { z } from 'zod';
 
 const secret = z.string().min(32);
@@ -49,6 +50,8 @@ export const ConfigSchema = z.object({
     .default('')
     .transform((text) => text.split(',').flatMap((each) => each.trim().toLowerCase() || []))
     .pipe(z.array(z.string().regex(/^[a-z0-9.:[\]-]+$/, 'needs hosts such as git.corp.example'))),
+  /** The platform's own apps, as in app-server. Secret. */
+  INTEGRATION_APPS: platformAppsVariable,
 });
 export type Config = Readonly<z.infer<typeof ConfigSchema>>;
 

@@ -5,6 +5,7 @@ import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
 import type { IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
+import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import type { OrgBrake } from './orgs/org-brake.js';
 import type { OrgDeletion } from './orgs/org-deletion.js';
 import type { OrgRest } from './orgs/org-rest.js';
@@ -27,6 +28,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-delivery': 16,
   'integration-answer': 8,
   'integration-notice': 4,
+  'integration-recovery': 4,
   'webhook-message': 16,
   'pull-request': 4,
   'org-delete': 1,
@@ -47,6 +49,7 @@ export function handleJobs(
     orgDeletion: OrgDeletion;
     deliveries: IntegrationDelivery;
     answers: IntegrationAnswer;
+    recovery: DeliveryRecovery;
     webhooks: WebhookSending;
     deletion: ConversationDeletion;
     pullRequests: PullRequestJob;
@@ -91,6 +94,7 @@ export function handleJobs(
   queue.handle('integration-notice', async (payload, signal) => void (await jobs.answers.runNotice(payload, signal)), {
     concurrency: CONCURRENCY['integration-notice'],
   });
+  queue.handle('integration-recovery', (payload, signal) => jobs.recovery.run(payload, signal), { concurrency: CONCURRENCY['integration-recovery'] });
   queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
   queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });

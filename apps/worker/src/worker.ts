@@ -6,6 +6,7 @@ import { SecretBox } from '@slipway/auth/secret-box';
 import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
+import { InstalledApps, installationSource } from '@slipway/integrations/apps';
 import { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, createQueue } from '@slipway/queue';
@@ -21,9 +22,10 @@ import { SpendingSweep } from './conversations/spending-sweep.js';
 import { Delivery } from './delivery/delivery.js';
 import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
-import { ConnectionCalls } from './integrations/connection-calls.js';
+import { ConnectionCalls, connectWith } from './integrations/connection-calls.js';
 import { DefaultRepository } from './integrations/default-repository.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
+import { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import { ThreadReader } from './integrations/thread-context.js';
 import { ProviderAccess } from './integrations/write-access.js';
 import { handleJobs } from './jobs.js';
@@ -106,10 +108,19 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
-  const connectionCalls = new ConnectionCalls(new ConnectionCredentials(pool, envelope), dispatch, clock);
+  const installedApps = new InstalledApps({
+    pool,
+    envelope,
+    providers,
+    platform: config.INTEGRATION_APPS,
+    connect: connectWith(dispatch, clock),
+    now: () => clock.now(),
+  });
+  const connectionCalls = new ConnectionCalls(new ConnectionCredentials(pool, envelope, [installationSource(installedApps)]), dispatch, clock);
   const access = new ProviderAccess(pool, providers, connectionCalls, clock, logger);
   const threads = new ThreadReader(pool, providers, connectionCalls, access.ask, logger);
-  const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS }, logger);
+  const hookProviders = [...providers.values()].filter(({ codeHost }) => codeHost?.hookDeliveries !== undefined).map(({ id }) => id);
+  const sweeps = new Sweeps(pool, queue, locks, ids, { idleSeconds: config.SANDBOX_IDLE_TIMEOUT_SECONDS, hookProviders }, logger);
   const automatic = new AutomaticPublish(pool, queue, ids, clock, config.PUBLIC_URL ?? null);
   handleJobs(queue, new ConversationHolder(pool, locks, log, ids, logger), {
     saga: new StartSaga(
@@ -141,7 +152,9 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       queue,
       clock,
       logger,
+      (orgId, connectionId) => installedApps.refresh(orgId, connectionId),
     ),
+    recovery: new DeliveryRecovery(pool, providers, installedApps, connectionCalls, clock, logger),
     answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
     pullRequests: new PullRequestJob(
       pool,

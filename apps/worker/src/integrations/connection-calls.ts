@@ -1,5 +1,5 @@
 import type { Clock } from '@slipway/domain';
-import { baseUrlOf, ProviderClient } from '@slipway/integrations';
+import { baseUrlOf, type Connect, ProviderClient } from '@slipway/integrations';
 import type { ConnectionCredentials, CredentialNeed } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
@@ -41,4 +41,11 @@ export class ConnectionCalls {
       });
     return { client, token, tokenId: id };
   }
+}
+
+/** Calls that are of no connection's token: as an app, or as an installation. Each ends by its own limit of time. */
+export function connectWith(dispatch: ProviderDispatch, clock: Clock): Connect {
+  const never = new AbortController().signal;
+  return (baseUrl, authorization) =>
+    new ProviderClient({ baseUrl, authorization, dispatch: (url, request) => dispatch.send(url, request, never), now: () => clock.now() });
 }

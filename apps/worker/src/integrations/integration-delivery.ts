@@ -11,6 +11,7 @@ import { noteOutcome } from '../pull-requests/note-outcome.js';
 import type { Acts, Performed } from './acts.js';
 import { wantRefusalSaid, wantSessionSeen } from './answers/want-answers.js';
 import { lockUndecided, noteAttempt, noteWaiting, writeDecision } from './deliveries.queries.js';
+import { noteLifecycle } from './lifecycle.js';
 import type { AskWriteAccess } from './write-access.js';
 
 const QUEUE = 'integration-delivery';
@@ -40,6 +41,8 @@ export class IntegrationDelivery {
     private readonly queue: Queue,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    /** Asks the provider about the app of a connection [there are none]. */
+    private readonly refresh: (orgId: string, connectionId: string) => Promise<unknown> = () => Promise.resolve(),
   ) {}
 
   async run({ orgId, deliveryId }: QueuePayload<typeof QUEUE>, signal: AbortSignal): Promise<void> {
@@ -86,14 +89,21 @@ export class IntegrationDelivery {
       await writeDecision(client, orgId, id, { ...made.decided, semanticKey });
       if ((made.decided.state === 'refused' || made.decided.code === 'nothing-to-stop') && reading.kind === 'intent')
         await wantRefusalSaid(client, stored, this.providers.get(connection.provider), reading.intent, made.decided.code);
-      const pullRequests = reading.kind === 'outcome' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
-      return { ...made, pullRequests };
+      const pullRequests = reading.kind === 'outcome' && made.decided.state === 'ignored' ? await noteOutcome(client, orgId, connection, reading.outcome) : [];
+      const changed =
+        reading.kind === 'lifecycle' && made.decided.state === 'ignored' ? await noteLifecycle(client, orgId, connection, reading.lifecycle) : false;
+      return { ...made, pullRequests, changed };
     });
     if (performed === null) return null;
     const { state, code, conversationId } = performed.decided;
     const conversation = conversationId === null ? {} : { conversation_id: conversationId };
     this.logger.info({ delivery_id: id, connection_id: connection.id, state, reason: code, ...conversation }, 'delivery decided');
     await this.acts.queueJobs(orgId, performed);
+    if (performed.changed)
+      await this.refresh(orgId, connection.id).catch((error: unknown) =>
+        // The sweep of installations asks again.
+        this.logger.warn({ connection_id: connection.id, err: error }, 'failed to ask a provider about the installation of an app'),
+      );
     for (const pullRequestId of performed.pullRequests) await this.queue.add('pull-request', { orgId, pullRequestId }, { key: pullRequestId });
     return null;
   }

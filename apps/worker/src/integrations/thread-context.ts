@@ -41,7 +41,8 @@ export class ThreadReader {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(READ_MS)]);
     try {
       const since = fresh ? null : await inOrg(this.pool, orgId, (client) => lastAskedInThread(client, orgId, connection.id, intent.thread.key));
-      const opened = await this.calls.open(orgId, connection, threads);
+      const need = intent.repository === null ? {} : { repository: intent.repository.fullName, step: 'threads' as const };
+      const opened = await this.calls.open(orgId, connection, threads, need);
       if (opened === null) return lacking('the connection has no access token');
       const { said, more } = await threads.read(opened.client(limit), intent.thread);
       const others = said.filter((each) => isOf(each, intent, since, connection));

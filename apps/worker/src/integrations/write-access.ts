@@ -4,7 +4,7 @@ import { type Actor, type Permission, type Provider, ProviderRefusal, type Repos
 import type { StoredConnection, WriteAccess } from '@slipway/integrations/deliveries';
 import { isRefusedAddress } from '@slipway/integrations/dispatch';
 import type { Logger } from '@slipway/telemetry';
-import type { ConnectionCalls } from './connection-calls.js';
+import type { ConnectionCalls, OpenedConnection } from './connection-calls.js';
 import { needAttention } from './write-access.queries.js';
 
 /** How long an answer is believed. Milliseconds: who loses the right starts nothing after that. */
@@ -47,14 +47,16 @@ export class ProviderAccess {
     const now = this.clock.now().getTime();
     const held = this.held.get(key);
     if (held !== undefined && held.until > now) return held.answer;
-    const opened = await this.calls.open(orgId, connection, access, { repository: repository.fullName });
-    if (opened === null) return unknown(NO_TOKEN);
+    let opened: OpenedConnection | null = null;
     let permission: Permission;
     try {
+      opened = await this.calls.open(orgId, connection, access, { repository: repository.fullName, step: 'rights' });
+      if (opened === null) return unknown(NO_TOKEN);
       permission = await access.permissionOf(opened.client(signal), repository.fullName, actor);
     } catch (error) {
       signal.throwIfAborted();
-      return this.refused(orgId, connection, opened.tokenId, error);
+      if (opened === null && !(error instanceof ProviderRefusal)) throw error;
+      return this.refused(orgId, connection, opened?.tokenId ?? '', error);
     }
     const answer: AccessAnswer = { access: accessOf(permission, actor.id), why: null };
     this.hold(key, { until: now + FRESH_MS, answer });

@@ -2,7 +2,17 @@ import type { SqlPool } from '@slipway/db/sql';
 import { Gauge, type Registry } from '@slipway/telemetry/http';
 
 /** Every sweep, and how long no worker may have completed it before all workers say that they are not ready. Seconds; several times its own interval. */
-export const SWEEPS = { outbox: 30, recovery: 30, organizations: 60, usage: 60, spending: 60, idle: 150, storage: 300, retention: 1_800 } as const;
+export const SWEEPS = {
+  outbox: 30,
+  recovery: 30,
+  organizations: 60,
+  usage: 60,
+  spending: 60,
+  idle: 150,
+  storage: 300,
+  missed: 1_200,
+  retention: 1_800,
+} as const;
 export type SweepName = keyof typeof SWEEPS;
 
 /** A run is written at most this often for each sweep. Milliseconds. */

@@ -4,6 +4,7 @@ import { inOrg } from '@slipway/db/sql';
 import { type Clock, type ReadSlot, ReadSlots } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { baseUrlOf, type CodeHost, type CodeHostAccess, GitRemote, ProviderRefusal, type PullRequestState, type ThreadSubject } from '@slipway/integrations';
+import { findBot } from '@slipway/integrations/apps';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { PullRequestRow } from '@slipway/integrations/pull-requests';
@@ -25,7 +26,7 @@ import {
   readThreadPlace,
 } from './pull-requests.queries.js';
 import { type Heads, standingCommits } from './standing-commits.js';
-import { bodyOf, branchName, commitMessage, titleOf } from './texts.js';
+import { type Author, bodyOf, branchName, commitMessage, titleOf } from './texts.js';
 
 /** A git host as one connection calls it. */
 export interface ConnectedHost {
@@ -43,11 +44,6 @@ export interface PublishPlace {
   readonly conversation: ConversationRow;
   readonly agent: AgentServerClient | null;
   readonly signal: AbortSignal;
-}
-
-interface Author {
-  readonly name: string;
-  readonly email: string;
 }
 
 interface Aim {
@@ -78,8 +74,10 @@ export class Publisher {
     if (directory === null || baseCommit === null) throw new SlipwayError('conversation.no-workspace', 'The repository is not cloned yet.');
     if (agent === null || conversation.sandboxStatus !== 'RUNNING')
       throw new SlipwayError('conversation.not-running', 'Its sandbox is at rest, and the workspace with it.');
-    const [author, texts] = await Promise.all([this.authorOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
-    const message = commitMessage(row.wanted.title ?? texts.title);
+    const [person, bot, texts] = await Promise.all([this.authorOf(row, place), this.botOf(row, place), readTexts(this.pool, row.orgId, row.conversationId)]);
+    // An app commits as itself, with who asked beside it: nobody can then say that the user has signed what the app has pushed.
+    const author = bot ?? person;
+    const message = commitMessage(row.wanted.title ?? texts.title, bot === null ? undefined : person);
     const remote = this.remoteOf(row, place);
     // None of them changes anything, and each takes a while.
     const [aim, refs, bundle] = await Promise.all([
@@ -111,6 +109,12 @@ export class Publisher {
     if (by.kind !== 'user') return { name, email: `${by.id.replaceAll(/[^\w.-]/g, '')}@slipway.invalid` };
     const account = await this.assertMayWrite(row, by.id, connection, signal);
     return { name, email: host.access.noreply(account, connection.host) };
+  }
+
+  /** `null`: the connection is by no app. */
+  private async botOf(row: PullRequestRow, { connection, host }: PublishPlace): Promise<Author | null> {
+    const bot = await inOrg(this.pool, row.orgId, (client) => findBot(client, row.orgId, connection.id));
+    return bot === null ? null : { name: bot.login, email: host.access.noreply(bot, connection.host) };
   }
 
   /** @throws SlipwayError `pull-request.not-linked`, `pull-request.no-write-access`; Later when the git host does not say. */

@@ -115,7 +115,7 @@ export class PullRequestJob {
   /** `null`: the connection has no access token, or its provider is no git host that is called. */
   private async hostOf(orgId: string, connection: StoredConnection, repository: string, signal: AbortSignal): Promise<ConnectedHost | null> {
     const access = this.providers.get(connection.provider)?.codeHost;
-    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access, { repository });
+    const opened = access === undefined ? null : await this.calls.open(orgId, connection, access, { repository, step: 'publish' });
     if (access === undefined || opened === null) return null;
     return { calls: access.calls(opened.client(signal)), access, token: opened.token, tokenId: opened.tokenId };
   }

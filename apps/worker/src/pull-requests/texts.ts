@@ -21,9 +21,16 @@ export function titleOf(text: string): string {
   return line === '' ? 'Changes' : line.slice(0, MAX_TITLE).toWellFormed();
 }
 
-/** Of a commit whose author is the person that asked, and whose work is the agent's. */
-export function commitMessage(title: string): string {
-  return `${titleOf(title)}\n\nCo-authored-by: Slipway <agent@slipway.invalid>\n`;
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+const AGENT: Author = { name: 'Slipway', email: 'agent@slipway.invalid' };
+
+/** Of a commit of two: who asked and the agent, whichever of them is its author. @param other than the author [the agent]. */
+export function commitMessage(title: string, other: Author = AGENT): string {
+  return `${titleOf(title)}\n\nCo-authored-by: ${other.name} <${other.email}>\n`;
 }
 
 /** Stands in every pull request of ours: deliveries that carry it are our own acts. */

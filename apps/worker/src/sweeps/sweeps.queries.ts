@@ -107,6 +107,7 @@ export async function removeOldDeliveries(pool: SqlPool): Promise<number> {
   for (const [table, time] of [
     ['integration_delivery', 'received_at'],
     ['integration_dedupe', 'created_at'],
+    ['integration_recovery', 'asked_at'],
     ['webhook_message', 'created_at'],
   ] as const)
     for (let gone = DELIVERY_BATCH; gone === DELIVERY_BATCH; removed += gone)

@@ -18,7 +18,7 @@ describe('sweeps', () => {
   const sweeps = (): Sweeps => {
     const own = new ConversationLocks({ databaseUrl: scene.database.urls.app, applicationName: 'sweeps-test', logger });
     locks.push(own);
-    return new Sweeps(scene.pool, scene.queue, own, createIds(systemClock), { idleSeconds: 60 }, logger);
+    return new Sweeps(scene.pool, scene.queue, own, createIds(systemClock), { idleSeconds: 60, hookProviders: ['github'] }, logger);
   };
   before(async () => {
     scene = await openScene();

@@ -4,6 +4,7 @@ import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
+import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
 import { Lead } from '../leads/lead.js';
 import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
@@ -27,12 +28,17 @@ const SCHEDULE = [
   { name: 'recovery', everyMs: 1_000 },
   { name: 'idle', everyMs: 30_000 },
   { name: 'organizations', everyMs: 5_000 },
+  { name: 'missed', everyMs: 60_000 },
   { name: 'retention', everyMs: 600_000 },
 ] as const satisfies ReadonlyArray<{ name: SweepName; everyMs: number }>;
 /** A tick that comes a little early finds its sweep due all the same. Milliseconds. */
 const EARLY_MS = TICK_MS / 2;
 /** A job that is there already keeps its own time: only `add` without a delay makes it sooner. Milliseconds. */
 const UNHURRIED_MS = 1;
+/** Between two looks for deliveries of a connection that have not come. Seconds; less by what a tick may be early. */
+const RECOVERY_SECONDS = 270;
+/** Connections that are looked at in one round. */
+const MAX_RECOVERED = 500;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
 
 /**
@@ -50,7 +56,10 @@ export class Sweeps {
     private readonly queue: Queue,
     locks: ConversationLocks,
     private readonly ids: Ids,
-    private readonly settings: { idleSeconds: number },
+    private readonly settings: {
+      readonly idleSeconds: number /** Providers that tell of the deliveries of webhooks. */;
+      readonly hookProviders: readonly string[];
+    },
     private readonly logger: Logger,
     private readonly monotonicMs: () => number = () => performance.now(),
   ) {
@@ -100,6 +109,10 @@ export class Sweeps {
         return this.sweepIdle();
       case 'organizations':
         for (const { orgId, due } of await orgsToClose(this.pool)) await this.addWish(due ? 'org-delete' : 'org-closing', { orgId }, orgId);
+        return;
+      case 'missed':
+        for (const due of await dueForRecovery(this.pool, this.settings.hookProviders, RECOVERY_SECONDS, MAX_RECOVERED))
+          await this.queue.add('integration-recovery', due, { key: due.connectionId, delayMs: UNHURRIED_MS });
         return;
       case 'retention':
         await removeExpired(this.pool);

@@ -18,7 +18,7 @@ import {
 } from '@slipway/integrations';
 import type { Logger } from '@slipway/telemetry';
 import { delayOutboxRow, dropWish, readWish } from '../../orgs/orgs.queries.js';
-import type { ConnectionCalls } from '../connection-calls.js';
+import type { ConnectionCalls, OpenedConnection } from '../connection-calls.js';
 import { BAD_TOKEN, NO_TOKEN } from '../write-access.js';
 import { needAttention } from '../write-access.queries.js';
 import {
@@ -219,9 +219,11 @@ export class IntegrationAnswer {
     const { row, turn } = plan;
     const access = this.providers.get(row.connection.provider)?.answers as AnswerAccess;
     const within = AbortSignal.any([signal, AbortSignal.timeout(this.settings.callMs)]);
-    const opened = await this.calls.open(orgId, row.connection, access);
-    if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
+    const repository = access.repositoryOf?.(row.place) ?? null;
+    let opened: OpenedConnection | null = null;
     try {
+      opened = await this.calls.open(orgId, row.connection, access, repository === null ? {} : { repository, step: 'answer' });
+      if (opened === null) return this.failed(orgId, plan, { kind: 'final', problem: NO_TOKEN, certain: row.triedAt === null });
       const client = opened.client(within);
       if (row.kind === 'notice') await this.notify(orgId, plan, access.calls(client, baseUrlOf(row.connection)), client);
       else await this.call(orgId, plan, access.calls(client, baseUrlOf(row.connection)));
@@ -230,7 +232,7 @@ export class IntegrationAnswer {
       signal.throwIfAborted();
       const failure = failureOf(error, row.connection.host, row.kind);
       if (failure === null) throw error;
-      if (failure.kind === 'credential' && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
+      if (failure.kind === 'credential' && (await needAttention(this.pool, orgId, row.connection.id, opened?.tokenId ?? '', BAD_TOKEN)))
         this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
       if (failure.kind === 'gone' && row.externalId !== null) await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
       return this.failed(orgId, plan, failure);

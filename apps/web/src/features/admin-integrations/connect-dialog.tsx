@@ -12,6 +12,8 @@ import { ConnectionFields } from './connection-fields.tsx';
 import { creationOf, type NewConnectionValues, valuesOf } from './connection-values.ts';
 import { LimitsNotice } from './limits-notice.tsx';
 import { MadeConnection } from './made-connection.tsx';
+import { PlatformAppForm } from './platform-app-form.tsx';
+import { RegisterAppForm } from './register-app-form.tsx';
 import { guideOf } from './setup-steps.ts';
 
 /** Connects a provider; then the same dialog shows the address and, once, the secret, with what to do with them. */
@@ -47,7 +49,7 @@ export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQu
                     )}
                   </Field>
                   <LimitsNotice provider={provider} />
-                  <ConnectForm
+                  <Ways
                     key={provider.id}
                     provider={provider}
                     onClose={onClose}
@@ -66,7 +68,41 @@ export function ConnectDialog({ providers, onClose, onMade }: { providers: UseQu
   );
 }
 
-function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvider; onClose: () => void; onMade: (made: ConnectionWithSecret) => void }) {
+interface FormProps {
+  provider: IntegrationProvider;
+  onClose: () => void;
+  onMade: (made: ConnectionWithSecret) => void;
+}
+
+/** By an app, where there is one: it needs no token and no webhook of an admin's. */
+function Ways({ provider, onClose, onMade }: FormProps) {
+  const ways = waysOf(provider);
+  const [chosen, setChosen] = useState(ways[0]?.value ?? 'manual');
+  return (
+    <>
+      {ways.length > 1 ? (
+        <Field label="Connect by">{(control) => <Select {...control} value={chosen} options={ways} onChange={(value) => setChosen(value)} />}</Field>
+      ) : null}
+      {chosen === 'own' ? (
+        <RegisterAppForm provider={provider} onClose={onClose} />
+      ) : chosen === 'platform' ? (
+        <PlatformAppForm provider={provider} onClose={onClose} />
+      ) : (
+        <ConnectForm provider={provider} onClose={onClose} onMade={onMade} />
+      )}
+    </>
+  );
+}
+
+function waysOf({ name, apps }: IntegrationProvider): { value: string; label: string }[] {
+  return [
+    ...(apps.includes('platform') ? [{ value: 'platform', label: `${name} App of this platform` }] : []),
+    ...(apps.includes('own') ? [{ value: 'own', label: `${name} App of your own` }] : []),
+    { value: 'manual', label: 'Webhook and access token' },
+  ];
+}
+
+function ConnectForm({ provider, onClose, onMade }: FormProps) {
   const { org } = useSession();
   const guide = guideOf(provider);
   const form = useForm({
@@ -85,7 +121,7 @@ function ConnectForm({ provider, onClose, onMade }: { provider: IntegrationProvi
   return (
     <form {...form.props} className="flex flex-col gap-4">
       {guide.kinds.length > 1 ? (
-        <Field label="Connect by" error={form.error('kind')}>
+        <Field label="Kind" error={form.error('kind')}>
           {(control) => (
             <Select
               {...control}

@@ -10,6 +10,7 @@ import { CopyLine } from '../form/secret-box.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { AppSection } from './app-section.tsx';
 import { ConnectionActions } from './connection-actions.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -57,8 +58,9 @@ export function ConnectionPage({ id }: { id: string }) {
       <QueryPanel query={connection} label="The connection">
         {(data) => (
           <div className="flex flex-col gap-8">
-            <StateNotice connection={data} />
+            {data.app === null || data.state === 'disabled' ? <StateNotice connection={data} /> : null}
             {provider === undefined ? null : <LimitsNotice provider={provider} />}
+            {data.app === null ? null : <AppSection connection={data} app={data.app} provider={provider} />}
             <Facts connection={data} provider={provider} />
             {provider?.makesHooks === true && data.address !== null && data.tokenSetAt !== null ? <HooksSection connection={data} /> : null}
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
@@ -96,7 +98,7 @@ function StateNotice({ connection: { state, stateReason } }: { connection: Integ
 function Facts({ connection, provider }: { connection: IntegrationConnection; provider: IntegrationProvider | undefined }) {
   const { settings, own } = connection;
   const { label, tone } = CONNECTION_STATES_SHOWN[connection.state];
-  const setup = provider === undefined ? undefined : setupOf(guideOf(provider), connection.kind);
+  const setup = provider === undefined || connection.app !== null ? undefined : setupOf(guideOf(provider), connection.kind);
   return (
     <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 text-sm md:grid-cols-[auto_minmax(0,1fr)_auto_minmax(0,1fr)]">
@@ -105,7 +107,7 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
         </Fact>
         <Fact name="Last delivery">{connection.lastDeliveryAt === null ? 'never' : <Ago at={connection.lastDeliveryAt} />}</Fact>
         <Fact name="Verified">{connection.verifiedAt === null ? 'not yet' : <Ago at={connection.verifiedAt} />}</Fact>
-        {provider?.takesToken === true ? (
+        {provider?.takesToken === true && (connection.app === null || connection.tokenSetAt !== null) ? (
           <Fact name="Access token">
             {connection.tokenSetAt === null ? (
               <span className="text-warn">

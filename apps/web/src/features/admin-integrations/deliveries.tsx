@@ -1,6 +1,6 @@
 'use client';
 import { type IntegrationConnection, type IntegrationDelivery, ListDeliveriesQuery } from '@slipway/contracts';
-import { Button, EmptyState, Section, Select, Table } from '@slipway/ui';
+import { Badge, Button, EmptyState, Section, Select, Table } from '@slipway/ui';
 import { RefreshCw } from 'lucide-react';
 import Link from 'next/link';
 import { api } from '../../api/client.ts';
@@ -85,7 +85,7 @@ function DeliveryTable({
       current={current}
       columns={[
         { label: 'Event', phone: 'title', cell: (delivery) => <code className="font-mono text-sm break-all">{delivery.event}</code> },
-        { label: 'Received', className: 'md:whitespace-nowrap', cell: (delivery) => <Ago at={delivery.receivedAt} /> },
+        { label: 'Received', className: 'md:whitespace-nowrap', cell: (delivery) => <Received delivery={delivery} /> },
         { label: 'Decision', className: 'md:min-w-72', cell: (delivery) => <DecisionWords delivery={delivery} className="max-md:justify-end" /> },
         {
           label: 'Conversation',
@@ -116,5 +116,15 @@ function DeliveryTable({
         },
       ]}
     />
+  );
+}
+
+/** One that had not come by itself says so. */
+function Received({ delivery: { receivedAt, recoveredAt } }: { delivery: IntegrationDelivery }) {
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <Ago at={receivedAt} />
+      {recoveredAt === null ? null : <Badge tone="accent">Recovered</Badge>}
+    </span>
   );
 }

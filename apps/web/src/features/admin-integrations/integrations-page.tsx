@@ -10,6 +10,8 @@ import { Ago } from '../../browser/ago.tsx';
 import { Page } from '../frame/page.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { APP_STATES_SHOWN } from './app-words.ts';
+import { ComeBackProblem } from './come-back-problem.tsx';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
 import { useProviders } from './use-providers.ts';
@@ -39,6 +41,7 @@ export function IntegrationsPage() {
       description="Connections to GitHub, GitLab, Gitea, Slack, Jira and Linear. A label, a mention or a comment there starts a conversation, or adds a message to the one of its thread."
       action={connect}
     >
+      <ComeBackProblem />
       <QueryPanel query={connections} label="The connections">
         {({ data }) =>
           data.length === 0 ? (
@@ -101,8 +104,8 @@ function Connections({ connections, providers }: { connections: readonly Integra
   return <Table label="Connections" columns={columns} rows={connections} rowKey={(connection) => connection.id} />;
 }
 
-function State({ connection: { state, stateReason } }: { connection: IntegrationConnection }) {
-  const { label, tone } = CONNECTION_STATES_SHOWN[state];
+function State({ connection: { state, stateReason, app } }: { connection: IntegrationConnection }) {
+  const { label, tone } = app === null || app.state === 'installed' || state === 'disabled' ? CONNECTION_STATES_SHOWN[state] : APP_STATES_SHOWN[app.state];
   return (
     <span className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
       <Badge tone={tone}>{label}</Badge>

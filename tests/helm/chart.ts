@@ -54,7 +54,7 @@ export const EVERYTHING: Values = {
   sandboxGateway: { autoscaling: { enabled: true }, publicUrl: 'https://sandboxes.example.com', image: { digest: DIGEST } },
   commonLabels: { 'example.com/cost-centre': '7' },
   mail: { existingSecret: 'mail' },
-  integrations: { existingSecret: 'integrations' },
+  integrations: { existingSecret: 'integrations', appsKey: 'apps' },
   terms: { url: 'https://example.com/terms', version: '2' },
   secrets: { previousEncryptionKey: { existingSecret: 'previous' } },
   redis: { host: 'redis.example.com', tls: true, auth: { existingSecret: 'redis' } },

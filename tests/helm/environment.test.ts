@@ -15,6 +15,8 @@ interface Config {
 const THERE_BEFORE: Environment = {
   SMTP_URL: 'smtps://user:password@mail.example.com:465',
   INTEGRATION_APP_SECRETS: '{"github": ["of-the-app-of-the-platform"]}',
+  INTEGRATION_APPS:
+    '{"github": {"id": 1, "slug": "slipway", "clientId": "Iv1", "clientSecret": "s", "privateKey": "-----BEGIN RSA PRIVATE KEY-----\\nMII\\n-----END RSA PRIVATE KEY-----"}}',
 };
 
 /** What a kubelet gives the first container of a pod: secrets filled in, `$(NAME)` expanded. */

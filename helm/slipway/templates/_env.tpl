@@ -81,6 +81,15 @@
 {{- end }}
 {{- end -}}
 
+{{/* What the platform's own apps at providers call by. */}}
+{{- define "slipway.integrationApps" -}}
+{{- with .Values.integrations }}
+{{- if and .existingSecret .appsKey }}
+{{ include "slipway.fromSecret" (dict "name" "INTEGRATION_APPS" "secret" .existingSecret "key" .appsKey) }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{- define "slipway.env.appServer" -}}
 {{- $root := . -}}
 - { name: PUBLIC_URL, value: {{ .Values.publicUrl | trimSuffix "/" | quote }} }
@@ -111,6 +120,7 @@
 {{ include "slipway.fromSecret" (dict "name" "INTEGRATION_APP_SECRETS" "secret" .existingSecret "key" .appSecretsKey) }}
 {{- end }}
 {{- end }}
+{{ include "slipway.integrationApps" . }}
 - { name: TRUSTED_PROXIES, value: {{ join "," .Values.appServer.trustedProxies | quote }} }
 {{- with .Values.appServer.rateLimits }}
 - { name: RATE_READS_PER_MINUTE, value: {{ int64 .readsPerMinute | quote }} }
@@ -148,6 +158,7 @@
 - { name: SANDBOX_IDLE_TIMEOUT_SECONDS, value: {{ int .Values.worker.sandboxIdleTimeoutSeconds | quote }} }
 - { name: MAX_ITERATIONS, value: {{ int .Values.worker.maxIterations | quote }} }
 - { name: STORAGE_LIMIT_MIB, value: {{ int .Values.worker.storageLimitMiB | quote }} }
+{{ include "slipway.integrationApps" . }}
 {{- end -}}
 
 {{- define "slipway.env.runtimeApi" -}}

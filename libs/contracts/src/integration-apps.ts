@@ -30,7 +30,7 @@ export const ConnectionApp = z.object({
   selection: z.enum(['all', 'selected']).nullable(),
   repositories: z.int().nonnegative().nullable(),
   /** Permissions that Slipway asks for and that the installation has not, as the provider names them: `contents: write`. */
-  missingPermissions: z.array(z.string().meta({ examples: ['contents: write'] })),
+  missingPermissions: z.array(z.string()),
   /** When the provider was last asked. */
   checkedAt: z.iso.datetime().nullable(),
   /** When the provider was last asked for deliveries that have not come. */
@@ -51,8 +51,7 @@ export const RegisterApp = z.strictObject({
     .max(500)
     .regex(/^[^?#]*$/, 'has no query and no fragment')
     .transform((url) => url.replace(/\/+$/, ''))
-    .optional()
-    .meta({ examples: ['https://github.corp.example'] }),
+    .optional(),
   /** Login of the organization at the provider that shall own the app. Not given: your own account there. */
   owner: z
     .string()

@@ -74,9 +74,11 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: lack ?? false, t
     await isDelivered();
   });
 
-  it('says which hooks have the secret of before, and repairs them', async () => {
+  it('wants hooks with the secret of before repaired, and repairs one that is asked for', async () => {
     expect((await app.http(olga, 'POST', path(`/${connection.id}/rotate-secret`), {})).status).toBe(200);
-    expect(await hooks()).toMatchObject([{ state: 'old-secret' }]);
+    // A job of the worker gives it to them; none runs here.
+    expect(await hooks()).toMatchObject([{ state: 'queued' }]);
+    expect((await app.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-hook'`)).rowCount).toBe(1);
     await isDelivered();
     // A secret is believed to be the newest for a second.
     await app.owner.query('SELECT pg_sleep(1.1)');
@@ -105,9 +107,20 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: lack ?? false, t
     expect(await there()).toEqual([]);
   });
 
+  it('takes a choice of repositories by name and pattern, and wants their webhooks made', async () => {
+    const select = (patterns: string[], by = olga) => app.http<IntegrationHookList>(by, 'PUT', path(`/${connection.id}/hooks`), { patterns });
+    expect(await select(['ada/*', 'ada/*', '**'])).toMatchObject({ status: 200, body: { selection: { patterns: ['ada/*', '**'], listedAt: null } } });
+    expect((await app.owner.query(`SELECT 1 FROM app.outbox WHERE queue = 'integration-hooks' AND key = $1`, [connection.id])).rowCount).toBe(1);
+    for (const patterns of [['../x'], ['ada/..'], ['ada'], ['a b/*'], Array.from({ length: 51 }, (_, index) => `ada/${index}`)])
+      expect([patterns[0], (await select(patterns)).status]).toEqual([patterns[0], 400]);
+    expect((await select([], mia)).status).toBe(403);
+    expect(await select([])).toMatchObject({ body: { selection: { patterns: [] } } });
+    expect((await app.http(olga, 'POST', path(`/${connection.id}/hooks/repair`))).status).toBe(202);
+  });
+
   it('adversary: a member, and a name that leads elsewhere, make nothing', async () => {
     expect((await install('ada/Shop', connection.id, mia)).status).toBe(403);
-    for (const repository of ['../admin', 'ada/..', 'ada/Shop/hooks', 'ada', 'ada/Shop?x=', '%2e%2e/admin', ''])
+    for (const repository of ['../admin', 'ada/..', 'ada/Shop?', 'ada', 'ada/Shop?x=', '%2e%2e/admin', ''])
       expect([repository, (await install(repository)).body]).toMatchObject([repository, { code: 'request.invalid' }]);
     expect(await there()).toEqual([]);
   });

@@ -4,6 +4,8 @@ import type { ConversationDeletion } from './conversations/conversation-deletion
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
 import type { IntegrationAnswer } from './integrations/answers/integration-answer.js';
+import type { HookJob } from './integrations/hooks/hook-job.js';
+import type { HookSelection } from './integrations/hooks/hook-selection.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
 import type { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import type { OrgBrake } from './orgs/org-brake.js';
@@ -29,6 +31,8 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-answer': 8,
   'integration-notice': 4,
   'integration-recovery': 4,
+  'integration-hook': 4,
+  'integration-hooks': 2,
   'webhook-message': 16,
   'pull-request': 4,
   'org-delete': 1,
@@ -50,6 +54,8 @@ export function handleJobs(
     deliveries: IntegrationDelivery;
     answers: IntegrationAnswer;
     recovery: DeliveryRecovery;
+    hooks: HookJob;
+    hookSelection: HookSelection;
     webhooks: WebhookSending;
     deletion: ConversationDeletion;
     pullRequests: PullRequestJob;
@@ -95,6 +101,8 @@ export function handleJobs(
     concurrency: CONCURRENCY['integration-notice'],
   });
   queue.handle('integration-recovery', (payload, signal) => jobs.recovery.run(payload, signal), { concurrency: CONCURRENCY['integration-recovery'] });
+  queue.handle('integration-hook', (payload, signal) => jobs.hooks.run(payload, signal), { concurrency: CONCURRENCY['integration-hook'] });
+  queue.handle('integration-hooks', (payload, signal) => jobs.hookSelection.run(payload, signal), { concurrency: CONCURRENCY['integration-hooks'] });
   queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
   queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });

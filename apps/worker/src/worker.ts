@@ -24,6 +24,8 @@ import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import { ConnectionCalls, connectWith } from './integrations/connection-calls.js';
 import { DefaultRepository } from './integrations/default-repository.js';
+import { HookJob } from './integrations/hooks/hook-job.js';
+import { HookSelection } from './integrations/hooks/hook-selection.js';
 import { IntegrationDelivery } from './integrations/integration-delivery.js';
 import { DeliveryRecovery } from './integrations/recovery/delivery-recovery.js';
 import { ThreadReader } from './integrations/thread-context.js';
@@ -156,6 +158,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
     ),
     recovery: new DeliveryRecovery(pool, providers, installedApps, connectionCalls, clock, logger),
     answers: new IntegrationAnswer(pool, providers, connectionCalls, clock, { ...ANSWER_SETTINGS, publicUrl: config.PUBLIC_URL ?? null }, logger),
+    hooks: new HookJob(pool, envelope, providers, connectionCalls, queue, clock, config.PUBLIC_URL ?? null, logger),
+    hookSelection: new HookSelection(pool, providers, connectionCalls, queue, logger),
     pullRequests: new PullRequestJob(
       pool,
       queue,

@@ -272,7 +272,18 @@ export {
   RegisterApp,
   RegistrationBegun,
 } from './integration-apps.js';
-export { InstallIntegrationHook, IntegrationHook, IntegrationHookList, MAX_HOOKS } from './integration-hooks.js';
+export {
+  HOOK_STATES,
+  HookPattern,
+  HookSelection,
+  HookState,
+  InstallIntegrationHook,
+  IntegrationHook,
+  IntegrationHookList,
+  MAX_HOOK_PATTERNS,
+  MAX_HOOKS,
+  SelectIntegrationHooks,
+} from './integration-hooks.js';
 export {
   CONNECTION_STATES,
   ConnectionSettings,

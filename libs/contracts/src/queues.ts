@@ -28,6 +28,10 @@ export const QUEUES = {
   'integration-notice': z.object({ orgId: z.string(), answerId: z.string() }),
   /** Have the provider of a connection send again what it could not deliver. Safe to repeat at any point. */
   'integration-recovery': z.object({ orgId: z.string(), connectionId: z.string() }),
+  /** Make a webhook at its git host, or see whether it is still there. Safe to repeat at any point. */
+  'integration-hook': z.object({ orgId: z.string(), hookId: z.uuid() }),
+  /** Find the repositories that are to have a webhook of a connection. Safe to repeat at any point. */
+  'integration-hooks': z.object({ orgId: z.string(), connectionId: z.string() }),
   /** Send a message to an organization's webhook. Safe to repeat at any point. */
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
   /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */

@@ -6,6 +6,11 @@ export function baseUrlOf({ host, settings }: { readonly host: string; readonly 
   return baseUrl;
 }
 
+/** Where a provider delivers what happens for a connection. */
+export function deliveriesUrl(publicUrl: string, { provider, id }: { readonly provider: string; readonly id: string }): string {
+  return new URL(`/api/integration/${provider}/events/${id}`, publicUrl).href;
+}
+
 /** Whether a URL is at `host`, which may have a port. */
 export function isAtHost(url: string, host: string): boolean {
   const parsed = URL.parse(url);

@@ -14,7 +14,7 @@ export type {
   RegistrationForm,
 } from './apps/app-access.js';
 export { type AskedToken, InstallationTokens } from './apps/installation-tokens.js';
-export { baseUrlOf, isAtHost } from './base-url.js';
+export { baseUrlOf, deliveriesUrl, isAtHost } from './base-url.js';
 export type {
   CodeHost,
   CommitCheck,
@@ -34,7 +34,7 @@ export type {
 export { GitRemote, type GitRemoteOptions, type Push } from './calls/git-remote.js';
 export { type Dispatch, type Outgoing, ProviderClient, type ProviderClientOptions } from './calls/provider-client.js';
 export { ProviderRefusal, type RefusalKind } from './calls/provider-refusal.js';
-export type { HookSettings, RepositoryHooks } from './calls/repository-hooks.js';
+export type { HookHealth, HookSettings, MadeHook, RepositoryHooks } from './calls/repository-hooks.js';
 export type { RightsAccess } from './calls/rights-access.js';
 export type { Said, ThreadReading, ThreadSaid } from './calls/thread-reading.js';
 export { type Delivery, headerOf, type ReadDelivery } from './delivery.js';

@@ -19,8 +19,10 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Provider } from '@slipway/integrations';
+import { repairHooks } from '@slipway/integrations/hooks';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
+import { Jobs } from '../jobs/jobs.js';
 import { CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
 import { assertCodeHost, invalid } from './code-host-address.js';
 import {
@@ -68,6 +70,7 @@ export class ConnectionsService {
     @Inject(CONFIG) private readonly config: Config,
     @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
     private readonly envelope: Envelope,
+    private readonly jobs: Jobs,
   ) {}
 
   listProviders(): IntegrationProviderList {
@@ -199,14 +202,18 @@ export class ConnectionsService {
     if (provider === undefined) throw notFound();
     const secret = body.webhookSecret ?? this.makeSecret(provider, before.signature);
     const sealed = await this.sealSecret(caller.orgId, id, 'webhook', secret);
+    const repaired: string[] = [];
     const row = await inOrg(this.pool, caller.orgId, async (client) => {
       if ((await lockConnection(client, caller.orgId, id)) === null) throw notFound();
       await outdateSecrets(client, caller.orgId, id, OLD_SECRET_HOURS);
       await insertSecret(client, caller.orgId, sealed);
+      // Those that Slipway has made get the new one; the old one holds until then.
+      repaired.push(...(await repairHooks(client, caller.orgId, id)));
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.rotate-secret', target: id, detail: { name: before.name } }));
       return findConnection(client, caller.orgId, id);
     });
     if (row === null) throw notFound();
+    for (const hookId of repaired) this.jobs.enqueueAs('integration-hook', hookId, { orgId: caller.orgId, hookId });
     return { connection: this.toConnection(row), webhookSecret: body.webhookSecret === undefined ? secret : null };
   }
 

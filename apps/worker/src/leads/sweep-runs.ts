@@ -11,6 +11,7 @@ export const SWEEPS = {
   idle: 150,
   storage: 300,
   missed: 1_200,
+  hooks: 1_200,
   retention: 1_800,
 } as const;
 export type SweepName = keyof typeof SWEEPS;

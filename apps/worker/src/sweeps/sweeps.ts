@@ -5,6 +5,7 @@ import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
 import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
+import { hooksToCheck, selectionsToList } from '../integrations/hooks/hooks.queries.js';
 import { Lead } from '../leads/lead.js';
 import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
@@ -29,6 +30,7 @@ const SCHEDULE = [
   { name: 'idle', everyMs: 30_000 },
   { name: 'organizations', everyMs: 5_000 },
   { name: 'missed', everyMs: 60_000 },
+  { name: 'hooks', everyMs: 300_000 },
   { name: 'retention', everyMs: 600_000 },
 ] as const satisfies ReadonlyArray<{ name: SweepName; everyMs: number }>;
 /** A tick that comes a little early finds its sweep due all the same. Milliseconds. */
@@ -39,6 +41,8 @@ const UNHURRIED_MS = 1;
 const RECOVERY_SECONDS = 270;
 /** Connections that are looked at in one round. */
 const MAX_RECOVERED = 500;
+/** Webhooks that Slipway has made are looked at once in so long, and new repositories looked for. Hours. */
+const HOOK_HOURS = 24;
 const NEVER: SandboxIdleTimes = { person: null, anybody: null };
 
 /**
@@ -113,6 +117,10 @@ export class Sweeps {
       case 'missed':
         for (const due of await dueForRecovery(this.pool, this.settings.hookProviders, RECOVERY_SECONDS, MAX_RECOVERED))
           await this.queue.add('integration-recovery', due, { key: due.connectionId, delayMs: UNHURRIED_MS });
+      case 'hooks':
+        for (const { orgId, connectionId } of await selectionsToList(this.pool, HOOK_HOURS))
+          await this.addWish('integration-hooks', { orgId, connectionId }, connectionId);
+        for (const { orgId, hookId } of await hooksToCheck(this.pool, HOOK_HOURS)) await this.addWish('integration-hook', { orgId, hookId }, hookId);
         return;
       case 'retention':
         await removeExpired(this.pool);

@@ -287,6 +287,8 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   hook: '0198c0de-9b1c-7000-8000-3f6c5d2e9b10',
   'IntegrationHook.id': '0198c0de-9b1c-7000-8000-3f6c5d2e9b10',
   'IntegrationHook.repository': 'acme/shop',
+  'HookSelection.patterns': ['acme/*'],
+  'SelectIntegrationHooks.patterns': ['acme/*'],
   'InstallIntegrationHook.repository': 'acme/shop',
   installedBy: { id: 'usr_ada', label: 'Ada Lovelace' },
 

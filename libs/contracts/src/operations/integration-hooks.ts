@@ -1,4 +1,4 @@
-import { InstallIntegrationHook, IntegrationHook, IntegrationHookList } from '../integration-hooks.js';
+import { InstallIntegrationHook, IntegrationHook, IntegrationHookList, SelectIntegrationHooks } from '../integration-hooks.js';
 import type { Operation } from '../operations.js';
 
 const HOOKS = '/api/v1/orgs/{org}/integrations/connections/{connection}/hooks';
@@ -37,6 +37,29 @@ export const integrationHookOperations = {
       'integration.hooks-unsupported',
       'integration.too-many-hooks',
     ],
+  },
+  selectIntegrationHooks: {
+    id: 'integrations.hooks.select',
+    method: 'PUT',
+    path: HOOKS,
+    summary: 'Choose by patterns which repositories get a webhook, which is then made in the background',
+    permission: 'integration:write',
+    status: 200,
+    body: SelectIntegrationHooks,
+    response: IntegrationHookList,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'request.not-json', 'request.too-large', 'integration.no-token', 'integration.no-secret', 'integration.hooks-unsupported'],
+  },
+  repairIntegrationHooks: {
+    id: 'integrations.hooks.repair',
+    method: 'POST',
+    path: `${HOOKS}/repair`,
+    summary: 'Make every webhook of the connection again, in the background, with the address, events and secret of now',
+    permission: 'integration:write',
+    status: 202,
+    response: IntegrationHookList,
+    idempotency: 'idempotent',
+    errors: ['request.cross-site', 'integration.no-token', 'integration.no-secret', 'integration.hooks-unsupported'],
   },
   removeIntegrationHook: {
     id: 'integrations.hooks.remove',

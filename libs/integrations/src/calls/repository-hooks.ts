@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fields, id, list, name } from '../reading/fields.js';
+import { fields, flag, id, list, name } from '../reading/fields.js';
 import type { FullName } from './code-host.js';
 import { part, repo } from './forge-calls.js';
 import type { ProviderClient } from './provider-client.js';
@@ -8,15 +8,29 @@ import { ProviderRefusal } from './provider-refusal.js';
 export interface HookSettings {
   readonly url: string;
   readonly secret: string;
+  /** Name of the scheme by which its deliveries are to be proved, of `Provider.signatures`. */
+  readonly signature: string;
+  /** What is confidential is delivered too, where the host tells it apart. */
+  readonly confidential: boolean;
 }
+
+export interface MadeHook {
+  readonly id: string;
+  /** As the host writes it. */
+  readonly fullName: FullName;
+  /** The scheme that its deliveries have: another than was asked for where the host lacks that one. */
+  readonly signature: string;
+}
+
+/** `disabled`: it is there, and the host delivers nothing by it. */
+export type HookHealth = 'active' | 'disabled' | 'missing';
 
 /** Webhooks of repositories at a git host. Each call throws `ProviderRefusal`; none is repeated here. */
 export interface RepositoryHooks {
-  /**
-   * Afterwards there is one active webhook to this address, with these events and this secret, whatever was there before. Repeatable at any point.
-   * @returns its id, and the repository's name as the host writes it.
-   */
-  install(repository: FullName, settings: HookSettings): Promise<{ readonly id: string; readonly fullName: FullName }>;
+  /** Afterwards there is one active webhook to this address, with these events and this secret, whatever was there before. Repeatable at any point. */
+  install(repository: FullName, settings: HookSettings): Promise<MadeHook>;
+  /** Of the webhooks to this address the best. */
+  look(repository: FullName, url: string): Promise<HookHealth>;
   /** Every webhook to this address. No-op when there is none, or no such repository any more. */
   remove(repository: FullName, url: string): Promise<void>;
 }
@@ -34,21 +48,23 @@ const PAGE = 50;
 /** Of a repository; GitHub allows 20 of an event, Gitea any number. */
 const MAX_PAGES = 10;
 
+interface HookThere {
+  readonly id: string;
+  readonly active: boolean;
+}
+
 /** GitHub and Gitea. */
 export function forgeHooks(client: ProviderClient, { type, events, changesSecret }: ForgeHooksOptions): RepositoryHooks {
   const bodyOf = ({ url, secret }: HookSettings) => ({ active: true, events, config: { url, secret, content_type: 'json' } });
-  const unlessMissing = (error: unknown): void => {
-    if (!(error instanceof ProviderRefusal && error.kind === 'missing')) throw error;
-  };
   const removeOne = async (repository: FullName, hookId: string): Promise<void> => {
     await client.call({ method: 'DELETE', path: `${repo(repository)}/hooks/${part(hookId)}`, answer: z.unknown() }).catch(unlessMissing);
   };
-  const there = async (repository: FullName, url: string): Promise<string[]> => {
-    const found: string[] = [];
+  const there = async (repository: FullName, url: string): Promise<HookThere[]> => {
+    const found: HookThere[] = [];
     for (let page = 1; page <= MAX_PAGES; page += 1) {
       const path = `${repo(repository)}/hooks?limit=${PAGE}&per_page=${PAGE}&page=${page}`;
-      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ id, config: fields({ url: z.string().catch('') }) })) });
-      found.push(...body.filter((each) => each.config.url === url).map((each) => each.id));
+      const { body } = await client.call({ method: 'GET', path, answer: list(fields({ id, active: flag, config: fields({ url: z.string().catch('') }) })) });
+      found.push(...body.filter((each) => each.config.url === url));
       if (body.length < PAGE) break;
     }
     return found;
@@ -59,19 +75,30 @@ export function forgeHooks(client: ProviderClient, { type, events, changesSecret
       const before = await there(fullName, settings.url);
       const [first] = before;
       const isChanged = changesSecret && first !== undefined;
-      const path = `${repo(fullName)}/hooks${isChanged ? `/${part(first)}` : ''}`;
+      const path = `${repo(fullName)}/hooks${isChanged ? `/${part(first.id)}` : ''}`;
       const body = isChanged ? bodyOf(settings) : { ...type, ...bodyOf(settings) };
       const kept = (await client.call({ method: isChanged ? 'PATCH' : 'POST', path, body, answer: fields({ id }) })).body.id;
       // Last, so that there is no moment without one; what both deliver meanwhile is one deed.
-      for (const each of before) if (each !== kept) await removeOne(fullName, each);
-      return { id: kept, fullName };
+      for (const each of before) if (each.id !== kept) await removeOne(fullName, each.id);
+      return { id: kept, fullName, signature: settings.signature };
     },
+    look: async (repository, url) => healthOf(await there(repository, url)),
     remove: async (repository, url) => {
-      const found = await there(repository, url).catch((error: unknown) => {
-        unlessMissing(error);
-        return [];
-      });
-      for (const each of found) await removeOne(repository, each);
+      const found = await there(repository, url).catch(noneWhereMissing);
+      for (const each of found) await removeOne(repository, each.id);
     },
   };
+}
+
+export function healthOf(found: readonly { readonly active: boolean }[]): HookHealth {
+  return found.length === 0 ? 'missing' : found.some(({ active }) => active) ? 'active' : 'disabled';
+}
+
+export function unlessMissing(error: unknown): void {
+  if (!(error instanceof ProviderRefusal && error.kind === 'missing')) throw error;
+}
+
+export function noneWhereMissing(error: unknown): [] {
+  unlessMissing(error);
+  return [];
 }

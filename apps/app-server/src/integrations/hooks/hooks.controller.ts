@@ -1,5 +1,12 @@
 import { Controller, Param } from '@nestjs/common';
-import { type InstallIntegrationHook, type IntegrationHook, type IntegrationHookList, operations, type Principal } from '@slipway/contracts';
+import {
+  type InstallIntegrationHook,
+  type IntegrationHook,
+  type IntegrationHookList,
+  operations,
+  type Principal,
+  type SelectIntegrationHooks,
+} from '@slipway/contracts';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { HooksService } from './hooks.service.js';
@@ -16,6 +23,16 @@ export class HooksController {
   @Serves(operations.installIntegrationHook)
   install(@Caller() caller: Principal, @Param('connection') connection: string, @Body() body: InstallIntegrationHook): Promise<IntegrationHook> {
     return this.hooks.install(caller, connection, body);
+  }
+
+  @Serves(operations.selectIntegrationHooks)
+  select(@Caller() caller: Principal, @Param('connection') connection: string, @Body() body: SelectIntegrationHooks): Promise<IntegrationHookList> {
+    return this.hooks.select(caller, connection, body);
+  }
+
+  @Serves(operations.repairIntegrationHooks)
+  repair(@Caller() caller: Principal, @Param('connection') connection: string): Promise<IntegrationHookList> {
+    return this.hooks.repair(caller, connection);
   }
 
   @Serves(operations.removeIntegrationHook)

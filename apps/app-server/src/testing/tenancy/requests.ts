@@ -71,6 +71,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   registerIntegrationApp: () => ({ provider: 'example', name: 'x' }),
   installPlatformApp: () => ({ provider: 'example' }),
   installIntegrationApp: () => ({}),
+  selectIntegrationHooks: () => ({ patterns: ['acme/*'] }),
   changeBudgets: () => ({}),
   putBudgetOverride: () => ({ limitUsd: '5' }),
 };

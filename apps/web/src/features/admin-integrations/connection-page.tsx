@@ -62,7 +62,9 @@ export function ConnectionPage({ id }: { id: string }) {
             {provider === undefined ? null : <LimitsNotice provider={provider} />}
             {data.app === null ? null : <AppSection connection={data} app={data.app} provider={provider} />}
             <Facts connection={data} provider={provider} />
-            {provider?.makesHooks === true && data.address !== null && data.tokenSetAt !== null ? <HooksSection connection={data} /> : null}
+            {provider?.makesHooks === true && data.address !== null && data.tokenSetAt !== null ? (
+              <HooksSection connection={data} isSignedByKind={isSignedByKind(data, provider)} />
+            ) : null}
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
             <Deliveries connection={data} />
           </div>
@@ -70,6 +72,11 @@ export function ConnectionPage({ id }: { id: string }) {
       </QueryPanel>
     </Page>
   );
+}
+
+/** Whether its deliveries have the signature that its kind promises: some hosts of a provider lack it. */
+function isSignedByKind({ kind, signature }: IntegrationConnection, { connections }: IntegrationProvider): boolean {
+  return connections.find((each) => each.kind === kind)?.signature === signature;
 }
 
 /** What is to be done, where something is. */

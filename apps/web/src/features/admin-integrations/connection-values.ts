@@ -93,6 +93,6 @@ export function hostOf(typed: string): string {
 }
 
 /** Separated by commas or lines; each once. */
-function listOf(text: string): string[] {
+export function listOf(text: string): string[] {
   return [...new Set(text.split(/[,\n]/).map((item) => item.trim()))].filter((item) => item !== '');
 }

@@ -1,6 +1,6 @@
 'use client';
-import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook } from '@slipway/contracts';
-import { Badge, Button, ConfirmDialog, Field, Input, Section } from '@slipway/ui';
+import { InstallIntegrationHook, type IntegrationConnection, type IntegrationHook, type IntegrationHookList } from '@slipway/contracts';
+import { Badge, Button, ConfirmDialog, Field, Input, Notice, Section } from '@slipway/ui';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
@@ -10,15 +10,25 @@ import { ErrorNotice, FormFailure } from '../form/form-failure.tsx';
 import { useForm } from '../form/use-form.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { HOOK_STATES_SHOWN, hooksSummary } from './connection-words.ts';
+import { HookSelectionForm } from './hook-selection-form.tsx';
 
-/** Repositories whose webhook Slipway makes by itself, with the access token of the connection. */
-export function HooksSection({ connection }: { connection: IntegrationConnection }) {
+/** While webhooks are being made. Milliseconds. */
+const BUSY_REFRESH_MS = 3_000;
+const REFRESH_MS = 60_000;
+
+/** Repositories whose webhook Slipway makes by itself, with the access token of the connection, and what became of each. */
+export function HooksSection({ connection, isSignedByKind }: { connection: IntegrationConnection; isSignedByKind: boolean }) {
   const { org } = useSession();
   const queries = useQueryClient();
   const [removing, setRemoving] = useState<IntegrationHook | null>(null);
   const where = { org: org.id, connection: connection.id };
   const key = ['integrations', org.id, connection.id, 'hooks'];
-  const hooks = useQuery({ queryKey: key, queryFn: ({ signal }) => api.listIntegrationHooks({ ...where, signal }) });
+  const hooks = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => api.listIntegrationHooks({ ...where, signal }),
+    refetchInterval: ({ state }) => (isBusy(state.data) ? BUSY_REFRESH_MS : REFRESH_MS),
+  });
   const mayWrite = org.permissions.includes('integration:write');
   const done = (said: string) => {
     toast(said);
@@ -29,6 +39,7 @@ export function HooksSection({ connection }: { connection: IntegrationConnection
     mutationFn: (repository: string) => api.installIntegrationHook({ ...where, body: { repository } }),
     onSuccess: ({ repository }) => done(`The webhook of ${repository} is repaired.`),
   });
+  const repair = useMutation({ mutationFn: () => api.repairIntegrationHooks(where), onSuccess: () => done('The webhooks are being made again.') });
   const remove = useMutation({
     mutationFn: ({ id }: IntegrationHook) => api.removeIntegrationHook({ ...where, hook: id }),
     onSuccess: () => done('The webhook is removed.'),
@@ -36,23 +47,34 @@ export function HooksSection({ connection }: { connection: IntegrationConnection
   return (
     <Section
       title="Webhooks"
-      description={`Slipway makes the webhook of a repository at ${connection.host}, with address, events and secret. The access token must belong to somebody who administers the repository.`}
+      description={`Slipway makes webhooks at ${connection.host}, with address, events and secret, and looks at each once a day. The access token must belong to somebody who administers the repository.`}
     >
       <QueryPanel query={hooks} label="The webhooks">
-        {({ data }) => (
-          <div className="flex flex-col gap-3 rounded-lg border border-line bg-surface p-4">
+        {({ data, selection }) => (
+          <div className="flex flex-col gap-4 rounded-lg border border-line bg-surface p-4">
+            {isSignedByKind ? null : (
+              <Notice tone="warn" title="Deliveries are not signed">
+                {connection.host} does not sign webhooks. Its deliveries are recognized by a secret token, which anybody who reads one of them knows.
+              </Notice>
+            )}
+            {mayWrite ? <HookSelectionForm where={where} selection={selection} onDone={done} /> : null}
             {data.length === 0 ? (
               <p className="text-sm text-ink-muted">None is made yet. Webhooks that were entered at the provider by hand work, too, and are not listed.</p>
-            ) : null}
-            <ul className="flex flex-col gap-2">
+            ) : (
+              <div className="flex flex-wrap items-center justify-between gap-2">
+                <p className="text-sm text-ink-muted">{hooksSummary(data)}</p>
+                {mayWrite ? (
+                  <Button busy={repair.isPending} onClick={() => repair.mutate()}>
+                    Repair all
+                  </Button>
+                ) : null}
+              </div>
+            )}
+            <ErrorNotice error={repair.error ?? install.error} />
+            <ul className="flex max-h-96 flex-col gap-2 overflow-y-auto">
               {data.map((hook) => (
                 <li key={hook.id} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-                  <span className="min-w-0 text-sm break-words">
-                    {hook.repository} {hook.state === 'old-secret' ? <Badge tone="warn">Old secret</Badge> : null}{' '}
-                    <span className="text-ink-muted">
-                      <Ago at={hook.installedAt} /> by {hook.installedBy.label}
-                    </span>
-                  </span>
+                  <HookLine hook={hook} />
                   {mayWrite ? (
                     <span className="flex gap-2">
                       <Button aria-label={`Repair the webhook of ${hook.repository}`} busy={install.isPending} onClick={() => install.mutate(hook.repository)}>
@@ -66,7 +88,6 @@ export function HooksSection({ connection }: { connection: IntegrationConnection
                 </li>
               ))}
             </ul>
-            <ErrorNotice error={install.error} />
             {mayWrite ? <InstallForm where={where} onDone={(repository) => done(`The webhook of ${repository} is made.`)} /> : null}
           </div>
         )}
@@ -79,10 +100,34 @@ export function HooksSection({ connection }: { connection: IntegrationConnection
         busy={remove.isPending}
         onConfirm={() => removing !== null && remove.mutate(removing)}
       >
-        <p>It is deleted at {connection.host}. Nothing that happens in the repository reaches Slipway any more.</p>
+        <p>
+          It is deleted at {connection.host}. Nothing that happens in the repository reaches Slipway any more, unless the selection names it: then it is made
+          again within a day.
+        </p>
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </Section>
+  );
+}
+
+function isBusy(list: IntegrationHookList | undefined): boolean {
+  if (list === undefined) return false;
+  const { data, selection } = list;
+  return data.some(({ state }) => state === 'queued') || (selection.patterns.length > 0 && selection.listedAt === null);
+}
+
+function HookLine({ hook }: { hook: IntegrationHook }) {
+  const { label, tone } = HOOK_STATES_SHOWN[hook.state];
+  return (
+    <span className="flex min-w-0 flex-col gap-0.5 text-sm break-words">
+      <span>
+        {hook.repository} <Badge tone={tone}>{label}</Badge>{' '}
+        <span className="text-ink-muted">
+          <Ago at={hook.checkedAt ?? hook.installedAt} /> by {hook.installedBy.label}
+        </span>
+      </span>
+      {hook.detail === null ? null : <span className="text-ink-muted">{hook.detail}</span>}
+    </span>
   );
 }
 

@@ -5445,7 +5445,10 @@ export const IntegrationConnectionScalarFieldEnum = {
   verifiedAt: 'verifiedAt',
   lastDeliveryAt: 'lastDeliveryAt',
   limitedUntil: 'limitedUntil',
-  pacedUntil: 'pacedUntil'
+  pacedUntil: 'pacedUntil',
+  hookPatterns: 'hookPatterns',
+  hooksListedAt: 'hooksListedAt',
+  hooksProblem: 'hooksProblem'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -5526,7 +5529,10 @@ export const IntegrationHookScalarFieldEnum = {
   installedByLabel: 'installedByLabel',
   installedAt: 'installedAt',
   recoveredUntil: 'recoveredUntil',
-  recoveredAt: 'recoveredAt'
+  recoveredAt: 'recoveredAt',
+  state: 'state',
+  detail: 'detail',
+  checkedAt: 'checkedAt'
 } as const
 
 export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]

@@ -767,7 +767,10 @@ export const IntegrationConnectionScalarFieldEnum = {
   verifiedAt: 'verifiedAt',
   lastDeliveryAt: 'lastDeliveryAt',
   limitedUntil: 'limitedUntil',
-  pacedUntil: 'pacedUntil'
+  pacedUntil: 'pacedUntil',
+  hookPatterns: 'hookPatterns',
+  hooksListedAt: 'hooksListedAt',
+  hooksProblem: 'hooksProblem'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -848,7 +851,10 @@ export const IntegrationHookScalarFieldEnum = {
   installedByLabel: 'installedByLabel',
   installedAt: 'installedAt',
   recoveredUntil: 'recoveredUntil',
-  recoveredAt: 'recoveredAt'
+  recoveredAt: 'recoveredAt',
+  state: 'state',
+  detail: 'detail',
+  checkedAt: 'checkedAt'
 } as const
 
 export type IntegrationHookScalarFieldEnum = (typeof IntegrationHookScalarFieldEnum)[keyof typeof IntegrationHookScalarFieldEnum]

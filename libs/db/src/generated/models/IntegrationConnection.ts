@@ -44,6 +44,8 @@ export type IntegrationConnectionMinAggregateOutputType = {
   lastDeliveryAt: Date | null
   limitedUntil: Date | null
   pacedUntil: Date | null
+  hooksListedAt: Date | null
+  hooksProblem: string | null
 }
 
 export type IntegrationConnectionMaxAggregateOutputType = {
@@ -66,6 +68,8 @@ export type IntegrationConnectionMaxAggregateOutputType = {
   lastDeliveryAt: Date | null
   limitedUntil: Date | null
   pacedUntil: Date | null
+  hooksListedAt: Date | null
+  hooksProblem: string | null
 }
 
 export type IntegrationConnectionCountAggregateOutputType = {
@@ -90,6 +94,9 @@ export type IntegrationConnectionCountAggregateOutputType = {
   lastDeliveryAt: number
   limitedUntil: number
   pacedUntil: number
+  hookPatterns: number
+  hooksListedAt: number
+  hooksProblem: number
   _all: number
 }
 
@@ -114,6 +121,8 @@ export type IntegrationConnectionMinAggregateInputType = {
   lastDeliveryAt?: true
   limitedUntil?: true
   pacedUntil?: true
+  hooksListedAt?: true
+  hooksProblem?: true
 }
 
 export type IntegrationConnectionMaxAggregateInputType = {
@@ -136,6 +145,8 @@ export type IntegrationConnectionMaxAggregateInputType = {
   lastDeliveryAt?: true
   limitedUntil?: true
   pacedUntil?: true
+  hooksListedAt?: true
+  hooksProblem?: true
 }
 
 export type IntegrationConnectionCountAggregateInputType = {
@@ -160,6 +171,9 @@ export type IntegrationConnectionCountAggregateInputType = {
   lastDeliveryAt?: true
   limitedUntil?: true
   pacedUntil?: true
+  hookPatterns?: true
+  hooksListedAt?: true
+  hooksProblem?: true
   _all?: true
 }
 
@@ -257,6 +271,9 @@ export type IntegrationConnectionGroupByOutputType = {
   lastDeliveryAt: Date | null
   limitedUntil: Date | null
   pacedUntil: Date | null
+  hookPatterns: string[]
+  hooksListedAt: Date | null
+  hooksProblem: string | null
   _count: IntegrationConnectionCountAggregateOutputType | null
   _min: IntegrationConnectionMinAggregateOutputType | null
   _max: IntegrationConnectionMaxAggregateOutputType | null
@@ -302,6 +319,9 @@ export type IntegrationConnectionWhereInput = {
   lastDeliveryAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   limitedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   pacedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
+  hooksListedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  hooksProblem?: Prisma.StringNullableFilter<"IntegrationConnection"> | string | null
 }
 
 export type IntegrationConnectionOrderByWithRelationInput = {
@@ -326,6 +346,9 @@ export type IntegrationConnectionOrderByWithRelationInput = {
   lastDeliveryAt?: Prisma.SortOrderInput | Prisma.SortOrder
   limitedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   pacedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  hookPatterns?: Prisma.SortOrder
+  hooksListedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  hooksProblem?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
@@ -353,6 +376,9 @@ export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
   lastDeliveryAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   limitedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   pacedUntil?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
+  hooksListedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  hooksProblem?: Prisma.StringNullableFilter<"IntegrationConnection"> | string | null
 }, "id">
 
 export type IntegrationConnectionOrderByWithAggregationInput = {
@@ -377,6 +403,9 @@ export type IntegrationConnectionOrderByWithAggregationInput = {
   lastDeliveryAt?: Prisma.SortOrderInput | Prisma.SortOrder
   limitedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   pacedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  hookPatterns?: Prisma.SortOrder
+  hooksListedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  hooksProblem?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationConnectionCountOrderByAggregateInput
   _max?: Prisma.IntegrationConnectionMaxOrderByAggregateInput
   _min?: Prisma.IntegrationConnectionMinOrderByAggregateInput
@@ -407,6 +436,9 @@ export type IntegrationConnectionScalarWhereWithAggregatesInput = {
   lastDeliveryAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
   limitedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
   pacedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
+  hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
+  hooksListedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
+  hooksProblem?: Prisma.StringNullableWithAggregatesFilter<"IntegrationConnection"> | string | null
 }
 
 export type IntegrationConnectionCreateInput = {
@@ -431,6 +463,9 @@ export type IntegrationConnectionCreateInput = {
   lastDeliveryAt?: Date | string | null
   limitedUntil?: Date | string | null
   pacedUntil?: Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
+  hooksListedAt?: Date | string | null
+  hooksProblem?: string | null
 }
 
 export type IntegrationConnectionUncheckedCreateInput = {
@@ -455,6 +490,9 @@ export type IntegrationConnectionUncheckedCreateInput = {
   lastDeliveryAt?: Date | string | null
   limitedUntil?: Date | string | null
   pacedUntil?: Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
+  hooksListedAt?: Date | string | null
+  hooksProblem?: string | null
 }
 
 export type IntegrationConnectionUpdateInput = {
@@ -479,6 +517,9 @@ export type IntegrationConnectionUpdateInput = {
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
+  hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateInput = {
@@ -503,6 +544,9 @@ export type IntegrationConnectionUncheckedUpdateInput = {
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
+  hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type IntegrationConnectionCreateManyInput = {
@@ -527,6 +571,9 @@ export type IntegrationConnectionCreateManyInput = {
   lastDeliveryAt?: Date | string | null
   limitedUntil?: Date | string | null
   pacedUntil?: Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
+  hooksListedAt?: Date | string | null
+  hooksProblem?: string | null
 }
 
 export type IntegrationConnectionUpdateManyMutationInput = {
@@ -551,6 +598,9 @@ export type IntegrationConnectionUpdateManyMutationInput = {
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
+  hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateManyInput = {
@@ -575,6 +625,9 @@ export type IntegrationConnectionUncheckedUpdateManyInput = {
   lastDeliveryAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   limitedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pacedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
+  hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type IntegrationConnectionCountOrderByAggregateInput = {
@@ -599,6 +652,9 @@ export type IntegrationConnectionCountOrderByAggregateInput = {
   lastDeliveryAt?: Prisma.SortOrder
   limitedUntil?: Prisma.SortOrder
   pacedUntil?: Prisma.SortOrder
+  hookPatterns?: Prisma.SortOrder
+  hooksListedAt?: Prisma.SortOrder
+  hooksProblem?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMaxOrderByAggregateInput = {
@@ -621,6 +677,8 @@ export type IntegrationConnectionMaxOrderByAggregateInput = {
   lastDeliveryAt?: Prisma.SortOrder
   limitedUntil?: Prisma.SortOrder
   pacedUntil?: Prisma.SortOrder
+  hooksListedAt?: Prisma.SortOrder
+  hooksProblem?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMinOrderByAggregateInput = {
@@ -643,6 +701,17 @@ export type IntegrationConnectionMinOrderByAggregateInput = {
   lastDeliveryAt?: Prisma.SortOrder
   limitedUntil?: Prisma.SortOrder
   pacedUntil?: Prisma.SortOrder
+  hooksListedAt?: Prisma.SortOrder
+  hooksProblem?: Prisma.SortOrder
+}
+
+export type IntegrationConnectionCreatehookPatternsInput = {
+  set: string[]
+}
+
+export type IntegrationConnectionUpdatehookPatternsInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 
@@ -669,6 +738,9 @@ export type IntegrationConnectionSelect<ExtArgs extends runtime.Types.Extensions
   lastDeliveryAt?: boolean
   limitedUntil?: boolean
   pacedUntil?: boolean
+  hookPatterns?: boolean
+  hooksListedAt?: boolean
+  hooksProblem?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -693,6 +765,9 @@ export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runti
   lastDeliveryAt?: boolean
   limitedUntil?: boolean
   pacedUntil?: boolean
+  hookPatterns?: boolean
+  hooksListedAt?: boolean
+  hooksProblem?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -717,6 +792,9 @@ export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runti
   lastDeliveryAt?: boolean
   limitedUntil?: boolean
   pacedUntil?: boolean
+  hookPatterns?: boolean
+  hooksListedAt?: boolean
+  hooksProblem?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectScalar = {
@@ -741,9 +819,12 @@ export type IntegrationConnectionSelectScalar = {
   lastDeliveryAt?: boolean
   limitedUntil?: boolean
   pacedUntil?: boolean
+  hookPatterns?: boolean
+  hooksListedAt?: boolean
+  hooksProblem?: boolean
 }
 
-export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt" | "limitedUntil" | "pacedUntil", ExtArgs["result"]["integrationConnection"]>
+export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt" | "limitedUntil" | "pacedUntil" | "hookPatterns" | "hooksListedAt" | "hooksProblem", ExtArgs["result"]["integrationConnection"]>
 
 export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationConnection"
@@ -770,6 +851,12 @@ export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensio
     lastDeliveryAt: Date | null
     limitedUntil: Date | null
     pacedUntil: Date | null
+    /**
+     * Which repositories get a webhook; `acme/*`.
+     */
+    hookPatterns: string[]
+    hooksListedAt: Date | null
+    hooksProblem: string | null
   }, ExtArgs["result"]["integrationConnection"]>
   composites: {}
 }
@@ -1214,6 +1301,9 @@ export interface IntegrationConnectionFieldRefs {
   readonly lastDeliveryAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
   readonly limitedUntil: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
   readonly pacedUntil: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
+  readonly hookPatterns: Prisma.FieldRef<"IntegrationConnection", 'String[]'>
+  readonly hooksListedAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
+  readonly hooksProblem: Prisma.FieldRef<"IntegrationConnection", 'String'>
 }
     
 

@@ -36,6 +36,9 @@ export type IntegrationHookMinAggregateOutputType = {
   installedAt: Date | null
   recoveredUntil: Date | null
   recoveredAt: Date | null
+  state: string | null
+  detail: string | null
+  checkedAt: Date | null
 }
 
 export type IntegrationHookMaxAggregateOutputType = {
@@ -50,6 +53,9 @@ export type IntegrationHookMaxAggregateOutputType = {
   installedAt: Date | null
   recoveredUntil: Date | null
   recoveredAt: Date | null
+  state: string | null
+  detail: string | null
+  checkedAt: Date | null
 }
 
 export type IntegrationHookCountAggregateOutputType = {
@@ -64,6 +70,9 @@ export type IntegrationHookCountAggregateOutputType = {
   installedAt: number
   recoveredUntil: number
   recoveredAt: number
+  state: number
+  detail: number
+  checkedAt: number
   _all: number
 }
 
@@ -80,6 +89,9 @@ export type IntegrationHookMinAggregateInputType = {
   installedAt?: true
   recoveredUntil?: true
   recoveredAt?: true
+  state?: true
+  detail?: true
+  checkedAt?: true
 }
 
 export type IntegrationHookMaxAggregateInputType = {
@@ -94,6 +106,9 @@ export type IntegrationHookMaxAggregateInputType = {
   installedAt?: true
   recoveredUntil?: true
   recoveredAt?: true
+  state?: true
+  detail?: true
+  checkedAt?: true
 }
 
 export type IntegrationHookCountAggregateInputType = {
@@ -108,6 +123,9 @@ export type IntegrationHookCountAggregateInputType = {
   installedAt?: true
   recoveredUntil?: true
   recoveredAt?: true
+  state?: true
+  detail?: true
+  checkedAt?: true
   _all?: true
 }
 
@@ -195,6 +213,9 @@ export type IntegrationHookGroupByOutputType = {
   installedAt: Date
   recoveredUntil: Date | null
   recoveredAt: Date | null
+  state: string
+  detail: string | null
+  checkedAt: Date | null
   _count: IntegrationHookCountAggregateOutputType | null
   _min: IntegrationHookMinAggregateOutputType | null
   _max: IntegrationHookMaxAggregateOutputType | null
@@ -230,6 +251,9 @@ export type IntegrationHookWhereInput = {
   installedAt?: Prisma.DateTimeFilter<"IntegrationHook"> | Date | string
   recoveredUntil?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
   recoveredAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
+  state?: Prisma.StringFilter<"IntegrationHook"> | string
+  detail?: Prisma.StringNullableFilter<"IntegrationHook"> | string | null
+  checkedAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
 }
 
 export type IntegrationHookOrderByWithRelationInput = {
@@ -244,6 +268,9 @@ export type IntegrationHookOrderByWithRelationInput = {
   installedAt?: Prisma.SortOrder
   recoveredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   recoveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  state?: Prisma.SortOrder
+  detail?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationHookWhereUniqueInput = Prisma.AtLeast<{
@@ -261,6 +288,9 @@ export type IntegrationHookWhereUniqueInput = Prisma.AtLeast<{
   installedAt?: Prisma.DateTimeFilter<"IntegrationHook"> | Date | string
   recoveredUntil?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
   recoveredAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
+  state?: Prisma.StringFilter<"IntegrationHook"> | string
+  detail?: Prisma.StringNullableFilter<"IntegrationHook"> | string | null
+  checkedAt?: Prisma.DateTimeNullableFilter<"IntegrationHook"> | Date | string | null
 }, "id">
 
 export type IntegrationHookOrderByWithAggregationInput = {
@@ -275,6 +305,9 @@ export type IntegrationHookOrderByWithAggregationInput = {
   installedAt?: Prisma.SortOrder
   recoveredUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   recoveredAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  state?: Prisma.SortOrder
+  detail?: Prisma.SortOrderInput | Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationHookCountOrderByAggregateInput
   _max?: Prisma.IntegrationHookMaxOrderByAggregateInput
   _min?: Prisma.IntegrationHookMinOrderByAggregateInput
@@ -295,6 +328,9 @@ export type IntegrationHookScalarWhereWithAggregatesInput = {
   installedAt?: Prisma.DateTimeWithAggregatesFilter<"IntegrationHook"> | Date | string
   recoveredUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationHook"> | Date | string | null
   recoveredAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationHook"> | Date | string | null
+  state?: Prisma.StringWithAggregatesFilter<"IntegrationHook"> | string
+  detail?: Prisma.StringNullableWithAggregatesFilter<"IntegrationHook"> | string | null
+  checkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationHook"> | Date | string | null
 }
 
 export type IntegrationHookCreateInput = {
@@ -309,6 +345,9 @@ export type IntegrationHookCreateInput = {
   installedAt?: Date | string
   recoveredUntil?: Date | string | null
   recoveredAt?: Date | string | null
+  state?: string
+  detail?: string | null
+  checkedAt?: Date | string | null
 }
 
 export type IntegrationHookUncheckedCreateInput = {
@@ -323,6 +362,9 @@ export type IntegrationHookUncheckedCreateInput = {
   installedAt?: Date | string
   recoveredUntil?: Date | string | null
   recoveredAt?: Date | string | null
+  state?: string
+  detail?: string | null
+  checkedAt?: Date | string | null
 }
 
 export type IntegrationHookUpdateInput = {
@@ -337,6 +379,9 @@ export type IntegrationHookUpdateInput = {
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookUncheckedUpdateInput = {
@@ -351,6 +396,9 @@ export type IntegrationHookUncheckedUpdateInput = {
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookCreateManyInput = {
@@ -365,6 +413,9 @@ export type IntegrationHookCreateManyInput = {
   installedAt?: Date | string
   recoveredUntil?: Date | string | null
   recoveredAt?: Date | string | null
+  state?: string
+  detail?: string | null
+  checkedAt?: Date | string | null
 }
 
 export type IntegrationHookUpdateManyMutationInput = {
@@ -379,6 +430,9 @@ export type IntegrationHookUpdateManyMutationInput = {
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookUncheckedUpdateManyInput = {
@@ -393,6 +447,9 @@ export type IntegrationHookUncheckedUpdateManyInput = {
   installedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   recoveredUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   recoveredAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  detail?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationHookCountOrderByAggregateInput = {
@@ -407,6 +464,9 @@ export type IntegrationHookCountOrderByAggregateInput = {
   installedAt?: Prisma.SortOrder
   recoveredUntil?: Prisma.SortOrder
   recoveredAt?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  detail?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
 }
 
 export type IntegrationHookMaxOrderByAggregateInput = {
@@ -421,6 +481,9 @@ export type IntegrationHookMaxOrderByAggregateInput = {
   installedAt?: Prisma.SortOrder
   recoveredUntil?: Prisma.SortOrder
   recoveredAt?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  detail?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
 }
 
 export type IntegrationHookMinOrderByAggregateInput = {
@@ -435,6 +498,9 @@ export type IntegrationHookMinOrderByAggregateInput = {
   installedAt?: Prisma.SortOrder
   recoveredUntil?: Prisma.SortOrder
   recoveredAt?: Prisma.SortOrder
+  state?: Prisma.SortOrder
+  detail?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
 }
 
 
@@ -451,6 +517,9 @@ export type IntegrationHookSelect<ExtArgs extends runtime.Types.Extensions.Inter
   installedAt?: boolean
   recoveredUntil?: boolean
   recoveredAt?: boolean
+  state?: boolean
+  detail?: boolean
+  checkedAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -465,6 +534,9 @@ export type IntegrationHookSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   installedAt?: boolean
   recoveredUntil?: boolean
   recoveredAt?: boolean
+  state?: boolean
+  detail?: boolean
+  checkedAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -479,6 +551,9 @@ export type IntegrationHookSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   installedAt?: boolean
   recoveredUntil?: boolean
   recoveredAt?: boolean
+  state?: boolean
+  detail?: boolean
+  checkedAt?: boolean
 }, ExtArgs["result"]["integrationHook"]>
 
 export type IntegrationHookSelectScalar = {
@@ -493,9 +568,12 @@ export type IntegrationHookSelectScalar = {
   installedAt?: boolean
   recoveredUntil?: boolean
   recoveredAt?: boolean
+  state?: boolean
+  detail?: boolean
+  checkedAt?: boolean
 }
 
-export type IntegrationHookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "repository" | "hookId" | "secretId" | "installedBy" | "installedByLabel" | "installedAt" | "recoveredUntil" | "recoveredAt", ExtArgs["result"]["integrationHook"]>
+export type IntegrationHookOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "repository" | "hookId" | "secretId" | "installedBy" | "installedByLabel" | "installedAt" | "recoveredUntil" | "recoveredAt" | "state" | "detail" | "checkedAt", ExtArgs["result"]["integrationHook"]>
 
 export type $IntegrationHookPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationHook"
@@ -512,6 +590,12 @@ export type $IntegrationHookPayload<ExtArgs extends runtime.Types.Extensions.Int
     installedAt: Date
     recoveredUntil: Date | null
     recoveredAt: Date | null
+    /**
+     * `queued`, `installed`, `missing-right`, `failed`, `disabled`.
+     */
+    state: string
+    detail: string | null
+    checkedAt: Date | null
   }, ExtArgs["result"]["integrationHook"]>
   composites: {}
 }
@@ -946,6 +1030,9 @@ export interface IntegrationHookFieldRefs {
   readonly installedAt: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
   readonly recoveredUntil: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
   readonly recoveredAt: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
+  readonly state: Prisma.FieldRef<"IntegrationHook", 'String'>
+  readonly detail: Prisma.FieldRef<"IntegrationHook", 'String'>
+  readonly checkedAt: Prisma.FieldRef<"IntegrationHook", 'DateTime'>
 }
     
 

@@ -4,6 +4,7 @@ import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.j
 import { gitlabAnswers, gitlabPermission } from './calls.js';
 import { gitlabCalls } from './code-host.js';
 import { GITLAB_EVENTS } from './events.js';
+import { gitlabHooks } from './hooks.js';
 import { gitlabLinking } from './linking.js';
 import { gitlabSubject } from './paths.js';
 import { readGitlabThread } from './thread.js';
@@ -16,6 +17,7 @@ const access: CodeHostAccess = {
   noreply: ({ id, login }, host) => `${id}-${login}@users.noreply.${URL.parse(`http://${host}`)?.hostname ?? 'invalid'}`,
   calls: gitlabCalls,
   subjectOf: gitlabSubject,
+  hooks: gitlabHooks,
 };
 
 const MIB = 1024 * 1024;

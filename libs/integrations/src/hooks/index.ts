@@ -1,0 +1,1 @@
+export { findHookConnection, findWebhookSecret, type HookConnection, repairHooks, type SealedSecret, settleSignature, wantHookJob } from './hooks.queries.js';

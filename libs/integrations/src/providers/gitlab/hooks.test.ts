@@ -1,0 +1,90 @@
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { DEVELOPER, type GitLabProject, type GitLabUser, MAINTAINER, ScriptedGitLab } from '@slipway/testing/gitlab';
+import { expect } from 'expect';
+import { ProviderClient } from '../../calls/provider-client.js';
+import type { RepositoryHooks } from '../../calls/repository-hooks.js';
+import { gitlab } from './index.js';
+
+const ADDRESS = 'https://slipway.example/api/integration/gitlab/events/c1';
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const SETTINGS = { url: ADDRESS, secret: SECRET, signature: 'signed', confidential: false };
+
+describe('webhooks that are made at a scripted GitLab', () => {
+  let host: ScriptedGitLab;
+  let ada: GitLabUser;
+  let bot: GitLabUser;
+  let shop: GitLabProject;
+  let made = 0;
+  before(async () => {
+    host = await ScriptedGitLab.start();
+    [ada, bot] = [host.user('ada'), host.user('project_1_bot')];
+  });
+  beforeEach(async () => {
+    host.signsWebhooks = true;
+    host.broken = null;
+    made += 1;
+    shop = await host.project({ path: `acme/web/shop-${made}`, owner: ada });
+    shop.members.set(bot.id, MAINTAINER);
+  });
+  after(() => host?.close());
+
+  const hooks = (scope = 'api'): RepositoryHooks => {
+    const access = gitlab.codeHost;
+    const options = { baseUrl: access?.apiUrl(host.url) ?? '', authorization: `Bearer ${host.token(bot, scope)}`, dispatch: fetch, now: () => new Date() };
+    return access?.hooks?.(new ProviderClient(options)) as RepositoryHooks;
+  };
+
+  it('are signed, deliver no push and nothing confidential, and there is one however often it is asked for', async () => {
+    const first = await hooks().install(shop.path.toUpperCase(), SETTINGS);
+    expect(first).toEqual({ id: String(shop.hooks[0]?.id), fullName: shop.path, signature: 'signed' });
+    expect(shop.hooks[0]).toMatchObject({ url: ADDRESS, signingToken: SECRET, token: null });
+    const on = Object.entries(shop.hooks[0]?.events ?? {}).filter(([, wanted]) => wanted);
+    expect(on.map(([event]) => event).sort()).toEqual(['issues_events', 'merge_requests_events', 'note_events', 'pipeline_events']);
+    shop.hooks.push({ ...(shop.hooks[0] as (typeof shop.hooks)[0]), id: 5 });
+    const other = { ...SETTINGS, secret: `whsec_${Buffer.alloc(32, 2).toString('base64')}`, confidential: true };
+    expect(await hooks().install(shop.path, other)).toEqual(first);
+    expect(shop.hooks).toMatchObject([{ signingToken: other.secret, events: { confidential_issues_events: true, confidential_note_events: true } }]);
+  });
+
+  it('have the secret as a token where GitLab takes a signing token and does not sign', async () => {
+    host.signsWebhooks = false;
+    expect(await hooks().install(shop.path, SETTINGS)).toMatchObject({ signature: 'token' });
+    expect(shop.hooks).toMatchObject([{ token: SECRET, signingToken: null }]);
+    expect(await hooks().install(shop.path, { ...SETTINGS, signature: 'token' })).toMatchObject({ signature: 'token' });
+    expect(shop.hooks).toHaveLength(1);
+  });
+
+  it('are seen as active, switched off by GitLab, or gone, and one that is switched off is replaced', async () => {
+    expect(await hooks().look(shop.path, ADDRESS)).toBe('missing');
+    await hooks().install(shop.path, SETTINGS);
+    expect(await hooks().look(shop.path, ADDRESS)).toBe('active');
+    const [off] = shop.hooks;
+    if (off !== undefined) off.alertStatus = 'disabled';
+    expect(await hooks().look(shop.path, ADDRESS)).toBe('disabled');
+    await hooks().install(shop.path, SETTINGS);
+    expect([shop.hooks.length, shop.hooks[0] === off, await hooks().look(shop.path, ADDRESS)]).toEqual([1, false, 'active']);
+    await hooks().remove(shop.path, ADDRESS);
+    await hooks().remove(shop.path, ADDRESS);
+    await hooks().remove('acme/web/none', ADDRESS);
+    expect(shop.hooks).toEqual([]);
+  });
+
+  it('adversary: need a maintainer, the scope, a project by its own name, and a secret that GitLab signs with', async () => {
+    shop.members.set(bot.id, DEVELOPER);
+    await expect(hooks().install(shop.path, SETTINGS)).rejects.toMatchObject({ kind: 'forbidden' });
+    shop.members.set(bot.id, MAINTAINER);
+    await expect(hooks('read_api').install(shop.path, SETTINGS)).rejects.toMatchObject({ kind: 'forbidden' });
+    await expect(hooks().install('acme/web/../shop', SETTINGS)).rejects.toThrow('not the name of a repository');
+    await expect(hooks().install(shop.path, { ...SETTINGS, secret: 'short' })).rejects.toMatchObject({ kind: 'invalid' });
+    for (const [status, kind] of [
+      [404, 'missing'],
+      [429, 'limited'],
+      [502, 'unavailable'],
+      [301, 'unreadable'],
+    ] as const) {
+      host.broken = { calls: /\/hooks/, answer: (response) => void response.writeHead(status).end('{}') };
+      await expect(hooks().install(shop.path, SETTINGS)).rejects.toMatchObject({ kind });
+    }
+    expect(shop.hooks).toEqual([]);
+  });
+});

@@ -120,8 +120,10 @@ describe('webhooks that Slipway makes at a real Gitea', { skip: lack ?? false, t
 
   it('adversary: a member, and a name that leads elsewhere, make nothing', async () => {
     expect((await install('ada/Shop', connection.id, mia)).status).toBe(403);
-    for (const repository of ['../admin', 'ada/..', 'ada/Shop?', 'ada', 'ada/Shop?x=', '%2e%2e/admin', ''])
+    for (const repository of ['../admin', 'ada/..', 'ada', 'ada/Shop?x=', '%2e%2e/admin', ''])
       expect([repository, (await install(repository)).body]).toMatchObject([repository, { code: 'request.invalid' }]);
+    // A name with groups is one of other hosts.
+    expect(await install('ada/Shop/hooks')).toMatchObject({ status: 502, body: { code: 'integration.provider-refused' } });
     expect(await there()).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { fields, flag, id, maybe, name, text, url } from '../reading/fields.js';
 import { pullRequest as pullRequestFields, pullRequestSubject, repository as repositoryFields } from '../reading/forge.js';
 import type { CodeHost, ForgeComments, FullName, PageOf, Permission, PullRequestState, Written } from './code-host.js';
 import type { ProviderClient } from './provider-client.js';
-import { ProviderRefusal, type RefusalKind } from './provider-refusal.js';
+import { noRepository, ProviderRefusal, type RefusalKind } from './provider-refusal.js';
 import type { PublishCalls } from './publish-calls.js';
 
 const written = fields({ id, html_url: url });
@@ -109,11 +109,11 @@ const UNPROVEN: ReadonlySet<RefusalKind> = new Set(['missing', 'invalid', 'confl
 export const cut = (body: string): string => body.slice(0, MAX_BODY);
 export const part = (value: string): string => encodeURIComponent(value);
 
-/** The path of a repository. @throws Error for what is none: a name with `..` or a slash more would be another path. */
+/** The path of a repository. @throws ProviderRefusal `missing` for what is none: a name with `..` or a slash more would be another path. */
 export function repo(fullName: FullName): string {
   const [owner = '', repository = '', ...rest] = fullName.split('/');
   const odd = [owner, repository].some((each) => !/^[\w.-]{1,200}$/.test(each) || /^\.+$/.test(each));
-  if (odd || rest.length > 0) throw new Error('not the name of a repository');
+  if (odd || rest.length > 0) throw noRepository();
   return `/repos/${owner}/${repository}`;
 }
 

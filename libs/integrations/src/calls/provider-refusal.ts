@@ -41,6 +41,11 @@ export class ProviderRefusal extends Error implements RefusalDetails {
   }
 }
 
+/** A name that no repository of the provider can have: it is there as little as one that the provider does not know, and nobody is asked. */
+export function noRepository(): ProviderRefusal {
+  return new ProviderRefusal('not the name of a repository', { kind: 'missing', status: null, retryAt: null, outcomeUnknown: false });
+}
+
 /** Without a word of the provider on when: GitHub asks for a minute at least. Milliseconds. */
 const LIMIT_WAIT_MS = 60_000;
 /** Longer than any limit lasts; what says more is taken for this. Milliseconds. */

@@ -105,12 +105,7 @@ export class HookJob {
 function outcomeOf(error: unknown, host: string, now: Date): Outcome & { readonly waitMs: number | null } {
   if (isRefusedAddress(error))
     return { state: 'failed', detail: `${host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`, waitMs: null };
-  // What the name of a repository cannot be is no call at all.
-  if (!(error instanceof ProviderRefusal)) {
-    if (error instanceof Error && error.message === 'not the name of a repository')
-      return { state: 'failed', detail: 'This is not the name of a repository.', waitMs: null };
-    throw error;
-  }
+  if (!(error instanceof ProviderRefusal)) throw error;
   const wait = Math.min(Math.max(error.retryAt === null ? AGAIN_MS : error.retryAt.getTime() - now.getTime(), 1_000), LONGEST_WAIT_MS);
   switch (error.kind) {
     case 'limited':

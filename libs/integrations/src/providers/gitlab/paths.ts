@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noRepository } from '../../calls/provider-refusal.js';
 import type { Thread } from '../../intent.js';
 import type { ThreadSubject } from '../../provider.js';
 
@@ -7,11 +8,11 @@ export const part = (value: string): string => encodeURIComponent(value);
 /** GitLab allows twenty groups in one another. */
 const MAX_PARTS = 22;
 
-/** The path of a project. @throws Error for what is none: a name with `..` would be another path. */
+/** The path of a project. @throws ProviderRefusal `missing` for what is none: a name with `..` would be another path. */
 export function project(fullName: string): string {
   const parts = fullName.split('/');
   const odd = parts.some((each) => !/^[\w.-]{1,200}$/.test(each) || /^\.+$/.test(each));
-  if (odd || parts.length < 2 || parts.length > MAX_PARTS) throw new Error('not the name of a repository');
+  if (odd || parts.length < 2 || parts.length > MAX_PARTS) throw noRepository();
   return `/projects/${part(fullName)}`;
 }
 

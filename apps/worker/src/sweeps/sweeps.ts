@@ -4,8 +4,8 @@ import type { Ids } from '@slipway/domain';
 import type { Queue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { ConversationLocks } from '../conversations/conversation-locks.js';
-import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
 import { hooksToCheck, selectionsToList } from '../integrations/hooks/hooks.queries.js';
+import { dueForRecovery } from '../integrations/recovery/recovery.queries.js';
 import { Lead } from '../leads/lead.js';
 import { type SweepName, SweepRuns } from '../leads/sweep-runs.js';
 import { orgsToClose } from '../orgs/orgs.queries.js';
@@ -117,6 +117,7 @@ export class Sweeps {
       case 'missed':
         for (const due of await dueForRecovery(this.pool, this.settings.hookProviders, RECOVERY_SECONDS, MAX_RECOVERED))
           await this.queue.add('integration-recovery', due, { key: due.connectionId, delayMs: UNHURRIED_MS });
+        return;
       case 'hooks':
         for (const { orgId, connectionId } of await selectionsToList(this.pool, HOOK_HOURS))
           await this.addWish('integration-hooks', { orgId, connectionId }, connectionId);

@@ -67,8 +67,14 @@ export const hookRoutes: readonly Route[] = [
     level: 40,
     answer: of(({ query }, hook) => [
       200,
-      pageOf(hook.sent, query).map(({ id, key, trigger, responseStatus }) => ({
-        ...{ id, url: hook.url, trigger, request_headers: { 'Idempotency-Key': key }, response_status: responseStatus },
+      pageOf(hook.sent, query).map(({ id, key, at, trigger, responseStatus }) => ({
+        ...{
+          id,
+          url: hook.url,
+          trigger,
+          request_headers: { 'Idempotency-Key': key, 'Webhook-Id': key, 'Webhook-Timestamp': at },
+          response_status: responseStatus,
+        },
       })),
     ]),
   },

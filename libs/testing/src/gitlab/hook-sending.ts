@@ -67,7 +67,7 @@ export class HookSending {
       () => 'internal error',
     );
     this.count += 1;
-    hook.sent.unshift({ id: this.count, ...sent, responseStatus });
+    hook.sent.unshift({ id: this.count, at, ...sent, responseStatus });
     const isWell = /^2\d\d$/.test(responseStatus);
     hook.failures = isWell ? 0 : hook.failures + 1;
     hook.alertStatus = isWell ? 'executable' : hook.failures >= MAX_FAILURES ? 'disabled' : hook.alertStatus;

@@ -58,6 +58,8 @@ export interface GitLabHookEvent {
   readonly id: number;
   /** `Idempotency-Key`, the same when it is sent again. */
   readonly key: string;
+  /** When it was signed. Seconds since 1970. */
+  readonly at: string;
   readonly trigger: string;
   readonly event: string;
   readonly body: string;

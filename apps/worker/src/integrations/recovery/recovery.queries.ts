@@ -16,7 +16,7 @@ export async function dueForRecovery(pool: SqlPool, providers: readonly string[]
          SELECT min(at) AS at FROM (
            SELECT coalesce(a.recovered_at, '-infinity') AS at FROM app.integration_app a WHERE a.connection_id = c.id AND (a.state <> 'removed' OR NOT c.platform)
            UNION ALL
-           SELECT coalesce(h.recovered_at, '-infinity') FROM app.integration_hook h WHERE h.connection_id = c.id AND c.provider = ANY ($1)) AS sources) AS oldest
+           SELECT coalesce(h.recovered_at, '-infinity') FROM app.integration_hook h WHERE h.connection_id = c.id AND h.hook_id <> '' AND c.provider = ANY ($1)) AS sources) AS oldest
        WHERE c.state <> 'disabled' AND oldest.at < now() - $2 * interval '1 second' ORDER BY oldest.at LIMIT $3`,
       [providers, everySeconds, limit],
     );
@@ -54,7 +54,7 @@ export function findRecoverable(pool: SqlPool, orgId: string, connectionId: stri
     if (row === undefined) return null;
     const found = await client.query<{ rowId: string; id: string; repository: string; until: Date }>(
       `SELECT id AS "rowId", hook_id AS id, repository, coalesce(recovered_until, installed_at) AS until FROM app.integration_hook
-       WHERE org_id = $1 AND connection_id = $2 ORDER BY recovered_at NULLS FIRST, id LIMIT $3`,
+       WHERE org_id = $1 AND connection_id = $2 AND hook_id <> '' ORDER BY recovered_at NULLS FIRST, id LIMIT $3`,
       [orgId, connectionId, hooks],
     );
     const { connection, platform, app, until, checkedAt } = row;

@@ -1,4 +1,7 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { until } from '@slipway/testing';
 import { DEVELOPER, type GitLabProject, type GitLabUser, MAINTAINER, ScriptedGitLab } from '@slipway/testing/gitlab';
 import { expect } from 'expect';
 import { ProviderClient } from '../../calls/provider-client.js';
@@ -30,8 +33,11 @@ describe('webhooks that are made at a scripted GitLab', () => {
 
   const hooks = (scope = 'api'): RepositoryHooks => {
     const access = gitlab.codeHost;
-    const options = { baseUrl: access?.apiUrl(host.url) ?? '', authorization: `Bearer ${host.token(bot, scope)}`, dispatch: fetch, now: () => new Date() };
-    return access?.hooks?.(new ProviderClient(options)) as RepositoryHooks;
+    return access?.hooks?.(client(scope)) as RepositoryHooks;
+  };
+  const client = (scope = 'api'): ProviderClient => {
+    const baseUrl = gitlab.codeHost?.apiUrl(host.url) ?? '';
+    return new ProviderClient({ baseUrl, authorization: `Bearer ${host.token(bot, scope)}`, dispatch: fetch, now: () => new Date() });
   };
 
   it('are signed, deliver no push and nothing confidential, and there is one however often it is asked for', async () => {
@@ -67,6 +73,36 @@ describe('webhooks that are made at a scripted GitLab', () => {
     await hooks().remove(shop.path, ADDRESS);
     await hooks().remove('acme/web/none', ADDRESS);
     expect(shop.hooks).toEqual([]);
+  });
+
+  it('tell what they could not deliver, which is then delivered once more under the same name', async () => {
+    const received: string[] = [];
+    let away = true;
+    const here = createServer((request, response) => {
+      received.push(String(request.headers['webhook-id']));
+      response.writeHead(away ? 503 : 200).end();
+    });
+    await new Promise<void>((resolve) => here.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `http://127.0.0.1:${(here.address() as AddressInfo).port}/`;
+      const { id } = await hooks().install(shop.path, { ...SETTINGS, url });
+      host.openIssue(shop, { title: 'Lost', author: ada });
+      const deliveries = gitlab.codeHost?.hookDeliveries?.(client(), { repository: shop.path, id });
+      const [lost] = await until('it was tried', async () => {
+        const { items, next } = (await deliveries?.list(null)) ?? { items: [], next: null };
+        expect(next).toBe(null);
+        return items.length > 0 ? items : undefined;
+      });
+      expect(lost).toMatchObject({ succeeded: false, event: 'issues_events', deliveryId: received[0], installationId: null });
+      expect(Math.abs(Date.now() - (lost?.at.getTime() ?? 0))).toBeLessThan(600_000);
+      away = false;
+      await deliveries?.redeliver(lost?.id ?? '');
+      expect([received.length, new Set(received).size]).toEqual([2, 1]);
+      expect((await deliveries?.list(null))?.items.map(({ succeeded }) => succeeded)).toEqual([true, false]);
+    } finally {
+      here.closeAllConnections();
+      here.close();
+    }
   });
 
   it('adversary: need a maintainer, the scope, a project by its own name, and a secret that GitLab signs with', async () => {

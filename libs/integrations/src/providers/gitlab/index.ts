@@ -4,6 +4,7 @@ import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.j
 import { gitlabAnswers, gitlabPermission } from './calls.js';
 import { gitlabCalls } from './code-host.js';
 import { GITLAB_EVENTS } from './events.js';
+import { gitlabHookDeliveries } from './hook-deliveries.js';
 import { gitlabHooks } from './hooks.js';
 import { gitlabLinking } from './linking.js';
 import { gitlabSubject } from './paths.js';
@@ -18,6 +19,7 @@ const access: CodeHostAccess = {
   calls: gitlabCalls,
   subjectOf: gitlabSubject,
   hooks: gitlabHooks,
+  hookDeliveries: gitlabHookDeliveries,
 };
 
 const MIB = 1024 * 1024;

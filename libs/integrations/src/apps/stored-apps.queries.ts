@@ -138,11 +138,11 @@ async function attend(client: PoolClient, orgId: string, connectionId: string, w
   );
 }
 
-/** Of what these reasons are about, and nothing else. */
+/** Whatever was wrong: the provider has just said that the installation is well. */
 async function restore(client: PoolClient, orgId: string, connectionId: string): Promise<void> {
   await client.query(
     `UPDATE app.integration_connection SET state = CASE WHEN verified_at IS NULL THEN 'unverified' ELSE 'active' END, state_reason = NULL, updated_at = now()
-     WHERE org_id = $1 AND id = $2 AND state = 'needs-attention' AND state_reason = ANY ($3)`,
-    [orgId, connectionId, [SUSPENDED, REMOVED]],
+     WHERE org_id = $1 AND id = $2 AND state = 'needs-attention'`,
+    [orgId, connectionId],
   );
 }

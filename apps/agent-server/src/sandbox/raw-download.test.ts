@@ -93,6 +93,8 @@ describe('a download that goes past the parser', { timeout: 120_000 }, () => {
     ['no length', 'HTTP/1.1 200 OK\r\n\r\nwords'],
     ['a length that is none', OK(1).replace('Length: 1', 'Length: 1e3')],
     ['chunks', OK(5, 'Transfer-Encoding: chunked')],
+    ['a header that no server may say', OK(1, 'ETag: a\u0001b')],
+    ['a header in two lines', OK(1, 'ETag: a\nSet-Cookie: b')],
     ['a head without an end', 'x'.repeat(40_000)],
     ['no HTTP', 'SSH-2.0\r\n\r\n'],
   ] as const)

@@ -13,6 +13,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const SILENCE_MS = 120_000;
 /** Headers of the answer that the client gets. */
 const PASSED = ['content-type', 'content-length', 'content-disposition', 'etag'] as const;
+/** What a header may hold: our own server throws at anything else, and the tool process is not trusted. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export interface RawDownloadRequest {
   readonly url: URL;
@@ -138,6 +140,7 @@ function readHead(head: string): Record<string, string> | null {
   if (!/^HTTP\/1\.1 200( |$)/.test(status)) return null;
   const given = new Map(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
   if (given.has('transfer-encoding') || !/^\d{1,15}$/.test(given.get('content-length') ?? '')) return null;
+  if (PASSED.some((name) => !VALUE.test(given.get(name) ?? ''))) return null;
   return Object.fromEntries(
     PASSED.flatMap((name) => {
       const value = given.get(name);

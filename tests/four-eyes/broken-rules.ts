@@ -8,7 +8,8 @@ export type Broken =
   | 'log-is-believed'
   | 'entry-with-event'
   | 'files-steer-nobody'
-  | 'any-approval-ends-asking';
+  | 'any-approval-ends-asking'
+  | 'one-step-of-makers';
 
 type Owner = ConversationApp['owner'];
 
@@ -16,6 +17,7 @@ type Owner = ConversationApp['owner'];
 export async function breakAskers(owner: Owner, id: string, broken: Broken | null): Promise<void> {
   if (broken === 'last-author-only') await forgetAllButTheLastAuthor(owner, id);
   if (broken === 'files-steer-nobody') await owner.query('DELETE FROM app.sandbox_steering WHERE conversation_id = $1', [id]);
+  if (broken === 'one-step-of-makers') await forgetWhoIsBehindMakers(owner);
   if (broken === 'any-approval-ends-asking')
     await owner.query(`UPDATE app.audit_entry SET detail = detail || '{"fourEyes": true}' WHERE target = $1 AND action = 'conversation.approve'`, [id]);
 }
@@ -28,6 +30,12 @@ export async function breakAudit(owner: Owner, id: string, broken: Broken | null
        WHERE e.conversation_id = $1::uuid AND e.event->>'key' = 'confirmation' AND (e.event->'value'->'action_ids')::jsonb = a.detail->'actions')`,
     [id],
   );
+}
+
+/** Who stands behind what a service account has made is followed no further than to that account. For good: the last variant. */
+async function forgetWhoIsBehindMakers(owner: Owner): Promise<void> {
+  await owner.query(`UPDATE app.service_account SET created_by = id WHERE created_by LIKE 'svc%'`);
+  await owner.query(`UPDATE app.api_key SET created_by = owner_id WHERE owner_kind = 'service-account' AND created_by LIKE 'svc%'`);
 }
 
 /** As app-server counted before: the owner and the last author of the app's own inbox. */

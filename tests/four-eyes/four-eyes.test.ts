@@ -1,7 +1,8 @@
 import { after, before, describe, it } from 'node:test';
+import { ROLE_PERMISSIONS } from '@slipway/contracts';
 import { expect } from 'expect';
 import fc from 'fast-check';
-import { ConversationApp } from '../../apps/app-server/dist/testing/conversation-app.js';
+import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import type { Broken } from './broken-rules.ts';
 import { ACTORS, type Actor, type Company, World } from './world.ts';
 
@@ -38,9 +39,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(step, { minLength: 6, maxLength: 12 });
 /** Conversations of one run, each with a sandbox of its own; seconds each. */
 const RUNS = 6;
+/** A broken variant is found within so many: a step that comes before the agent has begun with the one before it proves nothing. */
+const BROKEN_TRIALS = 4;
 
 /** What found the faults of before, and each way around: tried first, every time. */
-const KNOWN: Readonly<Record<'insider' | 'authors' | 'thief' | 'steering', readonly Step[]>> = {
+const KNOWN: Readonly<Record<'insider' | 'authors' | 'thief' | 'steering' | 'makers', readonly Step[]>> = {
   insider: [
     { kind: 'resume', actor: 'ada', replica: 0 },
     { kind: 'resume', actor: 'ada', replica: 1 },
@@ -82,6 +85,15 @@ const KNOWN: Readonly<Record<'insider' | 'authors' | 'thief' | 'steering', reado
     { kind: 'file', actor: 'bob' },
     { kind: 'approve', actor: 'bob', replica: 0, always: false },
     { kind: 'approve', actor: 'carol', replica: 1, always: false },
+  ],
+  makers: [
+    { kind: 'write', actor: 'made', way: 'api', replica: 0 },
+    { kind: 'approve', actor: 'bob', replica: 0, always: false },
+    { kind: 'approve', actor: 'dave', replica: 1, always: false },
+    { kind: 'write', actor: 'made', way: 'request', replica: 1 },
+    { kind: 'approve', actor: 'carol', replica: 1, always: false },
+    { kind: 'approve', actor: 'made', replica: 0, always: false },
+    { kind: 'approve', actor: 'dave', replica: 0, always: false },
   ],
 };
 
@@ -154,23 +166,38 @@ describe('four eyes', () => {
     ['entry-with-event', KNOWN.thief],
     ['files-steer-nobody', KNOWN.steering],
     ['any-approval-ends-asking', KNOWN.steering],
+    ['one-step-of-makers', KNOWN.makers],
   ] as const)
     it(`would be seen to fail with ${broken}`, async () => {
-      expect((await faultsAfter(sequence, broken)).length).toBeGreaterThan(0);
+      let found: string[] = [];
+      for (let trial = 0; trial < BROKEN_TRIALS && found.length === 0; trial += 1) found = await faultsAfter(sequence, broken);
+      expect(found.length).toBeGreaterThan(0);
     });
 });
 
-/** Ada's organization under four eyes, with three more members and a service account of Bob's whose key Carol made. */
+/** Ada's organization under four eyes, with three more members, a service account of Bob's whose key Carol made, and one that this one has made. */
 async function companyOf(app: ConversationApp): Promise<Company> {
   const people = { ada: await app.person('Ada'), bob: await app.person('Bob'), carol: await app.person('Carol'), dave: await app.person('Dave') };
   const { orgId } = people.ada;
   for (const { userId } of [people.bob, people.carol, people.dave])
     await app.owner.query(`INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'admin')`, [orgId, userId]);
   await app.owner.query(`UPDATE app.org SET settings = settings || '{"fourEyes": true, "confirmation": "always"}' WHERE id = $1`, [orgId]);
-  const made = await app.http<{ id: string }>(people.bob, 'POST', `/api/v1/orgs/${orgId}/service-accounts`, { name: 'Robot', role: 'member' });
-  if (made.status !== 201) throw new Error(`service account: ${made.status} ${JSON.stringify(made.body)}`);
-  const scopes = ['conversation:read', 'conversation:write', 'sandbox:access'];
-  const key = await app.http<{ token: string }>(people.carol, 'POST', `/api/v1/orgs/${orgId}/api-keys`, { name: 'k', scopes, serviceAccountId: made.body.id });
-  if (key.status !== 201) throw new Error(`key: ${key.status} ${JSON.stringify(key.body)}`);
-  return { people, robot: { id: made.body.id, key: key.body.token } };
+  const account = async (name: string, role: string, maker: { person?: Person; key?: string }): Promise<string> => {
+    const made = await app.http<{ id: string }>(maker.person ?? null, 'POST', `/api/v1/orgs/${orgId}/service-accounts`, { name, role }, headersOf(maker.key));
+    if (made.status !== 201) throw new Error(`service account: ${made.status} ${JSON.stringify(made.body)}`);
+    return made.body.id;
+  };
+  const keyOf = async (serviceAccountId: string, scopes: readonly string[], maker: { person?: Person; key?: string }): Promise<string> => {
+    const body = { name: 'k', scopes, serviceAccountId };
+    const key = await app.http<{ token: string }>(maker.person ?? null, 'POST', `/api/v1/orgs/${orgId}/api-keys`, body, headersOf(maker.key));
+    if (key.status !== 201) throw new Error(`key: ${key.status} ${JSON.stringify(key.body)}`);
+    return key.body.token;
+  };
+  const robot = await account('Robot', 'admin', { person: people.bob });
+  const robotKey = await keyOf(robot, [...ROLE_PERMISSIONS.member, 'service-account:write', 'api-key:manage'], { person: people.carol });
+  const made = await account('Made', 'member', { key: robotKey });
+  const madeKey = await keyOf(made, ['conversation:read', 'conversation:write', 'sandbox:access'], { key: robotKey });
+  return { people, accounts: { robot: { id: robot, key: robotKey }, made: { id: made, key: madeKey } } };
 }
+
+const headersOf = (key: string | undefined): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` });

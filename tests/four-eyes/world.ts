@@ -15,13 +15,16 @@ import { BrokenWire } from './broken-wire.ts';
 const ON_THE_WIRE = ['run-accepts', 'no-key-means-app'] as const;
 type OnTheWire = (typeof ON_THE_WIRE)[number];
 
-/** Who acts: members of one organization; Ada owns the conversation, and the service account is Bob's, with a key of Carol's. */
-export const ACTORS = ['ada', 'bob', 'carol', 'dave', 'robot'] as const;
+/** Who acts: members of one organization; Ada owns the conversation, the robot is a service account of Bob's with a key of Carol's, and has made another one itself. */
+export const ACTORS = ['ada', 'bob', 'carol', 'dave', 'robot', 'made'] as const;
 export type Actor = (typeof ACTORS)[number];
+type ServiceAccount = 'robot' | 'made';
+
+const isAccount = (actor: Actor): actor is ServiceAccount => actor === 'robot' || actor === 'made';
 
 export interface Company {
-  readonly people: Readonly<Record<Exclude<Actor, 'robot'>, Person>>;
-  readonly robot: { readonly id: string; readonly key: string };
+  readonly people: Readonly<Record<Exclude<Actor, ServiceAccount>, Person>>;
+  readonly accounts: Readonly<Record<ServiceAccount, { readonly id: string; readonly key: string }>>;
 }
 
 /** Longest until the agent has come to wait or rest. Milliseconds, on a busy machine. */
@@ -106,8 +109,8 @@ export class World {
   }
 
   private callerOf(actor: Actor): CallerUser {
-    const { people, robot } = this.company;
-    return actor === 'robot' ? { id: robot.id, label: 'Robot', kind: 'service-account' } : { id: people[actor].userId, label: actor, kind: 'user' };
+    const { people, accounts } = this.company;
+    return isAccount(actor) ? { id: accounts[actor].id, label: actor, kind: 'service-account' } : { id: people[actor].userId, label: actor, kind: 'user' };
   }
 
   private async agent(method: string, route: string, body: object | undefined, headers: Record<string, string>): Promise<number> {
@@ -123,10 +126,11 @@ export class World {
 
   /** A request of the app's API, to either replica. */
   async api(actor: Actor, replica: number, method: string, rest: string, body?: object): Promise<number> {
-    const { people, robot } = this.company;
+    const { people, accounts } = this.company;
     const { url } = this.app.replicas[replica % this.app.replicas.length] as { url: string };
-    const proof: Record<string, string> =
-      actor === 'robot' ? { authorization: `Bearer ${robot.key}` } : { cookie: people[actor].cookie, origin: new URL(url).origin };
+    const proof: Record<string, string> = isAccount(actor)
+      ? { authorization: `Bearer ${accounts[actor].key}` }
+      : { cookie: people[actor].cookie, origin: new URL(url).origin };
     const answer = await fetch(`${url}${this.app.path(people.ada, this.id, rest)}`, {
       method,
       headers: { ...proof, 'content-type': 'application/json' },
@@ -366,17 +370,17 @@ export class World {
       if (this.exempt.has(action.id)) continue;
       const approval = this.approvedBy.get(action.id);
       if (approval === undefined) found.push(`${command} was carried out, and nobody approved it`);
-      else if (approval.by === 'robot') found.push(`${command} was approved by a service account`);
+      else if (isAccount(approval.by)) found.push(`${command} was approved by a service account`);
       else if (this.steeredBy(approval)) found.push(`${command} was approved by ${approval.by}, who had asked for it`);
     }
     return [...found, ...(await this.unaudited(events))];
   }
 
-  /** The owner always; else who wrote after the last approval before this one. Bob and Carol stand behind the robot. */
+  /** The owner always; else who wrote after the last approval before this one. Bob and Carol stand behind the robot, and so behind what it has made. */
   private steeredBy({ by, turn }: Written): boolean {
     const before = Math.max(0, ...[...this.approvedBy.values()].map((each) => each.turn).filter((each) => each < turn));
     const since = this.written.filter((each) => each.turn > before && each.turn <= turn).map((each) => each.by);
-    const behind = since.includes('robot') ? ['bob', 'carol'] : [];
+    const behind = since.some(isAccount) ? ['bob', 'carol'] : [];
     return by === 'ada' || since.includes(by) || behind.includes(by);
   }
 

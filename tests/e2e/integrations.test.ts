@@ -7,6 +7,7 @@ import { type SignedInClient, signIn, until } from '@slipway/testing';
 import { expect } from 'expect';
 import pg from 'pg';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { APP as OAUTH_APP, ScriptedOAuth } from '../../apps/app-server/dist/integrations/linking/scripted-oauth.js';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { expectClean, findChromium, launchChromium, openPage } from './browser.ts';
@@ -27,6 +28,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
   let folder: string;
   let stack: Stack;
   let browser: Browser;
+  let provider: ScriptedOAuth;
   let owner: SignedInClient;
   let org: { id: string; slug: string };
   let page: Page;
@@ -35,10 +37,11 @@ describe('an admin connects providers and reads what they deliver, in a browser'
 
   before(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-integrations-'));
+    provider = await ScriptedOAuth.start();
     stack = await startStack({
       port: await freePortRange(),
       dataDirectory: path.join(folder, 'data'),
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], INTEGRATION_PRIVATE_HOSTS: provider.host },
       log: () => {},
       signal: AbortSignal.timeout(2 * SLOW),
       // Whether the agent works is not asked here.
@@ -58,6 +61,7 @@ describe('an admin connects providers and reads what they deliver, in a browser'
   after(async () => {
     await browser?.close();
     await stack?.stop();
+    provider?.close();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -316,6 +320,43 @@ describe('an admin connects providers and reads what they deliver, in a browser'
       await database.end();
     }
   };
+
+  /** Somebody signed in at GitLab allows everything. */
+  const allow = (account: object): void => {
+    provider.grants = { scope: 'read_user', expires_in: 7_200 };
+    provider.broken.set('/oauth/authorize', (request, response) => {
+      const asked = new URL(request.url ?? '', `http://${provider.host}`);
+      const back = new URL(asked.searchParams.get('redirect_uri') ?? '');
+      back.search = new URLSearchParams(provider.consent(asked.href, account)).toString();
+      response.writeHead(302, { location: back.href }).end();
+    });
+  };
+
+  step('connects an organization by OAuth, sees whom it will act as, and disconnects it', async () => {
+    const connections = `/api/v1/orgs/${org.id}/integrations/connections`;
+    const json = { provider: 'gitlab', name: 'GitLab of the shop', host: provider.host, settings: { baseUrl: `http://${provider.host}` } };
+    const { connection } = (await (await owner.fetch(connections, { method: 'POST', json })).json()) as { connection: { id: string } };
+    await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection.id}`);
+    await page.getByText('To connect with OAuth, enter an OAuth client below first.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Enter an OAuth client' }).click();
+    await dialog().getByLabel('Client id').fill(OAUTH_APP.clientId);
+    await dialog().getByLabel('Client secret').fill(OAUTH_APP.clientSecret);
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await look('integration without credential');
+    allow({ id: 12, username: 'slipway-bot' });
+    await page.getByRole('button', { name: 'Connect with OAuth' }).click();
+    await dialog().getByText('Not granted: api.', { exact: false }).waitFor();
+    await look('integration authorization');
+    await dialog().getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('A scope is missing at GitLab: api.').waitFor();
+    await look('integration authorized');
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await dialog().getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByText('There is none.').waitFor();
+    await page.goto(`${stack.url}/${org.slug}/admin/integrations/${connection.id}?problem=integration.authorization-declined`);
+    await page.getByText('The connection is as it was.', { exact: false }).waitFor();
+    await look('integration declined');
+  });
 
   step('reads the pages while the line is slow or away, and deletes a connection for good', async () => {
     await page.route('**/integrations/connections', (route) => setTimeout(() => void route.continue(), 1_500));

@@ -4,6 +4,7 @@ import type { ConversationDeletion } from './conversations/conversation-deletion
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
 import type { IntegrationAnswer } from './integrations/answers/integration-answer.js';
+import type { CredentialRevocation } from './integrations/credentials/credential-revocation.js';
 import type { HookJob } from './integrations/hooks/hook-job.js';
 import type { HookSelection } from './integrations/hooks/hook-selection.js';
 import type { IntegrationDelivery } from './integrations/integration-delivery.js';
@@ -33,6 +34,7 @@ const CONCURRENCY: Record<QueueName, number> = {
   'integration-recovery': 4,
   'integration-hook': 4,
   'integration-hooks': 2,
+  'credential-revocation': 4,
   'webhook-message': 16,
   'pull-request': 4,
   'org-delete': 1,
@@ -56,6 +58,7 @@ export function handleJobs(
     recovery: DeliveryRecovery;
     hooks: HookJob;
     hookSelection: HookSelection;
+    revocations: CredentialRevocation;
     webhooks: WebhookSending;
     deletion: ConversationDeletion;
     pullRequests: PullRequestJob;
@@ -103,6 +106,9 @@ export function handleJobs(
   queue.handle('integration-recovery', (payload, signal) => jobs.recovery.run(payload, signal), { concurrency: CONCURRENCY['integration-recovery'] });
   queue.handle('integration-hook', (payload, signal) => jobs.hooks.run(payload, signal), { concurrency: CONCURRENCY['integration-hook'] });
   queue.handle('integration-hooks', (payload, signal) => jobs.hookSelection.run(payload, signal), { concurrency: CONCURRENCY['integration-hooks'] });
+  queue.handle('credential-revocation', async (payload) => void (await jobs.revocations.run(payload)), {
+    concurrency: CONCURRENCY['credential-revocation'],
+  });
   queue.handle('webhook-message', async (payload, signal) => void (await jobs.webhooks.run(payload, signal)), { concurrency: CONCURRENCY['webhook-message'] });
   queue.handle('pull-request', (payload, signal) => jobs.pullRequests.run(payload, signal), { concurrency: CONCURRENCY['pull-request'] });
   queue.handle('org-delete', (payload, signal) => jobs.orgDeletion.run(payload, signal), { concurrency: CONCURRENCY['org-delete'] });

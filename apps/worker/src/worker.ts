@@ -7,7 +7,7 @@ import { createPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { PROVIDERS } from '@slipway/integrations';
 import { InstalledApps, installationSource } from '@slipway/integrations/apps';
-import { ConnectionCredentials } from '@slipway/integrations/credentials';
+import { ConnectionCredentials, OAuthSource } from '@slipway/integrations/credentials';
 import { ProviderDispatch } from '@slipway/integrations/dispatch';
 import { createHintBus, createQueue } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
@@ -23,6 +23,8 @@ import { Delivery } from './delivery/delivery.js';
 import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
 import { ConnectionCalls, connectWith } from './integrations/connection-calls.js';
+import { CredentialRevocation } from './integrations/credentials/credential-revocation.js';
+import { CredentialSweep } from './integrations/credentials/credential-sweep.js';
 import { DefaultRepository } from './integrations/default-repository.js';
 import { HookJob } from './integrations/hooks/hook-job.js';
 import { HookSelection } from './integrations/hooks/hook-selection.js';
@@ -110,15 +112,20 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   const snapshots = new Snapshots(pool, logger);
   const providers = new Map(Object.entries(PROVIDERS));
   const dispatch = new ProviderDispatch(config.INTEGRATION_PRIVATE_HOSTS);
+  // Never ended by us: a renewal whose answer nobody hears loses the pair.
+  const connect = connectWith(dispatch, clock);
   const installedApps = new InstalledApps({
     pool,
     envelope,
     providers,
     platform: config.INTEGRATION_APPS,
-    connect: connectWith(dispatch, clock),
+    connect,
     now: () => clock.now(),
   });
-  const connectionCalls = new ConnectionCalls(new ConnectionCredentials(pool, envelope, [installationSource(installedApps)]), dispatch, clock);
+  const say = (fields: object, message: string): void => logger.warn(fields, message);
+  const oauth = new OAuthSource({ pool, envelope, providers, connect, clock, ids, say });
+  const credentials = new ConnectionCredentials(pool, envelope, [installationSource(installedApps), oauth]);
+  const connectionCalls = new ConnectionCalls(credentials, dispatch, clock);
   const access = new ProviderAccess(pool, providers, connectionCalls, clock, logger);
   const threads = new ThreadReader(pool, providers, connectionCalls, access.ask, logger);
   const hookProviders = [...providers.values()].filter(({ codeHost }) => codeHost?.hookDeliveries !== undefined).map(({ id }) => id);
@@ -172,6 +179,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       clock,
       logger,
     ),
+    revocations: new CredentialRevocation(pool, envelope, providers, connect, logger),
     webhooks: new WebhookSending(pool, envelope, dispatch, clock, ids, logger),
     deletion: new ConversationDeletion(pool, locks, runtime, gateway, logger),
   });
@@ -181,6 +189,11 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   storage.start();
   const usage = new UsageSweep(pool, gateway, clock, locks, logger);
   usage.start();
+  const credentialSweep = new CredentialSweep({
+    ...{ pool, credentials, calls: connectionCalls, providers, locks, clock, logger },
+    publicUrl: config.PUBLIC_URL ?? null,
+  });
+  credentialSweep.start();
   const spending = new SpendingSweep(pool, spendings, locks, logger);
   spending.start();
   return {
@@ -190,7 +203,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       await runs.expectRecent();
     },
     close: async () => {
-      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close()]);
+      await Promise.all([sweeps.close(), usage.close(), spending.close(), storage.close(), credentialSweep.close()]);
       await queue.close();
       await Promise.all([locks.close(), hints.close(), pool.end(), dispatch.close()]);
     },

@@ -172,6 +172,13 @@ export {
   SetSecurityAnalyzerRequest,
 } from './confirmation.js';
 export {
+  AppHook,
+  CONNECTION_CREDENTIAL_KINDS,
+  ConnectionCredential,
+  connectionPage,
+  PendingAuthorization,
+} from './connection-authorization.js';
+export {
   assertNever,
   CallMetrics,
   ConversationEvent,

@@ -32,6 +32,24 @@ export const INTEGRATION_ERRORS = {
     retry: 'never',
     nextStep: 'Remove one, or make one webhook for the whole organization at the provider.',
   },
+  'integration.authorization-unsupported': {
+    status: 409,
+    title: 'This connection cannot be authorized by OAuth',
+    retry: 'never',
+    nextStep: 'Enter an access token, as the page of the connection says.',
+  },
+  'integration.authorization-refused': {
+    status: 400,
+    title: 'The authorization is not believed',
+    retry: 'never',
+    nextStep: 'Press Connect with OAuth again, and come back from the provider in the same browser within ten minutes.',
+  },
+  'integration.authorization-declined': {
+    status: 400,
+    title: 'The provider sent you back without its consent',
+    retry: 'never',
+    nextStep: 'Press Connect with OAuth again, and allow it at the provider. Some providers let admins alone allow it.',
+  },
   'integration.oauth-unsupported': {
     status: 409,
     title: 'Accounts of this provider cannot be linked yet',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppHook, ConnectionCredential } from './connection-authorization.js';
 import { PageQuery, pageOf } from './conversations.js';
 import { ConnectionApp } from './integration-apps.js';
 import { GitHost } from './secrets.js';
@@ -100,6 +101,8 @@ export const IntegrationProvider = z.object({
   processors: z.array(z.enum(['reaction', 'comment', 'link', 'start', 'done'])).default([]),
   /** `own`: an admin can register an app of the organization there. `platform`: the operator has registered one, which can be installed. */
   apps: z.array(z.enum(['own', 'platform'])).default([]),
+  /** A connection can obtain its credential by OAuth, once it has an OAuth client. */
+  authorizes: z.boolean().default(false),
 });
 export type IntegrationProvider = z.infer<typeof IntegrationProvider>;
 export const IntegrationProviderList = z.object({ data: z.array(IntegrationProvider) });
@@ -125,6 +128,12 @@ export const IntegrationConnection = z.object({
   oauthClientSetAt: z.iso.datetime().nullable().default(null),
   /** The app that it is by; `null`: it is by webhook and access token. */
   app: ConnectionApp.nullable().default(null),
+  /** `null`: there is none, and the provider cannot be asked. Its value is never shown. */
+  credential: ConnectionCredential.nullable().default(null),
+  /** The connection can obtain its credential by OAuth. */
+  authorizes: z.boolean().default(false),
+  /** `null`: its provider has none, or none was looked for yet. */
+  appHook: AppHook.nullable().default(null),
   state: ConnectionState,
   /** With `needs-attention`: why, in a sentence. */
   stateReason: z.string().nullable(),

@@ -29,6 +29,8 @@ export const OAuthClient = z.object({
   callbackUrl: z.url(),
   /** In the provider's words; empty: none have to be chosen there. */
   scopes: z.array(z.string()),
+  /** Those that a connection by OAuth needs beside them; empty: the provider has none, or Slipway does not connect there by OAuth. */
+  connectionScopes: z.array(z.string()).default([]),
   setAt: z.iso.datetime().nullable(),
 });
 export type OAuthClient = z.infer<typeof OAuthClient>;

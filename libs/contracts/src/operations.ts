@@ -18,6 +18,7 @@ import { auditOperations } from './operations/audit.js';
 import { callbackOperations } from './operations/callbacks.js';
 import { changesOperations } from './operations/changes.js';
 import { confirmationOperations } from './operations/confirmation.js';
+import { connectionAuthorizationOperations } from './operations/connection-authorization.js';
 import { conversationControlOperations } from './operations/conversation-control.js';
 import { conversationModelOperations } from './operations/conversation-model.js';
 import { deviceOperations } from './operations/device.js';
@@ -347,6 +348,7 @@ export const operations = {
   ...integrationAppOperations,
   ...integrationHookOperations,
   ...linkedAccountOperations,
+  ...connectionAuthorizationOperations,
   ...repositoryOperations,
   ...callbackOperations,
   ...invitationOperations,

@@ -32,6 +32,8 @@ export const QUEUES = {
   'integration-hook': z.object({ orgId: z.string(), hookId: z.uuid() }),
   /** Find the repositories that are to have a webhook of a connection. Safe to repeat at any point. */
   'integration-hooks': z.object({ orgId: z.string(), connectionId: z.string() }),
+  /** Give tokens of a connection back to their provider. Safe to repeat at any point. */
+  'credential-revocation': z.object({ orgId: z.string(), revocationId: z.string() }),
   /** Send a message to an organization's webhook. Safe to repeat at any point. */
   'webhook-message': z.object({ orgId: z.string(), messageId: z.string() }),
   /** Bring a pull request to what is wanted of it: publish, merge, and look at its state. Safe to repeat at any point. */

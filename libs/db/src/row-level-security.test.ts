@@ -243,6 +243,15 @@ describe('row-level security', () => {
           [org],
         );
         await owner.query(
+          `INSERT INTO app.authorization_request (id, org_id, user_id, session_id, connection_id, state_hash, nonce_hash, expires_at)
+           VALUES ($1, $1, 'usr', 's', $1, convert_to($1, 'UTF8'), '\\x00', now())`,
+          [org],
+        );
+        await owner.query(
+          `INSERT INTO app.credential_revocation (id, org_id, connection_id, kind, sealed, key_version, provider, host, settings) VALUES ($1, $1, $1, 'k', '\\x00', 1, 'p', 'h', '{}')`,
+          [org],
+        );
+        await owner.query(
           `INSERT INTO app.pull_request (id, org_id, conversation_id, provider, host, repository, wanted) VALUES (gen_random_uuid(), $1, gen_random_uuid(), 'p', 'h', 'a/b', '{}')`,
           [org],
         );

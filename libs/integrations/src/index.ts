@@ -1,5 +1,6 @@
 export { harmlessMarkdown, withoutCommands } from './answers/quoted-markdown.js';
 export type { Answer, AnswerAccess, AnswerState, Asked, ThreadAnswers, ThreadLink, TicketStage } from './answers/thread-answers.js';
+export type { AppHookState, AppHooks } from './app-hooks/app-hooks.js';
 export type {
   AppAccess,
   AppStep,
@@ -56,7 +57,7 @@ export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAu
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
-export type { CodeHostAccess, OwnIdentity, Provider, ReadingContext, TenantOfBody, ThreadSubject } from './provider.js';
+export type { CodeHostAccess, EnteredTokens, OwnIdentity, Provider, ReadingContext, TenantOfBody, ThreadSubject, TokenFacts } from './provider.js';
 export { PROVIDERS, type ProviderId } from './providers/index.js';
 export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
 export { standardHeaders } from './signatures/standard-headers.js';

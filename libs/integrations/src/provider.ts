@@ -1,10 +1,12 @@
 import type { AnswerAccess } from './answers/thread-answers.js';
+import type { AppHooks } from './app-hooks/app-hooks.js';
 import type { AppAccess, HookDeliveries } from './apps/app-access.js';
 import type { CodeHost } from './calls/code-host.js';
 import type { ProviderClient } from './calls/provider-client.js';
 import type { RepositoryHooks } from './calls/repository-hooks.js';
 import type { RightsAccess } from './calls/rights-access.js';
 import type { ThreadReading } from './calls/thread-reading.js';
+import type { ConnectionOAuth } from './credentials/connection-oauth.js';
 import type { ReadDelivery } from './delivery.js';
 import type { Reading, Thread } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
@@ -69,6 +71,12 @@ export interface Provider {
   readonly linking?: AccountLinking;
   /** How an app of it is registered, installed and called; missing where there is none, or it is not built yet. */
   readonly apps?: AppAccess;
+  /** How a connection obtains its credential by OAuth; missing where it cannot. */
+  readonly oauth?: ConnectionOAuth;
+  /** What access tokens that admins enter are, where the provider tells; missing where it does not. */
+  readonly tokens?: EnteredTokens;
+  /** Webhooks of its apps, where they end by themselves. */
+  readonly appHooks?: AppHooks;
   /** How its threads are answered; missing where they are not yet. */
   readonly answers?: AnswerAccess;
   /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */
@@ -88,6 +96,20 @@ export interface PlacesOf {
   readonly kind: 'channel' | 'project' | 'team';
   /** Names and ids by which an admin may have written it down. */
   readonly of: (place: Thread['place']) => readonly (string | number | undefined)[];
+}
+
+/** What a provider tells of an access token that somebody has made there. */
+export interface EnteredTokens {
+  /** What Slipway needs, by the names in which the provider tells what was granted. */
+  readonly scopes: readonly string[];
+  /** One call. @throws ProviderRefusal `credential` for a token that is worth nothing any more. */
+  readonly inspect: (api: ProviderClient) => Promise<TokenFacts>;
+}
+
+export interface TokenFacts {
+  /** `null`: it has none, or the provider does not say. */
+  readonly expiresAt: Date | null;
+  readonly scopes: readonly string[] | null;
 }
 
 export interface CodeHostAccess {

@@ -1,7 +1,7 @@
 import type { GitClaims } from '@slipway/auth/git-token';
 import type { SqlPool } from '@slipway/db/sql';
 import { notFound, SlipwayError } from '@slipway/errors';
-import { baseUrlOf, type Provider } from '@slipway/integrations';
+import { baseUrlOf, type Provider, ProviderRefusal } from '@slipway/integrations';
 import type { ConnectionCredentials } from '@slipway/integrations/credentials';
 import { isRefusedAddress, type ProviderDispatch } from '@slipway/integrations/dispatch';
 import { findGrant, type GrantedRepository } from './git-relay.queries.js';
@@ -70,7 +70,11 @@ export class GitRelay {
     const access = this.providers.get(provider)?.codeHost;
     if (state === 'disabled') throw new SlipwayError('integration.provider-refused', `The connection to ${host} is disabled.`);
     if (credential === null || access === undefined) throw new SlipwayError('integration.provider-refused', `The connection to ${host} has no access token.`);
-    const { token } = await this.credentials.of(orgId, { id: connectionId, ...connection }, credential, { repository: fullName });
+    const { token } = await this.credentials.of(orgId, { id: connectionId, ...connection }, credential, { repository: fullName }).catch((error: unknown) => {
+      if (!(error instanceof ProviderRefusal)) throw error;
+      if (error.kind === 'credential') throw new SlipwayError('integration.provider-refused', `${host} does not renew the authorization of the connection.`);
+      throw new SlipwayError('integration.provider-away', `${host} does not renew the authorization now.`, { retryAfterSeconds: 10 });
+    });
     return `Basic ${Buffer.from(`${access.gitUser}:${token}`).toString('base64')}`;
   }
 }

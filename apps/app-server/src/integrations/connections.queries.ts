@@ -1,4 +1,5 @@
 import type { AppState, ConnectionSettings, ConnectionState, OwnIdentity } from '@slipway/contracts';
+import { CREDENTIAL_KINDS, type CredentialKind } from '@slipway/db/conversations';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** As JSON: moments are texts. */
@@ -14,6 +15,17 @@ export interface ConnectionAppRow {
   readonly permissions: Readonly<Record<string, string>> | null;
   readonly checked_at: string | null;
   readonly recovered_at: string | null;
+}
+
+/** Of a credential, without its value. Moments as Postgres' JSON has them. */
+export interface StoredCredentialState {
+  readonly kind: CredentialKind;
+  readonly setAt: string;
+  readonly expiresAt: string | null;
+  /** `null`: it is not renewed. */
+  readonly renewAt: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly problem: string | null;
 }
 
 export interface ConnectionRow {
@@ -34,6 +46,10 @@ export interface ConnectionRow {
   readonly oauth_client_set_at: Date | null;
   /** `null`: it is by no app. */
   readonly app: ConnectionAppRow | null;
+  /** What calls are made with; `null`: there is nothing. */
+  readonly credential: StoredCredentialState | null;
+  readonly app_hook: { readonly expiresAt: string | null; readonly problem: string | null } | null;
+  readonly app_hook_at: Date | null;
   readonly verified_at: Date | null;
   readonly last_delivery_at: Date | null;
   readonly created_by: string;
@@ -46,7 +62,9 @@ const COLUMNS = `c.id, c.provider, c.kind, c.name, c.host, c.account, c.platform
   c.created_by, c.created_by_label, c.created_at, c.updated_at,
   (SELECT max(k.valid_until) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'webhook' AND k.valid_until > now()) AS old_secret_until,
   (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'token') AS token_set_at,
-  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'oauth-client') AS oauth_client_set_at,
+  (SELECT max(k.created_at) FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = 'oauth-client') AS oauth_client_set_at, c.app_hook, c.app_hook_at,
+  (SELECT jsonb_build_object('kind', k.kind, 'setAt', k.created_at, 'expiresAt', k.expires_at, 'renewAt', k.renew_at, 'scopes', k.scopes, 'problem', k.renew_problem)
+   FROM app.integration_secret k WHERE k.connection_id = c.id AND k.kind = ANY ('{${CREDENTIAL_KINDS.join(',')}}') ORDER BY k.created_at DESC LIMIT 1) AS credential,
   (SELECT to_jsonb(a) FROM app.integration_app a WHERE a.org_id = c.org_id AND a.connection_id = c.id) AS app`;
 
 export async function listConnections(client: PoolClient, orgId: string, limit: number): Promise<ConnectionRow[]> {
@@ -137,18 +155,18 @@ export async function outdateSecrets(client: PoolClient, orgId: string, connecti
   );
 }
 
-/** @returns false when there was none of this kind. */
+/** @param id of the one; not given: all of the kind. @returns false when there was none. */
 export async function deleteSecrets(
   client: PoolClient,
   orgId: string,
   connectionId: string,
-  kind: 'token' | 'oauth-client' | 'app-installation',
+  kind: 'token' | 'oauth-client' | 'oauth-pending' | 'app-installation',
+  id?: string,
 ): Promise<boolean> {
-  const { rowCount } = await client.query('DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3', [
-    orgId,
-    connectionId,
-    kind,
-  ]);
+  const { rowCount } = await client.query(
+    'DELETE FROM app.integration_secret WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND ($4::text IS NULL OR id = $4)',
+    [orgId, connectionId, kind, id ?? null],
+  );
   return rowCount !== 0;
 }
 
@@ -164,12 +182,13 @@ export async function findSecret(
   client: PoolClient,
   orgId: string,
   connectionId: string,
-  kind: 'token' | 'oauth-client' | 'webhook',
+  kind: 'oauth-client' | 'oauth-pending' | 'webhook',
+  id?: string,
 ): Promise<StoredSecret | null> {
   const { rows } = await client.query<StoredSecret>(
     `SELECT id, sealed AS bytes, key_version AS "keyVersion", created_at AS "createdAt" FROM app.integration_secret
-     WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND valid_until IS NULL ORDER BY created_at DESC LIMIT 1`,
-    [orgId, connectionId, kind],
+     WHERE org_id = $1 AND connection_id = $2 AND kind = $3 AND valid_until IS NULL AND ($4::text IS NULL OR id = $4) ORDER BY created_at DESC LIMIT 1`,
+    [orgId, connectionId, kind, id ?? null],
   );
   return rows[0] ?? null;
 }

@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Envelope, integrationSecretContext, type Sealed } from '@slipway/auth/envelope';
 import {
   type ConnectionApp,
+  type ConnectionCredential,
   type ConnectionWithSecret,
   type CreateIntegrationConnection,
   DEFAULT_PROCESSORS,
@@ -15,15 +16,17 @@ import {
   type RotateWebhookSecret,
   type UpdateIntegrationConnection,
 } from '@slipway/contracts';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import type { Provider } from '@slipway/integrations';
+import { revokeTokens } from '@slipway/integrations/credentials';
 import { repairHooks } from '@slipway/integrations/hooks';
 import { auditOf } from '../audit/audit-statement.js';
 import type { Config } from '../config.js';
 import { Jobs } from '../jobs/jobs.js';
 import { CONFIG, IDS, SQL_POOL } from '../platform/tokens.js';
+import { missingOf, neededScopes, oauthOf } from './authorization/oauth-of.js';
 import { assertCodeHost, invalid } from './code-host-address.js';
 import {
   type ConnectionAppRow,
@@ -37,6 +40,7 @@ import {
   listConnections,
   lockConnection,
   outdateSecrets,
+  type StoredCredentialState,
   updateConnection,
 } from './connections.queries.js';
 import { KNOWN_PROVIDERS } from './known-providers.js';
@@ -74,7 +78,7 @@ export class ConnectionsService {
   ) {}
 
   listProviders(): IntegrationProviderList {
-    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places, apps }) => ({
+    const data = [...this.providers.values()].map(({ id, name, does, host, connections, codeHost, rights, answers, linking, places, apps, oauth }) => ({
       id,
       name,
       does: [...does],
@@ -86,6 +90,7 @@ export class ConnectionsService {
       places: places?.kind ?? null,
       processors: processorsOf(answers),
       apps: [...(apps === undefined ? [] : ['own' as const]), ...(this.config.INTEGRATION_APPS[id] === undefined ? [] : ['platform' as const])],
+      authorizes: oauth !== undefined,
     }));
     return { data };
   }
@@ -164,7 +169,7 @@ export class ConnectionsService {
         state: (change.disabled ?? before.state === 'disabled') ? ('disabled' as const) : enabled,
       };
       await updateConnection(client, caller.orgId, id, next);
-      if (change.token !== undefined) await deleteSecrets(client, caller.orgId, id, 'token');
+      if (change.token !== undefined) await takeCredential(client, caller.orgId, id);
       if (token !== null) await insertSecret(client, caller.orgId, token);
       const changed = (Object.keys(next) as (keyof typeof next)[]).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(next[field]));
       await client.query(
@@ -187,9 +192,22 @@ export class ConnectionsService {
     await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockConnection(client, caller.orgId, id);
       if (row === null) throw notFound();
+      await revokeTokens(client, caller.orgId, id, ['oauth-tokens', 'oauth-pending']);
       await deleteConnection(client, caller.orgId, id);
       const { provider, name, host } = row;
       await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.delete', target: id, detail: { provider, name, host } }));
+    });
+  }
+
+  /** Tokens of OAuth are given back to the provider, when it answers. No-op where there is no credential. @throws SlipwayError `resource.not-found` */
+  async disconnect(caller: Principal, id: string): Promise<void> {
+    await inOrg(this.pool, caller.orgId, async (client) => {
+      const row = await lockConnection(client, caller.orgId, id);
+      if (row === null) throw notFound();
+      if (row.credential === null) return;
+      await takeCredential(client, caller.orgId, id);
+      const detail = { name: row.name, provider: row.provider, host: row.host, credential: row.credential.kind };
+      await client.query(auditOf(this.ids.uuid(), caller, { action: 'integration.disconnect', target: id, detail }));
     });
   }
 
@@ -258,6 +276,9 @@ export class ConnectionsService {
       tokenSetAt: row.token_set_at?.toISOString() ?? null,
       oauthClientSetAt: row.oauth_client_set_at?.toISOString() ?? null,
       app: row.app === null ? null : toApp(row.app, this.providers.get(row.provider)),
+      credential: row.credential === null ? null : toCredential(row.credential, this.providers.get(row.provider)),
+      authorizes: oauthOf(this.providers.get(row.provider), row) !== null,
+      appHook: row.app_hook === null || row.app_hook_at === null ? null : { ...row.app_hook, checkedAt: row.app_hook_at.toISOString() },
       state: row.state,
       stateReason: row.state_reason,
       oldSecretUntil: row.old_secret_until?.toISOString() ?? null,
@@ -284,5 +305,24 @@ function toApp(row: ConnectionAppRow, provider: Provider | undefined): Connectio
     missingPermissions: permissions === null ? [] : [...(provider?.apps?.missing(permissions) ?? [])],
     checkedAt: moment(row.checked_at),
     recoveredAt: moment(row.recovered_at),
+  };
+}
+
+/** Whatever calls are made with now: of OAuth it is given back. */
+async function takeCredential(client: PoolClient, orgId: string, id: string): Promise<void> {
+  await revokeTokens(client, orgId, id, ['oauth-tokens']);
+  await deleteSecrets(client, orgId, id, 'token');
+  await deleteSecrets(client, orgId, id, 'app-installation');
+}
+
+function toCredential({ kind, setAt, expiresAt, renewAt, scopes, problem }: StoredCredentialState, provider: Provider | undefined): ConnectionCredential {
+  return {
+    kind,
+    setAt: new Date(setAt).toISOString(),
+    expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    renews: renewAt !== null,
+    scopes: scopes === null ? null : [...scopes],
+    missingScopes: missingOf(neededScopes(provider, kind), scopes),
+    problem,
   };
 }

@@ -4,9 +4,9 @@ import type { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Envelope } from '@slipway/auth/envelope';
 import type { SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
-import type { Provider } from '@slipway/integrations';
+import type { Connect, Provider } from '@slipway/integrations';
 import { InstalledApps, installationSource } from '@slipway/integrations/apps';
-import { ConnectionCredentials } from '@slipway/integrations/credentials';
+import { ConnectionCredentials, OAuthSource } from '@slipway/integrations/credentials';
 import { WindowCounters } from '@slipway/queue';
 import type { Logger } from '@slipway/telemetry';
 import type { Registry } from '@slipway/telemetry/http';
@@ -17,6 +17,9 @@ import { AppComeBack } from './apps/app-come-back.js';
 import { AppInstallationService } from './apps/app-installation.service.js';
 import { AppRegistrationService } from './apps/app-registration.service.js';
 import { AppsController } from './apps/apps.controller.js';
+import { AuthorizationsController } from './authorization/authorizations.controller.js';
+import { AuthorizationsService } from './authorization/authorizations.service.js';
+import { ConnectionMails } from './connection-mails.js';
 import { ConnectionsService } from './connections.service.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { HooksController } from './hooks/hooks.controller.js';
@@ -36,6 +39,8 @@ import { RepositoriesService } from './repositories/repositories.service.js';
 import { RepositoryReferences } from './repositories/repository-references.js';
 
 const MINUTE_SECONDS = 60;
+/** Of renewing an authorization: an answer that is given up may have ended the tokens that we have. Milliseconds. */
+const RENEWAL_TIMEOUT_MS = 20_000;
 
 @Module({})
 export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
@@ -60,11 +65,13 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
   static register(providers: readonly Provider[]): DynamicModule {
     return {
       module: IntegrationsModule,
-      controllers: [IntegrationsController, AppsController, LinkingController, HooksController, RepositoriesController],
+      controllers: [IntegrationsController, AppsController, AuthorizationsController, LinkingController, HooksController, RepositoriesController],
       // Whoever starts a conversation takes names of repositories.
       global: true,
       exports: [RepositoryReferences, ConnectionCredentials],
       providers: [
+        AuthorizationsService,
+        ConnectionMails,
         ConnectionsService,
         DeliveriesService,
         HooksService,
@@ -89,8 +96,22 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
         },
         {
           provide: ConnectionCredentials,
-          inject: [SQL_POOL, Envelope, InstalledApps],
-          useFactory: (pool: SqlPool, envelope: Envelope, apps: InstalledApps) => new ConnectionCredentials(pool, envelope, [installationSource(apps)]),
+          inject: [SQL_POOL, Envelope, InstalledApps, KNOWN_PROVIDERS, ProviderCalls, CLOCK, IDS, LOGGER],
+          useFactory: (
+            pool: SqlPool,
+            envelope: Envelope,
+            apps: InstalledApps,
+            known: ReadonlyMap<string, Provider>,
+            calls: ProviderCalls,
+            clock: Clock,
+            ids: Ids,
+            logger: Logger,
+          ) => {
+            const connect: Connect = (baseUrl, authorization) => calls.client(baseUrl, authorization, { timeoutMs: RENEWAL_TIMEOUT_MS });
+            const say = (fields: object, message: string): void => logger.warn(fields, message);
+            const oauth = new OAuthSource({ pool, envelope, providers: known, connect, clock, ids, say });
+            return new ConnectionCredentials(pool, envelope, [installationSource(apps), oauth]);
+          },
         },
         CodeHosts,
         RepositoriesService,

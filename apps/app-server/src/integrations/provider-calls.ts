@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
-import { ProviderClient, type ProviderClientOptions, ProviderRefusal } from '@slipway/integrations';
+import { type Dispatch, ProviderClient, type ProviderClientOptions, ProviderRefusal } from '@slipway/integrations';
+import { type Credential, freshDispatch } from '@slipway/integrations/credentials';
 import { isRefusedAddress, ProviderDispatch } from '@slipway/integrations/dispatch';
 import type { Config } from '../config.js';
 import { CLOCK, CONFIG } from '../platform/tokens.js';
@@ -26,16 +27,19 @@ export class ProviderCalls implements OnApplicationShutdown {
   }
 
   /** @param authorization the whole header; `null`: none is sent. */
-  client(baseUrl: string, authorization: string | null, limits: Pick<ProviderClientOptions, 'maxAnswerBytes'> = {}): ProviderClient {
-    return new ProviderClient({
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-      ...limits,
-      baseUrl,
-      authorization,
-      timeoutMs: TIMEOUT_MS,
-      dispatch: (url, request) => this.dispatch.send(url, request, this.closing.signal),
-      now: () => this.clock.now(),
-    });
+  client(baseUrl: string, authorization: string | null, limits: Pick<ProviderClientOptions, 'maxAnswerBytes' | 'timeoutMs'> = {}): ProviderClient {
+    return this.made(baseUrl, authorization, (url, request) => this.dispatch.send(url, request, this.closing.signal), limits);
+  }
+
+  /** Of the API with a connection's credential. A call that is refused for it is made once more where there is another by then. @param other asks for that one. */
+  clientOf(
+    baseUrl: string,
+    authorization: (token: string) => string,
+    credential: Pick<Credential, 'id' | 'token'>,
+    other: () => Promise<Pick<Credential, 'id' | 'token'> | null>,
+  ): ProviderClient {
+    const send: Dispatch = (url, request) => this.dispatch.send(url, request, this.closing.signal);
+    return this.made(baseUrl, authorization(credential.token), freshDispatch(send, authorization, credential, other), {});
   }
 
   /** What a failed call is for a caller of the API; anything but a refusal of a provider is answered as it is. */
@@ -51,6 +55,16 @@ export class ProviderCalls implements OnApplicationShutdown {
       return new SlipwayError('integration.provider-away', detail, { internal, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
     }
     return new SlipwayError('integration.provider-refused', `${host} ${REFUSALS[error.kind]}.`, { internal });
+  }
+
+  private made(
+    baseUrl: string,
+    authorization: string | null,
+    dispatch: Dispatch,
+    limits: Pick<ProviderClientOptions, 'maxAnswerBytes' | 'timeoutMs'>,
+  ): ProviderClient {
+    const now = (): Date => this.clock.now();
+    return new ProviderClient({ maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS, ...limits, baseUrl, authorization, dispatch, now });
   }
 
   async onApplicationShutdown(): Promise<void> {

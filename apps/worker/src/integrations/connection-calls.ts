@@ -1,6 +1,6 @@
 import type { Clock } from '@slipway/domain';
 import { baseUrlOf, type Connect, ProviderClient } from '@slipway/integrations';
-import type { ConnectionCredentials, CredentialNeed } from '@slipway/integrations/credentials';
+import { type ConnectionCredentials, type CredentialNeed, freshDispatch } from '@slipway/integrations/credentials';
 import type { StoredConnection } from '@slipway/integrations/deliveries';
 import type { ProviderDispatch } from '@slipway/integrations/dispatch';
 
@@ -36,7 +36,12 @@ export class ConnectionCalls {
       new ProviderClient({
         baseUrl: access.apiUrl(baseUrl ?? baseUrlOf(connection)),
         authorization: access.authorization(token),
-        dispatch: (url, request) => this.dispatch.send(url, request, signal),
+        dispatch: freshDispatch(
+          (url, request) => this.dispatch.send(url, request, signal),
+          access.authorization,
+          credential,
+          () => this.credentials.credential(orgId, connection, { ...need, refused: id }),
+        ),
         now: () => this.clock.now(),
       });
     return { client, token, tokenId: id };

@@ -55,15 +55,16 @@ export class ProviderAccess {
       permission = await access.permissionOf(opened.client(signal), repository.fullName, actor);
     } catch (error) {
       signal.throwIfAborted();
+      // Without a credential no call was made.
       if (opened === null && !(error instanceof ProviderRefusal)) throw error;
-      return this.refused(orgId, connection, opened?.tokenId ?? '', error);
+      return this.refused(orgId, connection, opened?.tokenId ?? null, error);
     }
     const answer: AccessAnswer = { access: accessOf(permission, actor.id), why: null };
     this.hold(key, { until: now + FRESH_MS, answer });
     return answer;
   };
 
-  private async refused(orgId: string, connection: StoredConnection, tokenId: string, error: unknown): Promise<AccessAnswer> {
+  private async refused(orgId: string, connection: StoredConnection, tokenId: string | null, error: unknown): Promise<AccessAnswer> {
     const place = { connection_id: connection.id, provider: connection.provider };
     if (isRefusedAddress(error))
       return unknown(`${connection.host} is not at a public address, and the operator has not named it (INTEGRATION_PRIVATE_HOSTS).`);
@@ -76,7 +77,8 @@ export class ProviderAccess {
       case 'unavailable':
         return { access: 'later', why: `${connection.host} does not answer${error.status === null ? '' : ` (${error.status})`}.`, at: error.retryAt };
       case 'credential':
-        if (await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN)) this.logger.warn(place, 'the access token of a connection is refused');
+        if (tokenId !== null && (await needAttention(this.pool, orgId, connection.id, tokenId, BAD_TOKEN)))
+          this.logger.warn(place, 'the access token of a connection is refused');
         return unknown(BAD_TOKEN);
       case 'forbidden':
         return unknown('The access token may not see who may write there: it needs the rights of an administrator of the repository.');

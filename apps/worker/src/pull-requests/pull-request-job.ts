@@ -76,7 +76,14 @@ export class PullRequestJob {
     const connection =
       row.connectionId === null ? null : await inOrg(this.pool, row.orgId, (client) => findConnectionById(client, row.orgId, row.connectionId as string));
     if (conversation === null) return null;
-    const host = connection === null ? null : await this.hostOf(row.orgId, connection, row.repository, signal);
+    let host: ConnectedHost | null = null;
+    try {
+      host = connection === null ? null : await this.hostOf(row.orgId, connection, row.repository, signal);
+    } catch (error) {
+      // Its authorization is not renewed, or not now.
+      if (connection === null || !(error instanceof ProviderRefusal)) throw error;
+      return this.refused(row, {}, error, connection.host);
+    }
     if (connection === null || host === null) {
       const why = new SlipwayError('pull-request.no-connection', `No connection with an access token reaches ${row.host}/${row.repository}.`);
       await this.write(row, this.failed(row, why));
@@ -84,7 +91,6 @@ export class PullRequestJob {
     }
     const place: PublishPlace = { connection, host, conversation, agent: this.steps.agentOf(conversation), signal };
     let change: PullRequestChange = {};
-    let waitMs: number | null = null;
     try {
       if (row.wantedVersion > row.doneVersion) {
         change = { ...(await this.publisher.publish(row, place)), doneVersion: row.wantedVersion, publish: 'done', problem: null };
@@ -99,15 +105,24 @@ export class PullRequestJob {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ProviderRefusal && error.kind === 'credential') await needAttention(this.pool, row.orgId, connection.id, host.tokenId, BAD_TOKEN);
-      const outcome = outcomeOf(error, connection.host);
-      this.logger.warn({ pull_request: row.id, conversation_id: row.conversationId, err: error }, 'pull request not brought to what is wanted');
-      const now = { ...row, ...change };
-      if (outcome instanceof Later && wants(now) && this.clock.now().getTime() - askedAt(now) < GIVE_UP_MS) {
-        waitMs = Math.max(outcome.at === null ? AGAIN_MS : outcome.at.getTime() - this.clock.now().getTime(), 1_000);
-        if (now.publish === 'queued') change = { ...change, publish: 'waiting' };
-      } else if (wants(now))
-        change = { ...change, ...this.failed(now, outcome instanceof Later ? new SlipwayError('pull-request.host-away', outcome.message) : outcome) };
+      return this.refused(row, change, error, connection.host);
     }
+    await this.write(row, change);
+    return null;
+  }
+
+  /** @returns when to come again; `null`: it cannot be. Milliseconds. */
+  private async refused(row: PullRequestRow, done: PullRequestChange, error: unknown, host: string): Promise<number | null> {
+    let change = done;
+    let waitMs: number | null = null;
+    const outcome = outcomeOf(error, host);
+    this.logger.warn({ pull_request: row.id, conversation_id: row.conversationId, err: error }, 'pull request not brought to what is wanted');
+    const now = { ...row, ...change };
+    if (outcome instanceof Later && wants(now) && this.clock.now().getTime() - askedAt(now) < GIVE_UP_MS) {
+      waitMs = Math.max(outcome.at === null ? AGAIN_MS : outcome.at.getTime() - this.clock.now().getTime(), 1_000);
+      if (now.publish === 'queued') change = { ...change, publish: 'waiting' };
+    } else if (wants(now))
+      change = { ...change, ...this.failed(now, outcome instanceof Later ? new SlipwayError('pull-request.host-away', outcome.message) : outcome) };
     await this.write(row, change);
     return waitMs;
   }

@@ -59,6 +59,12 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
   },
   {
+    table: 'app.credential_revocation',
+    column: 'sealed',
+    reads: ['connection_id', 'kind'],
+    context: ({ id, connection_id, kind }) => integrationSecretContext({ id: id as string, connectionId: connection_id as string, kind: kind as string }),
+  },
+  {
     table: 'app.outgoing_webhook_secret',
     column: 'sealed',
     reads: ['webhook_id'],

@@ -278,6 +278,16 @@ export type LinkedAccount = Prisma.LinkedAccountModel
  */
 export type LinkRequest = Prisma.LinkRequestModel
 /**
+ * Model AuthorizationRequest
+ * An authorization of a connection that an admin has begun.
+ */
+export type AuthorizationRequest = Prisma.AuthorizationRequestModel
+/**
+ * Model CredentialRevocation
+ * Tokens that are to be given back to their provider.
+ */
+export type CredentialRevocation = Prisma.CredentialRevocationModel
+/**
  * Model ExternalIdentity
  * Who a user is at a provider, in every organization.
  */

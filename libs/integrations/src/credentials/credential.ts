@@ -22,6 +22,8 @@ export interface CredentialNeed {
   readonly step?: AppStep;
   /** The id of a credential that the provider has just refused: another one is asked for, or the same where there is no other. */
   readonly refused?: string;
+  /** Before anybody needs it: what ends soon is renewed, though it would do for a call. */
+  readonly renew?: true;
 }
 
 export type CredentialConnection = Pick<StoredConnection, 'id' | 'provider' | 'host' | 'account' | 'settings'>;

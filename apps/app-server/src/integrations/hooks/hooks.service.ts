@@ -141,19 +141,14 @@ export class HooksService {
   }
 
   private async callable(orgId: string, connectionId: string): Promise<Callable> {
-    const row = await inOrg(this.pool, orgId, async (client) => {
-      const found = await findConnection(client, orgId, connectionId);
-      if (found === null) throw notFound();
-      return found;
-    });
+    const row = await inOrg(this.pool, orgId, (client) => findConnection(client, orgId, connectionId));
+    if (row === null) throw notFound();
     const access = this.providers.get(row.provider)?.codeHost;
     if (access?.hooks === undefined) throw new SlipwayError('integration.hooks-unsupported', 'Slipway makes no webhooks at this provider yet.');
-    const credential = await this.credentials.credential(orgId, row).catch((error: unknown) => {
-      throw this.calls.problem(error, row.host);
-    });
-    if (credential === null) throw new SlipwayError('integration.no-token', `No admin has entered an access token for ${row.name}.`);
-    const client = this.calls.client(access.apiUrl(credential.baseUrl ?? baseUrlOf(row)), access.authorization(credential.token));
-    return { row, hooks: access.hooks(client) };
+    const credential = await this.asking(row, () => this.credentials.credential(orgId, row));
+    if (credential === null) throw new SlipwayError('integration.no-token', `${row.name} has no credential.`);
+    const other = (): ReturnType<ConnectionCredentials['credential']> => this.credentials.credential(orgId, row, { refused: credential.id });
+    return { row, hooks: access.hooks(this.calls.clientOf(access.apiUrl(credential.baseUrl ?? baseUrlOf(row)), access.authorization, credential, other)) };
   }
 
   private addressOf(row: ConnectionRow): string {

@@ -2,6 +2,7 @@ import { Controller, Get, Inject, Param, Req, Res } from '@nestjs/common';
 import { PrincipalService, type SignedIn } from '@slipway/auth';
 import {
   type BeginLink,
+  connectionPage,
   LINKED_ACCOUNTS_PAGE,
   type LinkBegun,
   type LinkedAccount,
@@ -17,7 +18,8 @@ import type { Config } from '../../config.js';
 import { Body, Caller, Person } from '../../http/params.js';
 import { ProvesItself, Serves } from '../../http/serves.js';
 import { CONFIG } from '../../platform/tokens.js';
-import { LinkedAccountsService } from './linked-accounts.service.js';
+import { AuthorizationsService } from '../authorization/authorizations.service.js';
+import { type ComeBack, LinkedAccountsService } from './linked-accounts.service.js';
 import { OAuthClientService } from './oauth-client.service.js';
 
 @Controller()
@@ -25,6 +27,7 @@ export class LinkingController {
   constructor(
     private readonly accounts: LinkedAccountsService,
     private readonly clients: OAuthClientService,
+    private readonly authorizations: AuthorizationsService,
     private readonly principals: PrincipalService,
     @Inject(CONFIG) private readonly config: Config,
   ) {}
@@ -70,24 +73,40 @@ export class LinkingController {
   @Get('oauth/integrations/callback/:connection')
   @ProvesItself('by the session, the state and the cookie of who began')
   async comeBack(@Param('connection') connection: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const back = (request.query ?? {}) as ComeBack;
+    let page = LINKED_ACCOUNTS_PAGE;
     try {
       const person = await this.principals.authenticateCookie(request.headers.cookie);
       if (person === null) throw new SlipwayError('auth.missing', 'You are not signed in, or your session has ended.');
       this.principals.assertGatesPassed({ kind: 'session', person });
-      const { id, cookie } = await this.accounts.comeBack(person, connection, (request.query ?? {}) as Record<string, unknown>, request.headers.cookie);
+      // One address for both, since providers keep one: what was begun is known by its state.
+      const begun = await this.authorizations.taken(back.state);
+      if (begun !== null) {
+        page = pageOf(person, begun);
+        const cookie = await this.authorizations.comeBack(person, connection, begun, back, request.headers.cookie);
+        void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+        return void reply.redirect(this.page(page, { authorization: begun.id }), 302);
+      }
+      const { id, cookie } = await this.accounts.comeBack(person, connection, back, request.headers.cookie);
       void reply
         .header('set-cookie', cookie)
         .header('cache-control', 'no-store')
-        .redirect(this.page({ confirm: id }), 302);
+        .redirect(this.page(page, { confirm: id }), 302);
     } catch (error) {
       if (!(error instanceof SlipwayError) || !(request.headers.accept ?? '').includes('text/html')) throw error;
-      void reply.header('cache-control', 'no-store').redirect(this.page({ problem: error.code }), 302);
+      void reply.header('cache-control', 'no-store').redirect(this.page(page, { problem: error.code }), 302);
     }
   }
 
-  private page(query: Readonly<Record<string, string>>): string {
-    const url = new URL(LINKED_ACCOUNTS_PAGE, this.config.PUBLIC_URL);
+  private page(path: string, query: Readonly<Record<string, string>>): string {
+    const url = new URL(path, this.config.PUBLIC_URL);
     url.search = new URLSearchParams(query).toString();
     return url.href;
   }
+}
+
+/** Of the connection that was to be authorized; of somebody who is not in its organization, their own. */
+function pageOf({ orgs }: SignedIn, { org_id, connection_id }: { readonly org_id: string; readonly connection_id: string }): string {
+  const org = orgs.find(({ id }) => id === org_id);
+  return org === undefined ? LINKED_ACCOUNTS_PAGE : connectionPage(org.slug, connection_id);
 }

@@ -131,7 +131,10 @@ describe('linking of accounts', { timeout: 120_000 }, () => {
 
   it('shows client id and callback address to admins, the secret to nobody', async () => {
     const client = await enterClient(connectionId);
-    expect(client).toEqual({ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}/${connectionId}`, scopes: ['read:user'], setAt: expect.any(String) });
+    expect(client).toEqual({
+      ...{ clientId: APP.clientId, callbackUrl: `${app.url}${CALLBACK}/${connectionId}`, setAt: expect.any(String) },
+      ...{ scopes: ['read:user'], connectionScopes: ['write:repository', 'write:issue', 'read:user', 'read:organization'] },
+    });
     const got = await app.http(olga, 'GET', path(`/${connectionId}/oauth-client`));
     const connection = await app.http(olga, 'GET', path(`/${connectionId}`));
     expect([got.body, connection.body]).toEqual([client, expect.objectContaining({ oauthClientSetAt: client.setAt })]);

@@ -5,19 +5,17 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { type AccountLinking, baseUrlOf, type OAuthApp, type Provider } from '@slipway/integrations';
-import { z } from 'zod';
+import { openOAuthApp } from '@slipway/integrations/credentials';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { assertOutside } from '../../org-settings/outside-address.js';
 import { CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { oauthOf } from '../authorization/oauth-of.js';
 import { type ConnectionRow, deleteSecrets, findConnection, findSecret, insertSecret, lockConnection, type StoredSecret } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
+import { callbackUrl } from './callback-url.js';
 
-/** Before the connection's id. Each has an address of its own: a code that one provider gave is never taken to another one, whatever that one's pages have made of a link (RFC 9700, 4.4). */
-const CALLBACK_PATH = '/oauth/integrations/callback';
 const KIND = 'oauth-client';
-
-const Stored = z.object({ clientId: z.string(), clientSecret: z.string() });
 
 /** What linking at one connection needs. */
 export interface LinkingClient {
@@ -89,12 +87,8 @@ export class OAuthClientService {
       linking,
       app: await this.open(orgId, connectionId, secret),
       baseUrl: baseUrlOf(row),
-      redirectUri: this.callbackUrl(connectionId),
+      redirectUri: callbackUrl(this.config.PUBLIC_URL, connectionId),
     };
-  }
-
-  private callbackUrl(connectionId: string): string {
-    return new URL(`${CALLBACK_PATH}/${encodeURIComponent(connectionId)}`, this.config.PUBLIC_URL).href;
   }
 
   private async find(orgId: string, connectionId: string): Promise<{ row: ConnectionRow; secret: StoredSecret | null }> {
@@ -112,19 +106,16 @@ export class OAuthClientService {
     return known.linking;
   }
 
-  private async open(orgId: string, connectionId: string, { id, ...sealed }: StoredSecret): Promise<OAuthApp> {
-    try {
-      return Stored.parse(JSON.parse(await this.envelope.open(orgId, sealed, integrationSecretContext({ id, connectionId, kind: KIND }))));
-    } catch (error) {
-      throw new SlipwayError('secret.unreadable', 'The OAuth client of the connection cannot be opened.', { cause: error });
-    }
+  private open(orgId: string, connectionId: string, secret: StoredSecret): Promise<OAuthApp> {
+    return openOAuthApp(this.envelope, orgId, connectionId, secret);
   }
 
   private toClient(row: ConnectionRow, { scopes }: AccountLinking, known: { readonly clientId: string; readonly setAt: Date } | null): OAuthClient {
     return {
       clientId: known?.clientId ?? null,
-      callbackUrl: this.callbackUrl(row.id),
+      callbackUrl: callbackUrl(this.config.PUBLIC_URL, row.id),
       scopes: [...scopes(baseUrlOf(row))],
+      connectionScopes: [...(oauthOf(this.providers.get(row.provider), row)?.scopes ?? [])],
       setAt: known?.setAt.toISOString() ?? null,
     };
   }

@@ -16,6 +16,8 @@ export class ScriptedOAuth {
   readonly issued: string[] = [];
   readonly verifiers: string[] = [];
   readonly revoked: string[] = [];
+  /** Of what is given beside an access token: nothing, or what a pair has. */
+  grants: { readonly scope?: string; readonly expires_in: number } | null = null;
   private readonly codes = new Map<string, { readonly challenge: string; readonly redirectUri: string; readonly account: object }>();
   private readonly tokens = new Map<string, object>();
 
@@ -82,10 +84,14 @@ export class ScriptedOAuth {
       challenge === known?.challenge;
     // As GitHub does: a refusal with 200.
     if (known === undefined || !right) return [200, { error: 'bad_verification_code' }];
-    const token = `token-${randomUUID()}`;
-    this.tokens.set(token, known.account);
-    this.issued.push(token);
-    return [200, { access_token: token, token_type: 'bearer' }];
+    const give = (kind: string): string => {
+      const token = `${kind}-${randomUUID()}`;
+      this.tokens.set(token, known.account);
+      this.issued.push(token);
+      return token;
+    };
+    const pair = this.grants === null ? {} : { ...this.grants, refresh_token: give('refresh') };
+    return [200, { access_token: give('token'), token_type: 'bearer', ...pair }];
   }
 
   private revoke(token: string, json: (status: number, value: unknown) => void): void {

@@ -3,7 +3,7 @@ import { MAX_CONNECTIONS, type Principal } from '@slipway/contracts';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { baseUrlOf, type CodeHost, type PageOf, type Permission, type Provider, ProviderRefusal, type RepositoryListing } from '@slipway/integrations';
-import { ConnectionCredentials, type CredentialNeed } from '@slipway/integrations/credentials';
+import { ConnectionCredentials, type Credential, type CredentialNeed } from '@slipway/integrations/credentials';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
 import type { ConnectionRow } from '../connections.queries.js';
 import { KNOWN_PROVIDERS } from '../known-providers.js';
@@ -135,7 +135,8 @@ export class CodeHosts {
     const baseUrl = baseUrlOf(row);
     const hostWith = async (need: CredentialNeed): Promise<CodeHost> => {
       const credential = await this.credentials.of(orgId, row, stored, need);
-      return access.calls(this.calls.client(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization(credential.token)));
+      const other = (): Promise<Credential | null> => this.credentials.credential(orgId, row, { ...need, refused: credential.id });
+      return access.calls(this.calls.clientOf(access.apiUrl(credential.baseUrl ?? baseUrl), access.authorization, credential, other));
     };
     // A credential that is not to be had now is what each call then says: the other connections are listed all the same.
     const host = await hostWith({}).catch((error: unknown) => {

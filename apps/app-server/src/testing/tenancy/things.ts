@@ -76,6 +76,17 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
      VALUES ($1, $2, $3, $4, '1', 's', 'u', 'u') RETURNING id`,
     [randomUUID(), org.id, connected.connection.id, `${canary}/hook`],
   );
+  const authorization = randomUUID();
+  await app.owner.query(
+    `INSERT INTO app.authorization_request (id, org_id, user_id, session_id, connection_id, state_hash, nonce_hash, expires_at, found)
+     VALUES ($1, $2, 'u', 's', $3, convert_to($1, 'UTF8'), '\\x00', now() + interval '1 hour', $4)`,
+    [
+      authorization,
+      org.id,
+      connected.connection.id,
+      JSON.stringify({ ids: ['1'], mention: null, name: `${canary} bot`, account: null, accountName: null, scopes: null }),
+    ],
+  );
   const hook = await make<{ webhook: { id: string } }>('/webhooks', {
     name: `${canary} webhook`,
     url: 'https://example.com/hook',
@@ -86,6 +97,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     webhook: hook.webhook.id,
     entry: sent.id,
     connection: connected.connection.id,
+    authorization,
     hook: hooks[0]?.id ?? '',
     delivery: deliveries[0]?.id ?? '',
     conversation: conversation.id,

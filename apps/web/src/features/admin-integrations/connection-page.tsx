@@ -13,6 +13,7 @@ import { useSession } from '../session/me.ts';
 import { AppSection } from './app-section.tsx';
 import { ConnectionActions } from './connection-actions.tsx';
 import { CONNECTION_STATES_SHOWN } from './connection-words.ts';
+import { CredentialSection } from './credential-section.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { HooksSection } from './hooks-section.tsx';
 import { LimitsNotice } from './limits-notice.tsx';
@@ -62,7 +63,10 @@ export function ConnectionPage({ id }: { id: string }) {
             {provider === undefined ? null : <LimitsNotice provider={provider} />}
             {data.app === null ? null : <AppSection connection={data} app={data.app} provider={provider} />}
             <Facts connection={data} provider={provider} />
-            {provider?.makesHooks === true && data.address !== null && data.tokenSetAt !== null ? (
+            {provider !== undefined && data.app === null && (provider.takesToken || data.authorizes || data.credential !== null) ? (
+              <CredentialSection connection={data} provider={provider} onChanged={changed} />
+            ) : null}
+            {provider?.makesHooks === true && data.address !== null && data.credential !== null ? (
               <HooksSection connection={data} isSignedByKind={isSignedByKind(data, provider)} />
             ) : null}
             {provider?.linking === true ? <OAuthClientSection connection={data} provider={provider} /> : null}
@@ -80,11 +84,12 @@ function isSignedByKind({ kind, signature }: IntegrationConnection, { connection
 }
 
 /** What is to be done, where something is. */
-function StateNotice({ connection: { state, stateReason } }: { connection: IntegrationConnection }) {
+function StateNotice({ connection: { state, stateReason, authorizes } }: { connection: IntegrationConnection }) {
   if (state === 'needs-attention')
     return (
       <Notice tone="bad" title="The connection needs attention">
-        {stateReason ?? 'Its access token is not taken any more.'} Until then nothing that names a repository is started. Enter another token under Edit.
+        {stateReason ?? 'Its access token is not taken any more.'} Until then nothing that names a repository is started.{' '}
+        {authorizes ? 'Connect with OAuth again, or enter another token under Edit.' : 'Enter another token under Edit.'}
       </Notice>
     );
   if (state === 'disabled')
@@ -114,19 +119,6 @@ function Facts({ connection, provider }: { connection: IntegrationConnection; pr
         </Fact>
         <Fact name="Last delivery">{connection.lastDeliveryAt === null ? 'never' : <Ago at={connection.lastDeliveryAt} />}</Fact>
         <Fact name="Verified">{connection.verifiedAt === null ? 'not yet' : <Ago at={connection.verifiedAt} />}</Fact>
-        {provider?.takesToken === true && (connection.app === null || connection.tokenSetAt !== null) ? (
-          <Fact name="Access token">
-            {connection.tokenSetAt === null ? (
-              <span className="text-warn">
-                {provider.does.includes('code') ? 'none: nothing that names a repository is started' : 'none: nothing is answered there'}
-              </span>
-            ) : (
-              <>
-                entered <Ago at={connection.tokenSetAt} />
-              </>
-            )}
-          </Fact>
-        ) : null}
         <Fact name="Labels">{settings.labels.join(', ') || 'none'}</Fact>
         <Fact name="Mention">@{own.mention}</Fact>
         <Fact name="Default repository">{settings.defaultRepository ?? 'none'}</Fact>

@@ -28,12 +28,12 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
   const done = (said: string) => {
     toast(said);
     setDoing(null);
-    void queries.invalidateQueries({ queryKey: key });
+    void queries.invalidateQueries({ queryKey: ['integrations', org.id] });
   };
   return (
     <Section
-      title="Linking of accounts"
-      description={`Only users who have linked their account at ${connection.host} can ask for work there. They sign in through an OAuth application of yours.`}
+      title="OAuth client"
+      description={`An application of yours at ${connection.host}. Through it users link their accounts, without which they cannot ask for work there${connection.authorizes ? ', and an admin connects the organization' : ''}.`}
     >
       <QueryPanel query={client} label="The OAuth client">
         {(data) => (
@@ -87,6 +87,11 @@ export function OAuthClientSection({ connection, provider }: { connection: Integ
   );
 }
 
+/** For linking and for connecting. */
+function scopesOf({ scopes, connectionScopes }: OAuthClient): readonly string[] {
+  return [...new Set([...connectionScopes, ...scopes])];
+}
+
 function ClientDialog({
   client,
   where,
@@ -113,7 +118,7 @@ function ClientDialog({
       <form {...form.props} className="flex flex-col gap-4 p-4">
         <p className="text-sm">
           {guideOf(provider).oauthHint ?? `Register an OAuth application at ${provider.name}.`} Enter this callback address there
-          {client.scopes.length === 0 ? '.' : `, with the scopes ${client.scopes.join(', ')}.`}
+          {scopesOf(client).length === 0 ? '.' : `, with the scopes ${scopesOf(client).join(', ')}.`}
         </p>
         <CopyLine label="Callback address" text={client.callbackUrl} />
         <Field label="Client id" error={form.error('clientId')}>

@@ -143,7 +143,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
     secretName: 'Secret',
     tokenHint: 'Of an account of its own: mail:token with an API token of Cloud, or a personal access token of a Data Center. It answers in tickets.',
     oauthHint:
-      'Cloud: at developer.atlassian.com create an OAuth 2.0 integration with the User identity API. Data Center: in Administration, Applications, Application links, create an incoming link to an external application with the scope READ.',
+      'Cloud: at developer.atlassian.com create an OAuth 2.0 integration with the User identity API, and to connect by OAuth the Jira API. Data Center: in Administration, Applications, Application links, create an incoming link to an external application with the scope READ.',
     kinds: [
       {
         kind: 'service-account',
@@ -153,6 +153,15 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
           'Enter the address as URL and the secret as Secret.',
           'Choose the events Issue created, Issue updated and Comment created, and limit them to your projects by JQL.',
           'Create it and comment on an issue. That delivery makes this connection active.',
+        ],
+      },
+      {
+        kind: 'oauth',
+        label: 'OAuth 2.0 app (Cloud)',
+        steps: [
+          'At developer.atlassian.com create an OAuth 2.0 integration, and add the Jira API with the scopes that the OAuth client below names.',
+          'Enter its client ID and secret as the OAuth client below, and press Connect with OAuth as an account of its own.',
+          'Slipway makes the webhook within a minute, for the projects that the account sees, and renews it. Comment on an issue: that makes this connection active.',
         ],
       },
       {

@@ -232,7 +232,7 @@ export class IntegrationAnswer {
       signal.throwIfAborted();
       const failure = failureOf(error, row.connection.host, row.kind);
       if (failure === null) throw error;
-      if (failure.kind === 'credential' && (await needAttention(this.pool, orgId, row.connection.id, opened?.tokenId ?? '', BAD_TOKEN)))
+      if (failure.kind === 'credential' && opened !== null && (await needAttention(this.pool, orgId, row.connection.id, opened.tokenId, BAD_TOKEN)))
         this.logger.warn({ connection_id: row.connection.id }, 'the access token of a connection is refused');
       if (failure.kind === 'gone' && row.externalId !== null) await inOrg(this.pool, orgId, (client) => forgetComment(client, orgId, row.id, turn));
       return this.failed(orgId, plan, failure);

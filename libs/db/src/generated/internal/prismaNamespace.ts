@@ -449,6 +449,8 @@ export const ModelName = {
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
+  AuthorizationRequest: 'AuthorizationRequest',
+  CredentialRevocation: 'CredentialRevocation',
   ExternalIdentity: 'ExternalIdentity',
   ThreadAnswer: 'ThreadAnswer',
   OutgoingWebhook: 'OutgoingWebhook',
@@ -470,7 +472,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
+    modelProps: "org" | "userAccount" | "membership" | "session" | "providerToken" | "conversation" | "event" | "blob" | "conversationBlob" | "sandboxSteering" | "conversationSpender" | "inboxMessage" | "outbox" | "idempotencyKey" | "workspaceSnapshot" | "sandboxGrant" | "invitation" | "outgoingMail" | "formerMember" | "orgDomain" | "auditEntry" | "auditLink" | "orgDataKey" | "secret" | "llmProfile" | "mcpServer" | "usageDay" | "usageConversation" | "usageCursor" | "orgStorage" | "storageDefault" | "sweepRun" | "budget" | "budgetOverride" | "budgetNotice" | "budgetStop" | "serviceAccount" | "apiKey" | "deviceAuthorization" | "integrationConnection" | "integrationSecret" | "integrationDelivery" | "integrationDedupe" | "integrationThread" | "integrationHook" | "integrationApp" | "integrationAccountClaim" | "integrationAppRequest" | "integrationRecovery" | "repositoryGrant" | "linkedAccount" | "linkRequest" | "authorizationRequest" | "credentialRevocation" | "externalIdentity" | "threadAnswer" | "outgoingWebhook" | "outgoingWebhookSecret" | "webhookMessage" | "pullRequest"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -4322,6 +4324,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    AuthorizationRequest: {
+      payload: Prisma.$AuthorizationRequestPayload<ExtArgs>
+      fields: Prisma.AuthorizationRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AuthorizationRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AuthorizationRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.AuthorizationRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AuthorizationRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        findMany: {
+          args: Prisma.AuthorizationRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>[]
+        }
+        create: {
+          args: Prisma.AuthorizationRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        createMany: {
+          args: Prisma.AuthorizationRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AuthorizationRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.AuthorizationRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        update: {
+          args: Prisma.AuthorizationRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.AuthorizationRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AuthorizationRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AuthorizationRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.AuthorizationRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AuthorizationRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.AuthorizationRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAuthorizationRequest>
+        }
+        groupBy: {
+          args: Prisma.AuthorizationRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuthorizationRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AuthorizationRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AuthorizationRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    CredentialRevocation: {
+      payload: Prisma.$CredentialRevocationPayload<ExtArgs>
+      fields: Prisma.CredentialRevocationFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CredentialRevocationFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CredentialRevocationFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        findFirst: {
+          args: Prisma.CredentialRevocationFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CredentialRevocationFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        findMany: {
+          args: Prisma.CredentialRevocationFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>[]
+        }
+        create: {
+          args: Prisma.CredentialRevocationCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        createMany: {
+          args: Prisma.CredentialRevocationCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CredentialRevocationCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>[]
+        }
+        delete: {
+          args: Prisma.CredentialRevocationDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        update: {
+          args: Prisma.CredentialRevocationUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        deleteMany: {
+          args: Prisma.CredentialRevocationDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CredentialRevocationUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CredentialRevocationUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>[]
+        }
+        upsert: {
+          args: Prisma.CredentialRevocationUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CredentialRevocationPayload>
+        }
+        aggregate: {
+          args: Prisma.CredentialRevocationAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCredentialRevocation>
+        }
+        groupBy: {
+          args: Prisma.CredentialRevocationGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialRevocationGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CredentialRevocationCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CredentialRevocationCountAggregateOutputType> | number
+        }
+      }
+    }
     ExternalIdentity: {
       payload: Prisma.$ExternalIdentityPayload<ExtArgs>
       fields: Prisma.ExternalIdentityFieldRefs
@@ -5448,7 +5598,10 @@ export const IntegrationConnectionScalarFieldEnum = {
   pacedUntil: 'pacedUntil',
   hookPatterns: 'hookPatterns',
   hooksListedAt: 'hooksListedAt',
-  hooksProblem: 'hooksProblem'
+  hooksProblem: 'hooksProblem',
+  attentionMailedAt: 'attentionMailedAt',
+  appHook: 'appHook',
+  appHookAt: 'appHookAt'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -5462,7 +5615,16 @@ export const IntegrationSecretScalarFieldEnum = {
   sealed: 'sealed',
   keyVersion: 'keyVersion',
   createdAt: 'createdAt',
-  validUntil: 'validUntil'
+  validUntil: 'validUntil',
+  expiresAt: 'expiresAt',
+  renewAt: 'renewAt',
+  renewingUntil: 'renewingUntil',
+  renewFailures: 'renewFailures',
+  renewProblem: 'renewProblem',
+  refusedAt: 'refusedAt',
+  scopes: 'scopes',
+  checkedAt: 'checkedAt',
+  endMailedAt: 'endMailedAt'
 } as const
 
 export type IntegrationSecretScalarFieldEnum = (typeof IntegrationSecretScalarFieldEnum)[keyof typeof IntegrationSecretScalarFieldEnum]
@@ -5645,6 +5807,39 @@ export const LinkRequestScalarFieldEnum = {
 } as const
 
 export type LinkRequestScalarFieldEnum = (typeof LinkRequestScalarFieldEnum)[keyof typeof LinkRequestScalarFieldEnum]
+
+
+export const AuthorizationRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  connectionId: 'connectionId',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt',
+  found: 'found'
+} as const
+
+export type AuthorizationRequestScalarFieldEnum = (typeof AuthorizationRequestScalarFieldEnum)[keyof typeof AuthorizationRequestScalarFieldEnum]
+
+
+export const CredentialRevocationScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  provider: 'provider',
+  host: 'host',
+  settings: 'settings',
+  attempts: 'attempts',
+  createdAt: 'createdAt'
+} as const
+
+export type CredentialRevocationScalarFieldEnum = (typeof CredentialRevocationScalarFieldEnum)[keyof typeof CredentialRevocationScalarFieldEnum]
 
 
 export const ExternalIdentityScalarFieldEnum = {
@@ -6159,6 +6354,8 @@ export type GlobalOmitConfig = {
   repositoryGrant?: Prisma.RepositoryGrantOmit
   linkedAccount?: Prisma.LinkedAccountOmit
   linkRequest?: Prisma.LinkRequestOmit
+  authorizationRequest?: Prisma.AuthorizationRequestOmit
+  credentialRevocation?: Prisma.CredentialRevocationOmit
   externalIdentity?: Prisma.ExternalIdentityOmit
   threadAnswer?: Prisma.ThreadAnswerOmit
   outgoingWebhook?: Prisma.OutgoingWebhookOmit

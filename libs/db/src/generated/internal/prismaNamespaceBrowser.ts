@@ -103,6 +103,8 @@ export const ModelName = {
   RepositoryGrant: 'RepositoryGrant',
   LinkedAccount: 'LinkedAccount',
   LinkRequest: 'LinkRequest',
+  AuthorizationRequest: 'AuthorizationRequest',
+  CredentialRevocation: 'CredentialRevocation',
   ExternalIdentity: 'ExternalIdentity',
   ThreadAnswer: 'ThreadAnswer',
   OutgoingWebhook: 'OutgoingWebhook',
@@ -770,7 +772,10 @@ export const IntegrationConnectionScalarFieldEnum = {
   pacedUntil: 'pacedUntil',
   hookPatterns: 'hookPatterns',
   hooksListedAt: 'hooksListedAt',
-  hooksProblem: 'hooksProblem'
+  hooksProblem: 'hooksProblem',
+  attentionMailedAt: 'attentionMailedAt',
+  appHook: 'appHook',
+  appHookAt: 'appHookAt'
 } as const
 
 export type IntegrationConnectionScalarFieldEnum = (typeof IntegrationConnectionScalarFieldEnum)[keyof typeof IntegrationConnectionScalarFieldEnum]
@@ -784,7 +789,16 @@ export const IntegrationSecretScalarFieldEnum = {
   sealed: 'sealed',
   keyVersion: 'keyVersion',
   createdAt: 'createdAt',
-  validUntil: 'validUntil'
+  validUntil: 'validUntil',
+  expiresAt: 'expiresAt',
+  renewAt: 'renewAt',
+  renewingUntil: 'renewingUntil',
+  renewFailures: 'renewFailures',
+  renewProblem: 'renewProblem',
+  refusedAt: 'refusedAt',
+  scopes: 'scopes',
+  checkedAt: 'checkedAt',
+  endMailedAt: 'endMailedAt'
 } as const
 
 export type IntegrationSecretScalarFieldEnum = (typeof IntegrationSecretScalarFieldEnum)[keyof typeof IntegrationSecretScalarFieldEnum]
@@ -967,6 +981,39 @@ export const LinkRequestScalarFieldEnum = {
 } as const
 
 export type LinkRequestScalarFieldEnum = (typeof LinkRequestScalarFieldEnum)[keyof typeof LinkRequestScalarFieldEnum]
+
+
+export const AuthorizationRequestScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  userId: 'userId',
+  sessionId: 'sessionId',
+  connectionId: 'connectionId',
+  stateHash: 'stateHash',
+  nonceHash: 'nonceHash',
+  expiresAt: 'expiresAt',
+  takenAt: 'takenAt',
+  found: 'found'
+} as const
+
+export type AuthorizationRequestScalarFieldEnum = (typeof AuthorizationRequestScalarFieldEnum)[keyof typeof AuthorizationRequestScalarFieldEnum]
+
+
+export const CredentialRevocationScalarFieldEnum = {
+  id: 'id',
+  orgId: 'orgId',
+  connectionId: 'connectionId',
+  kind: 'kind',
+  sealed: 'sealed',
+  keyVersion: 'keyVersion',
+  provider: 'provider',
+  host: 'host',
+  settings: 'settings',
+  attempts: 'attempts',
+  createdAt: 'createdAt'
+} as const
+
+export type CredentialRevocationScalarFieldEnum = (typeof CredentialRevocationScalarFieldEnum)[keyof typeof CredentialRevocationScalarFieldEnum]
 
 
 export const ExternalIdentityScalarFieldEnum = {

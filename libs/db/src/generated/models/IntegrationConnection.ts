@@ -46,6 +46,8 @@ export type IntegrationConnectionMinAggregateOutputType = {
   pacedUntil: Date | null
   hooksListedAt: Date | null
   hooksProblem: string | null
+  attentionMailedAt: Date | null
+  appHookAt: Date | null
 }
 
 export type IntegrationConnectionMaxAggregateOutputType = {
@@ -70,6 +72,8 @@ export type IntegrationConnectionMaxAggregateOutputType = {
   pacedUntil: Date | null
   hooksListedAt: Date | null
   hooksProblem: string | null
+  attentionMailedAt: Date | null
+  appHookAt: Date | null
 }
 
 export type IntegrationConnectionCountAggregateOutputType = {
@@ -97,6 +101,9 @@ export type IntegrationConnectionCountAggregateOutputType = {
   hookPatterns: number
   hooksListedAt: number
   hooksProblem: number
+  attentionMailedAt: number
+  appHook: number
+  appHookAt: number
   _all: number
 }
 
@@ -123,6 +130,8 @@ export type IntegrationConnectionMinAggregateInputType = {
   pacedUntil?: true
   hooksListedAt?: true
   hooksProblem?: true
+  attentionMailedAt?: true
+  appHookAt?: true
 }
 
 export type IntegrationConnectionMaxAggregateInputType = {
@@ -147,6 +156,8 @@ export type IntegrationConnectionMaxAggregateInputType = {
   pacedUntil?: true
   hooksListedAt?: true
   hooksProblem?: true
+  attentionMailedAt?: true
+  appHookAt?: true
 }
 
 export type IntegrationConnectionCountAggregateInputType = {
@@ -174,6 +185,9 @@ export type IntegrationConnectionCountAggregateInputType = {
   hookPatterns?: true
   hooksListedAt?: true
   hooksProblem?: true
+  attentionMailedAt?: true
+  appHook?: true
+  appHookAt?: true
   _all?: true
 }
 
@@ -274,6 +288,9 @@ export type IntegrationConnectionGroupByOutputType = {
   hookPatterns: string[]
   hooksListedAt: Date | null
   hooksProblem: string | null
+  attentionMailedAt: Date | null
+  appHook: runtime.JsonValue | null
+  appHookAt: Date | null
   _count: IntegrationConnectionCountAggregateOutputType | null
   _min: IntegrationConnectionMinAggregateOutputType | null
   _max: IntegrationConnectionMaxAggregateOutputType | null
@@ -322,6 +339,9 @@ export type IntegrationConnectionWhereInput = {
   hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
   hooksListedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   hooksProblem?: Prisma.StringNullableFilter<"IntegrationConnection"> | string | null
+  attentionMailedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  appHook?: Prisma.JsonNullableFilter<"IntegrationConnection">
+  appHookAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
 }
 
 export type IntegrationConnectionOrderByWithRelationInput = {
@@ -349,6 +369,9 @@ export type IntegrationConnectionOrderByWithRelationInput = {
   hookPatterns?: Prisma.SortOrder
   hooksListedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   hooksProblem?: Prisma.SortOrderInput | Prisma.SortOrder
+  attentionMailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  appHook?: Prisma.SortOrderInput | Prisma.SortOrder
+  appHookAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
@@ -379,6 +402,9 @@ export type IntegrationConnectionWhereUniqueInput = Prisma.AtLeast<{
   hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
   hooksListedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
   hooksProblem?: Prisma.StringNullableFilter<"IntegrationConnection"> | string | null
+  attentionMailedAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
+  appHook?: Prisma.JsonNullableFilter<"IntegrationConnection">
+  appHookAt?: Prisma.DateTimeNullableFilter<"IntegrationConnection"> | Date | string | null
 }, "id">
 
 export type IntegrationConnectionOrderByWithAggregationInput = {
@@ -406,6 +432,9 @@ export type IntegrationConnectionOrderByWithAggregationInput = {
   hookPatterns?: Prisma.SortOrder
   hooksListedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   hooksProblem?: Prisma.SortOrderInput | Prisma.SortOrder
+  attentionMailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  appHook?: Prisma.SortOrderInput | Prisma.SortOrder
+  appHookAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationConnectionCountOrderByAggregateInput
   _max?: Prisma.IntegrationConnectionMaxOrderByAggregateInput
   _min?: Prisma.IntegrationConnectionMinOrderByAggregateInput
@@ -439,6 +468,9 @@ export type IntegrationConnectionScalarWhereWithAggregatesInput = {
   hookPatterns?: Prisma.StringNullableListFilter<"IntegrationConnection">
   hooksListedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
   hooksProblem?: Prisma.StringNullableWithAggregatesFilter<"IntegrationConnection"> | string | null
+  attentionMailedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
+  appHook?: Prisma.JsonNullableWithAggregatesFilter<"IntegrationConnection">
+  appHookAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationConnection"> | Date | string | null
 }
 
 export type IntegrationConnectionCreateInput = {
@@ -466,6 +498,9 @@ export type IntegrationConnectionCreateInput = {
   hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
   hooksListedAt?: Date | string | null
   hooksProblem?: string | null
+  attentionMailedAt?: Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Date | string | null
 }
 
 export type IntegrationConnectionUncheckedCreateInput = {
@@ -493,6 +528,9 @@ export type IntegrationConnectionUncheckedCreateInput = {
   hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
   hooksListedAt?: Date | string | null
   hooksProblem?: string | null
+  attentionMailedAt?: Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Date | string | null
 }
 
 export type IntegrationConnectionUpdateInput = {
@@ -520,6 +558,9 @@ export type IntegrationConnectionUpdateInput = {
   hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
   hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attentionMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateInput = {
@@ -547,6 +588,9 @@ export type IntegrationConnectionUncheckedUpdateInput = {
   hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
   hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attentionMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionCreateManyInput = {
@@ -574,6 +618,9 @@ export type IntegrationConnectionCreateManyInput = {
   hookPatterns?: Prisma.IntegrationConnectionCreatehookPatternsInput | string[]
   hooksListedAt?: Date | string | null
   hooksProblem?: string | null
+  attentionMailedAt?: Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Date | string | null
 }
 
 export type IntegrationConnectionUpdateManyMutationInput = {
@@ -601,6 +648,9 @@ export type IntegrationConnectionUpdateManyMutationInput = {
   hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
   hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attentionMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionUncheckedUpdateManyInput = {
@@ -628,6 +678,9 @@ export type IntegrationConnectionUncheckedUpdateManyInput = {
   hookPatterns?: Prisma.IntegrationConnectionUpdatehookPatternsInput | string[]
   hooksListedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   hooksProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  attentionMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  appHook?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  appHookAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationConnectionCountOrderByAggregateInput = {
@@ -655,6 +708,9 @@ export type IntegrationConnectionCountOrderByAggregateInput = {
   hookPatterns?: Prisma.SortOrder
   hooksListedAt?: Prisma.SortOrder
   hooksProblem?: Prisma.SortOrder
+  attentionMailedAt?: Prisma.SortOrder
+  appHook?: Prisma.SortOrder
+  appHookAt?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMaxOrderByAggregateInput = {
@@ -679,6 +735,8 @@ export type IntegrationConnectionMaxOrderByAggregateInput = {
   pacedUntil?: Prisma.SortOrder
   hooksListedAt?: Prisma.SortOrder
   hooksProblem?: Prisma.SortOrder
+  attentionMailedAt?: Prisma.SortOrder
+  appHookAt?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionMinOrderByAggregateInput = {
@@ -703,6 +761,8 @@ export type IntegrationConnectionMinOrderByAggregateInput = {
   pacedUntil?: Prisma.SortOrder
   hooksListedAt?: Prisma.SortOrder
   hooksProblem?: Prisma.SortOrder
+  attentionMailedAt?: Prisma.SortOrder
+  appHookAt?: Prisma.SortOrder
 }
 
 export type IntegrationConnectionCreatehookPatternsInput = {
@@ -741,6 +801,9 @@ export type IntegrationConnectionSelect<ExtArgs extends runtime.Types.Extensions
   hookPatterns?: boolean
   hooksListedAt?: boolean
   hooksProblem?: boolean
+  attentionMailedAt?: boolean
+  appHook?: boolean
+  appHookAt?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -768,6 +831,9 @@ export type IntegrationConnectionSelectCreateManyAndReturn<ExtArgs extends runti
   hookPatterns?: boolean
   hooksListedAt?: boolean
   hooksProblem?: boolean
+  attentionMailedAt?: boolean
+  appHook?: boolean
+  appHookAt?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -795,6 +861,9 @@ export type IntegrationConnectionSelectUpdateManyAndReturn<ExtArgs extends runti
   hookPatterns?: boolean
   hooksListedAt?: boolean
   hooksProblem?: boolean
+  attentionMailedAt?: boolean
+  appHook?: boolean
+  appHookAt?: boolean
 }, ExtArgs["result"]["integrationConnection"]>
 
 export type IntegrationConnectionSelectScalar = {
@@ -822,9 +891,12 @@ export type IntegrationConnectionSelectScalar = {
   hookPatterns?: boolean
   hooksListedAt?: boolean
   hooksProblem?: boolean
+  attentionMailedAt?: boolean
+  appHook?: boolean
+  appHookAt?: boolean
 }
 
-export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt" | "limitedUntil" | "pacedUntil" | "hookPatterns" | "hooksListedAt" | "hooksProblem", ExtArgs["result"]["integrationConnection"]>
+export type IntegrationConnectionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "provider" | "kind" | "name" | "host" | "account" | "platform" | "signature" | "own" | "settings" | "state" | "stateReason" | "createdBy" | "createdByLabel" | "createdAt" | "updatedAt" | "verifiedAt" | "lastDeliveryAt" | "limitedUntil" | "pacedUntil" | "hookPatterns" | "hooksListedAt" | "hooksProblem" | "attentionMailedAt" | "appHook" | "appHookAt", ExtArgs["result"]["integrationConnection"]>
 
 export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationConnection"
@@ -857,6 +929,9 @@ export type $IntegrationConnectionPayload<ExtArgs extends runtime.Types.Extensio
     hookPatterns: string[]
     hooksListedAt: Date | null
     hooksProblem: string | null
+    attentionMailedAt: Date | null
+    appHook: runtime.JsonValue | null
+    appHookAt: Date | null
   }, ExtArgs["result"]["integrationConnection"]>
   composites: {}
 }
@@ -1304,6 +1379,9 @@ export interface IntegrationConnectionFieldRefs {
   readonly hookPatterns: Prisma.FieldRef<"IntegrationConnection", 'String[]'>
   readonly hooksListedAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
   readonly hooksProblem: Prisma.FieldRef<"IntegrationConnection", 'String'>
+  readonly attentionMailedAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
+  readonly appHook: Prisma.FieldRef<"IntegrationConnection", 'Json'>
+  readonly appHookAt: Prisma.FieldRef<"IntegrationConnection", 'DateTime'>
 }
     
 

@@ -28,10 +28,12 @@ export type AggregateIntegrationSecret = {
 
 export type IntegrationSecretAvgAggregateOutputType = {
   keyVersion: number | null
+  renewFailures: number | null
 }
 
 export type IntegrationSecretSumAggregateOutputType = {
   keyVersion: number | null
+  renewFailures: number | null
 }
 
 export type IntegrationSecretMinAggregateOutputType = {
@@ -43,6 +45,14 @@ export type IntegrationSecretMinAggregateOutputType = {
   keyVersion: number | null
   createdAt: Date | null
   validUntil: Date | null
+  expiresAt: Date | null
+  renewAt: Date | null
+  renewingUntil: Date | null
+  renewFailures: number | null
+  renewProblem: string | null
+  refusedAt: Date | null
+  checkedAt: Date | null
+  endMailedAt: Date | null
 }
 
 export type IntegrationSecretMaxAggregateOutputType = {
@@ -54,6 +64,14 @@ export type IntegrationSecretMaxAggregateOutputType = {
   keyVersion: number | null
   createdAt: Date | null
   validUntil: Date | null
+  expiresAt: Date | null
+  renewAt: Date | null
+  renewingUntil: Date | null
+  renewFailures: number | null
+  renewProblem: string | null
+  refusedAt: Date | null
+  checkedAt: Date | null
+  endMailedAt: Date | null
 }
 
 export type IntegrationSecretCountAggregateOutputType = {
@@ -65,16 +83,27 @@ export type IntegrationSecretCountAggregateOutputType = {
   keyVersion: number
   createdAt: number
   validUntil: number
+  expiresAt: number
+  renewAt: number
+  renewingUntil: number
+  renewFailures: number
+  renewProblem: number
+  refusedAt: number
+  scopes: number
+  checkedAt: number
+  endMailedAt: number
   _all: number
 }
 
 
 export type IntegrationSecretAvgAggregateInputType = {
   keyVersion?: true
+  renewFailures?: true
 }
 
 export type IntegrationSecretSumAggregateInputType = {
   keyVersion?: true
+  renewFailures?: true
 }
 
 export type IntegrationSecretMinAggregateInputType = {
@@ -86,6 +115,14 @@ export type IntegrationSecretMinAggregateInputType = {
   keyVersion?: true
   createdAt?: true
   validUntil?: true
+  expiresAt?: true
+  renewAt?: true
+  renewingUntil?: true
+  renewFailures?: true
+  renewProblem?: true
+  refusedAt?: true
+  checkedAt?: true
+  endMailedAt?: true
 }
 
 export type IntegrationSecretMaxAggregateInputType = {
@@ -97,6 +134,14 @@ export type IntegrationSecretMaxAggregateInputType = {
   keyVersion?: true
   createdAt?: true
   validUntil?: true
+  expiresAt?: true
+  renewAt?: true
+  renewingUntil?: true
+  renewFailures?: true
+  renewProblem?: true
+  refusedAt?: true
+  checkedAt?: true
+  endMailedAt?: true
 }
 
 export type IntegrationSecretCountAggregateInputType = {
@@ -108,6 +153,15 @@ export type IntegrationSecretCountAggregateInputType = {
   keyVersion?: true
   createdAt?: true
   validUntil?: true
+  expiresAt?: true
+  renewAt?: true
+  renewingUntil?: true
+  renewFailures?: true
+  renewProblem?: true
+  refusedAt?: true
+  scopes?: true
+  checkedAt?: true
+  endMailedAt?: true
   _all?: true
 }
 
@@ -206,6 +260,15 @@ export type IntegrationSecretGroupByOutputType = {
   keyVersion: number
   createdAt: Date
   validUntil: Date | null
+  expiresAt: Date | null
+  renewAt: Date | null
+  renewingUntil: Date | null
+  renewFailures: number
+  renewProblem: string | null
+  refusedAt: Date | null
+  scopes: string[]
+  checkedAt: Date | null
+  endMailedAt: Date | null
   _count: IntegrationSecretCountAggregateOutputType | null
   _avg: IntegrationSecretAvgAggregateOutputType | null
   _sum: IntegrationSecretSumAggregateOutputType | null
@@ -240,6 +303,15 @@ export type IntegrationSecretWhereInput = {
   keyVersion?: Prisma.IntFilter<"IntegrationSecret"> | number
   createdAt?: Prisma.DateTimeFilter<"IntegrationSecret"> | Date | string
   validUntil?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewingUntil?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewFailures?: Prisma.IntFilter<"IntegrationSecret"> | number
+  renewProblem?: Prisma.StringNullableFilter<"IntegrationSecret"> | string | null
+  refusedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  scopes?: Prisma.StringNullableListFilter<"IntegrationSecret">
+  checkedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  endMailedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
 }
 
 export type IntegrationSecretOrderByWithRelationInput = {
@@ -251,6 +323,15 @@ export type IntegrationSecretOrderByWithRelationInput = {
   keyVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   validUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewingUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+  renewProblem?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  endMailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type IntegrationSecretWhereUniqueInput = Prisma.AtLeast<{
@@ -265,6 +346,15 @@ export type IntegrationSecretWhereUniqueInput = Prisma.AtLeast<{
   keyVersion?: Prisma.IntFilter<"IntegrationSecret"> | number
   createdAt?: Prisma.DateTimeFilter<"IntegrationSecret"> | Date | string
   validUntil?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewingUntil?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  renewFailures?: Prisma.IntFilter<"IntegrationSecret"> | number
+  renewProblem?: Prisma.StringNullableFilter<"IntegrationSecret"> | string | null
+  refusedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  scopes?: Prisma.StringNullableListFilter<"IntegrationSecret">
+  checkedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
+  endMailedAt?: Prisma.DateTimeNullableFilter<"IntegrationSecret"> | Date | string | null
 }, "id">
 
 export type IntegrationSecretOrderByWithAggregationInput = {
@@ -276,6 +366,15 @@ export type IntegrationSecretOrderByWithAggregationInput = {
   keyVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   validUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewingUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+  renewProblem?: Prisma.SortOrderInput | Prisma.SortOrder
+  refusedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  endMailedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.IntegrationSecretCountOrderByAggregateInput
   _avg?: Prisma.IntegrationSecretAvgOrderByAggregateInput
   _max?: Prisma.IntegrationSecretMaxOrderByAggregateInput
@@ -295,6 +394,15 @@ export type IntegrationSecretScalarWhereWithAggregatesInput = {
   keyVersion?: Prisma.IntWithAggregatesFilter<"IntegrationSecret"> | number
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"IntegrationSecret"> | Date | string
   validUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  renewAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  renewingUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  renewFailures?: Prisma.IntWithAggregatesFilter<"IntegrationSecret"> | number
+  renewProblem?: Prisma.StringNullableWithAggregatesFilter<"IntegrationSecret"> | string | null
+  refusedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  scopes?: Prisma.StringNullableListFilter<"IntegrationSecret">
+  checkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
+  endMailedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"IntegrationSecret"> | Date | string | null
 }
 
 export type IntegrationSecretCreateInput = {
@@ -306,6 +414,15 @@ export type IntegrationSecretCreateInput = {
   keyVersion: number
   createdAt?: Date | string
   validUntil?: Date | string | null
+  expiresAt?: Date | string | null
+  renewAt?: Date | string | null
+  renewingUntil?: Date | string | null
+  renewFailures?: number
+  renewProblem?: string | null
+  refusedAt?: Date | string | null
+  scopes?: Prisma.IntegrationSecretCreatescopesInput | string[]
+  checkedAt?: Date | string | null
+  endMailedAt?: Date | string | null
 }
 
 export type IntegrationSecretUncheckedCreateInput = {
@@ -317,6 +434,15 @@ export type IntegrationSecretUncheckedCreateInput = {
   keyVersion: number
   createdAt?: Date | string
   validUntil?: Date | string | null
+  expiresAt?: Date | string | null
+  renewAt?: Date | string | null
+  renewingUntil?: Date | string | null
+  renewFailures?: number
+  renewProblem?: string | null
+  refusedAt?: Date | string | null
+  scopes?: Prisma.IntegrationSecretCreatescopesInput | string[]
+  checkedAt?: Date | string | null
+  endMailedAt?: Date | string | null
 }
 
 export type IntegrationSecretUpdateInput = {
@@ -328,6 +454,15 @@ export type IntegrationSecretUpdateInput = {
   keyVersion?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   validUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  renewProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  scopes?: Prisma.IntegrationSecretUpdatescopesInput | string[]
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationSecretUncheckedUpdateInput = {
@@ -339,6 +474,15 @@ export type IntegrationSecretUncheckedUpdateInput = {
   keyVersion?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   validUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  renewProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  scopes?: Prisma.IntegrationSecretUpdatescopesInput | string[]
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationSecretCreateManyInput = {
@@ -350,6 +494,15 @@ export type IntegrationSecretCreateManyInput = {
   keyVersion: number
   createdAt?: Date | string
   validUntil?: Date | string | null
+  expiresAt?: Date | string | null
+  renewAt?: Date | string | null
+  renewingUntil?: Date | string | null
+  renewFailures?: number
+  renewProblem?: string | null
+  refusedAt?: Date | string | null
+  scopes?: Prisma.IntegrationSecretCreatescopesInput | string[]
+  checkedAt?: Date | string | null
+  endMailedAt?: Date | string | null
 }
 
 export type IntegrationSecretUpdateManyMutationInput = {
@@ -361,6 +514,15 @@ export type IntegrationSecretUpdateManyMutationInput = {
   keyVersion?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   validUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  renewProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  scopes?: Prisma.IntegrationSecretUpdatescopesInput | string[]
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationSecretUncheckedUpdateManyInput = {
@@ -372,6 +534,15 @@ export type IntegrationSecretUncheckedUpdateManyInput = {
   keyVersion?: Prisma.IntFieldUpdateOperationsInput | number
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   validUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewingUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  renewFailures?: Prisma.IntFieldUpdateOperationsInput | number
+  renewProblem?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  refusedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  scopes?: Prisma.IntegrationSecretUpdatescopesInput | string[]
+  checkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  endMailedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type IntegrationSecretCountOrderByAggregateInput = {
@@ -383,10 +554,20 @@ export type IntegrationSecretCountOrderByAggregateInput = {
   keyVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   validUntil?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  renewAt?: Prisma.SortOrder
+  renewingUntil?: Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+  renewProblem?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  scopes?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  endMailedAt?: Prisma.SortOrder
 }
 
 export type IntegrationSecretAvgOrderByAggregateInput = {
   keyVersion?: Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
 }
 
 export type IntegrationSecretMaxOrderByAggregateInput = {
@@ -398,6 +579,14 @@ export type IntegrationSecretMaxOrderByAggregateInput = {
   keyVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   validUntil?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  renewAt?: Prisma.SortOrder
+  renewingUntil?: Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+  renewProblem?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  endMailedAt?: Prisma.SortOrder
 }
 
 export type IntegrationSecretMinOrderByAggregateInput = {
@@ -409,10 +598,28 @@ export type IntegrationSecretMinOrderByAggregateInput = {
   keyVersion?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   validUntil?: Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
+  renewAt?: Prisma.SortOrder
+  renewingUntil?: Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+  renewProblem?: Prisma.SortOrder
+  refusedAt?: Prisma.SortOrder
+  checkedAt?: Prisma.SortOrder
+  endMailedAt?: Prisma.SortOrder
 }
 
 export type IntegrationSecretSumOrderByAggregateInput = {
   keyVersion?: Prisma.SortOrder
+  renewFailures?: Prisma.SortOrder
+}
+
+export type IntegrationSecretCreatescopesInput = {
+  set: string[]
+}
+
+export type IntegrationSecretUpdatescopesInput = {
+  set?: string[]
+  push?: string | string[]
 }
 
 
@@ -426,6 +633,15 @@ export type IntegrationSecretSelect<ExtArgs extends runtime.Types.Extensions.Int
   keyVersion?: boolean
   createdAt?: boolean
   validUntil?: boolean
+  expiresAt?: boolean
+  renewAt?: boolean
+  renewingUntil?: boolean
+  renewFailures?: boolean
+  renewProblem?: boolean
+  refusedAt?: boolean
+  scopes?: boolean
+  checkedAt?: boolean
+  endMailedAt?: boolean
 }, ExtArgs["result"]["integrationSecret"]>
 
 export type IntegrationSecretSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -437,6 +653,15 @@ export type IntegrationSecretSelectCreateManyAndReturn<ExtArgs extends runtime.T
   keyVersion?: boolean
   createdAt?: boolean
   validUntil?: boolean
+  expiresAt?: boolean
+  renewAt?: boolean
+  renewingUntil?: boolean
+  renewFailures?: boolean
+  renewProblem?: boolean
+  refusedAt?: boolean
+  scopes?: boolean
+  checkedAt?: boolean
+  endMailedAt?: boolean
 }, ExtArgs["result"]["integrationSecret"]>
 
 export type IntegrationSecretSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -448,6 +673,15 @@ export type IntegrationSecretSelectUpdateManyAndReturn<ExtArgs extends runtime.T
   keyVersion?: boolean
   createdAt?: boolean
   validUntil?: boolean
+  expiresAt?: boolean
+  renewAt?: boolean
+  renewingUntil?: boolean
+  renewFailures?: boolean
+  renewProblem?: boolean
+  refusedAt?: boolean
+  scopes?: boolean
+  checkedAt?: boolean
+  endMailedAt?: boolean
 }, ExtArgs["result"]["integrationSecret"]>
 
 export type IntegrationSecretSelectScalar = {
@@ -459,9 +693,18 @@ export type IntegrationSecretSelectScalar = {
   keyVersion?: boolean
   createdAt?: boolean
   validUntil?: boolean
+  expiresAt?: boolean
+  renewAt?: boolean
+  renewingUntil?: boolean
+  renewFailures?: boolean
+  renewProblem?: boolean
+  refusedAt?: boolean
+  scopes?: boolean
+  checkedAt?: boolean
+  endMailedAt?: boolean
 }
 
-export type IntegrationSecretOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "kind" | "sealed" | "keyVersion" | "createdAt" | "validUntil", ExtArgs["result"]["integrationSecret"]>
+export type IntegrationSecretOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "orgId" | "connectionId" | "kind" | "sealed" | "keyVersion" | "createdAt" | "validUntil" | "expiresAt" | "renewAt" | "renewingUntil" | "renewFailures" | "renewProblem" | "refusedAt" | "scopes" | "checkedAt" | "endMailedAt", ExtArgs["result"]["integrationSecret"]>
 
 export type $IntegrationSecretPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IntegrationSecret"
@@ -475,6 +718,15 @@ export type $IntegrationSecretPayload<ExtArgs extends runtime.Types.Extensions.I
     keyVersion: number
     createdAt: Date
     validUntil: Date | null
+    expiresAt: Date | null
+    renewAt: Date | null
+    renewingUntil: Date | null
+    renewFailures: number
+    renewProblem: string | null
+    refusedAt: Date | null
+    scopes: string[]
+    checkedAt: Date | null
+    endMailedAt: Date | null
   }, ExtArgs["result"]["integrationSecret"]>
   composites: {}
 }
@@ -906,6 +1158,15 @@ export interface IntegrationSecretFieldRefs {
   readonly keyVersion: Prisma.FieldRef<"IntegrationSecret", 'Int'>
   readonly createdAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
   readonly validUntil: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly expiresAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly renewAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly renewingUntil: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly renewFailures: Prisma.FieldRef<"IntegrationSecret", 'Int'>
+  readonly renewProblem: Prisma.FieldRef<"IntegrationSecret", 'String'>
+  readonly refusedAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly scopes: Prisma.FieldRef<"IntegrationSecret", 'String[]'>
+  readonly checkedAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
+  readonly endMailedAt: Prisma.FieldRef<"IntegrationSecret", 'DateTime'>
 }
     
 

@@ -7,6 +7,7 @@ import { headerName, ignored, own, plainName, readerOf } from '../../reading/rea
 import { giteaCalls } from './calls.js';
 import { GITEA_EVENTS } from './events.js';
 import { giteaLinking } from './linking.js';
+import { giteaOAuth } from './oauth.js';
 
 const access: CodeHostAccess = {
   authorization: (token) => `token ${token}`,
@@ -54,6 +55,7 @@ export const gitea: Provider = {
     return reader === null ? ignored('event-not-followed') : reader(delivery.body, context);
   },
   linking: giteaLinking,
+  oauth: giteaOAuth,
   codeHost: access,
   rights: { ...access, permissionOf: (client, repository, actor) => giteaCalls(client).permissionOf(repository, actor) },
   // It has no limit of its own.

@@ -10,6 +10,7 @@ import { githubCalls } from './calls.js';
 import { GITHUB_EVENTS } from './events.js';
 import { hookDeliveries } from './hook-deliveries.js';
 import { githubApi, githubLinking } from './linking.js';
+import { githubTokens } from './tokens.js';
 
 const access: CodeHostAccess = {
   authorization: (token) => `Bearer ${token}`,
@@ -50,6 +51,7 @@ export const github: Provider = {
   },
   linking: githubLinking,
   apps: githubApp,
+  tokens: githubTokens,
   codeHost: access,
   rights: { ...access, permissionOf: (client, repository, actor) => githubCalls(client).permissionOf(repository, actor) },
   // It lets 80 contents a minute and 500 an hour be written.

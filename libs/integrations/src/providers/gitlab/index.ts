@@ -7,8 +7,10 @@ import { GITLAB_EVENTS } from './events.js';
 import { gitlabHookDeliveries } from './hook-deliveries.js';
 import { gitlabHooks } from './hooks.js';
 import { gitlabLinking } from './linking.js';
+import { gitlabOAuth } from './oauth.js';
 import { gitlabSubject } from './paths.js';
 import { readGitlabThread } from './thread.js';
+import { gitlabTokens } from './tokens.js';
 
 const access: CodeHostAccess = {
   // Access tokens of projects, groups and persons are taken as those of OAuth are.
@@ -73,6 +75,8 @@ export const gitlab: Provider = {
   codeHost: access,
   rights: { ...access, permissionOf: gitlabPermission },
   linking: gitlabLinking,
+  oauth: gitlabOAuth,
+  tokens: gitlabTokens,
   // gitlab.com lets 60 notes a minute be written.
   answers: { ...access, calls: gitlabAnswers, reacts: true, pace: { burst: 30, everyMs: 2_000 } },
   threads: { ...access, read: readGitlabThread },

@@ -16,8 +16,8 @@ const comments = fields({
 });
 const Place = z.object({ issue: z.string().min(1), key: z.string().min(1) });
 
-/** Jira Cloud takes documents, Data Center wiki markup. */
-export const isCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname.endsWith('.atlassian.net');
+/** Jira Cloud takes documents, Data Center wiki markup. The API of Cloud is at a site, or at Atlassian's own address for tokens of OAuth. */
+export const isCloud = (baseUrl: string): boolean => /(^|\.)atlassian\.net$|^api\.atlassian\.com$/.test(new URL(baseUrl).hostname);
 
 /** @param client below `/rest/api/3` of Cloud, `/rest/api/2` of Data Center. */
 export function jiraAnswers(client: ProviderClient, baseUrl: string): ThreadAnswers {

@@ -3,7 +3,15 @@ import type { Provider } from '../../provider.js';
 import { ignored, own, plainName, readerOf } from '../../reading/reading.js';
 import { isCloud, jiraAnswers } from './calls.js';
 import { JIRA_EVENTS } from './events.js';
+import { keepJiraHooks } from './hooks.js';
 import { jiraLinking } from './linking.js';
+import { jiraOAuth } from './oauth.js';
+
+const api = {
+  // An API token of Cloud comes with its account: `mail:token`.
+  authorization: (token: string) => (token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`),
+  apiUrl: (baseUrl: string) => `${baseUrl}/rest/api/${isCloud(baseUrl) ? 3 : 2}`,
+};
 
 /** Cloud and Data Center. */
 export const jira: Provider = {
@@ -18,7 +26,7 @@ export const jira: Provider = {
   ],
   signatures: {
     sha256: { kind: 'hmac-sha256', header: 'x-hub-signature', encoding: 'hex', prefix: 'sha256=', key: 'utf8', signed: ['body'] },
-    // Says who calls, not what: what it is about is fetched again before anything is done.
+    // Says who calls, not what: the body is not covered.
     jwt: { kind: 'jwt-hs256', header: 'authorization' },
   },
   maxBytes: 5 * 1024 * 1024,
@@ -26,6 +34,8 @@ export const jira: Provider = {
   tenant: { account: () => null },
   deliveryId: (delivery) => headerOf(delivery, 'x-atlassian-webhook-identifier') ?? null,
   linking: jiraLinking,
+  oauth: jiraOAuth,
+  appHooks: { ...api, signature: 'jwt', keep: keepJiraHooks },
   eventName: ({ body }) => {
     const kind = plainName(own(body, 'issue_event_type_name'));
     return [plainName(own(body, 'webhookEvent')) ?? 'unknown', kind].filter(Boolean).join('.');
@@ -37,9 +47,7 @@ export const jira: Provider = {
   // The key of an issue begins with that of its project.
   places: { kind: 'project', of: ({ key }) => [typeof key === 'string' ? key.replace(/-\d+$/, '') : undefined] },
   answers: {
-    // An API token of Cloud comes with its account: `mail:token`.
-    authorization: (token) => (token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`),
-    apiUrl: (baseUrl) => `${baseUrl}/rest/api/${isCloud(baseUrl) ? 3 : 2}`,
+    ...api,
     calls: jiraAnswers,
     effects: ['link', 'move'],
     reacts: false,

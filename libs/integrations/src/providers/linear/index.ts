@@ -4,6 +4,7 @@ import { idAt, ignored, own, plainName, readerOf } from '../../reading/reading.j
 import { linearAnswers } from './calls.js';
 import { LINEAR_EVENTS } from './events.js';
 import { linearApi, linearLinking } from './linking.js';
+import { linearOAuth } from './oauth.js';
 
 export const linear: Provider = {
   id: 'linear',
@@ -27,6 +28,7 @@ export const linear: Provider = {
   // Never `webhookId`, which names the subscription and is the same in every delivery.
   deliveryId: (delivery) => headerOf(delivery, 'linear-delivery') ?? null,
   linking: linearLinking,
+  oauth: linearOAuth,
   eventName: ({ body }) => [plainName(own(body, 'type')) ?? 'unknown', plainName(own(body, 'action'))].filter(Boolean).join('.'),
   read: ({ body }, context) => {
     const type = own(body, 'type');

@@ -3,6 +3,8 @@ import { idAt, ignored, lifecycle, own, plainName, readerOf } from '../../readin
 import { slackAnswers } from './calls.js';
 import { SLACK_ACTIONS, SLACK_EVENTS } from './events.js';
 import { slackLinking } from './linking.js';
+import { slackOAuth } from './oauth.js';
+import { slackTokens } from './tokens.js';
 
 const nameOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -33,6 +35,8 @@ export const slack: Provider = {
   tenant: { account: ({ body }) => idAt(body, 'team_id') ?? idAt(body, 'team', 'id') },
   deliveryId: ({ body }) => idAt(body, 'event_id') ?? idAt(body, 'trigger_id'),
   linking: slackLinking,
+  oauth: slackOAuth,
+  tokens: slackTokens,
   eventName: ({ body }) => {
     const event = own(body, 'event');
     const parts = [plainName(own(event, 'type')) ?? plainName(own(body, 'type')) ?? 'unknown', plainName(own(event, 'subtype'))];

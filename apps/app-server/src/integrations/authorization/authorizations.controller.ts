@@ -1,0 +1,58 @@
+import { Controller, Param, Res } from '@nestjs/common';
+import type { SignedIn } from '@slipway/auth';
+import { type IntegrationConnection, type LinkBegun, operations, type PendingAuthorization, type Principal } from '@slipway/contracts';
+import type { FastifyReply } from 'fastify';
+import { Caller, Person } from '../../http/params.js';
+import { Serves } from '../../http/serves.js';
+import { ConnectionsService } from '../connections.service.js';
+import { AuthorizationsService } from './authorizations.service.js';
+
+@Controller()
+export class AuthorizationsController {
+  constructor(
+    private readonly authorizations: AuthorizationsService,
+    private readonly connections: ConnectionsService,
+  ) {}
+
+  @Serves(operations.beginConnectionAuthorization)
+  async begin(
+    @Caller() caller: Principal,
+    @Person() person: SignedIn,
+    @Param('connection') connection: string,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<LinkBegun> {
+    const { begun, cookie } = await this.authorizations.begin(caller, person, connection);
+    void reply.header('set-cookie', cookie).header('cache-control', 'no-store');
+    return begun;
+  }
+
+  @Serves(operations.getConnectionAuthorization)
+  get(
+    @Caller() caller: Principal,
+    @Person() person: SignedIn,
+    @Param('connection') connection: string,
+    @Param('authorization') id: string,
+  ): Promise<PendingAuthorization> {
+    return this.authorizations.get(caller, person, connection, id);
+  }
+
+  @Serves(operations.confirmConnectionAuthorization)
+  confirm(
+    @Caller() caller: Principal,
+    @Person() person: SignedIn,
+    @Param('connection') connection: string,
+    @Param('authorization') id: string,
+  ): Promise<IntegrationConnection> {
+    return this.authorizations.confirm(caller, person, connection, id);
+  }
+
+  @Serves(operations.declineConnectionAuthorization)
+  decline(@Caller() caller: Principal, @Person() person: SignedIn, @Param('connection') connection: string, @Param('authorization') id: string): Promise<void> {
+    return this.authorizations.decline(caller, person, connection, id);
+  }
+
+  @Serves(operations.deleteConnectionCredential)
+  disconnect(@Caller() caller: Principal, @Param('connection') id: string): Promise<void> {
+    return this.connections.disconnect(caller, id);
+  }
+}

@@ -1,0 +1,48 @@
+import type { PoolClient } from '@slipway/db/sql';
+
+/** What is to be mailed of one connection. */
+export interface ConnectionNews {
+  readonly org: string;
+  readonly slug: string;
+  readonly connectionId: string;
+  readonly name: string;
+  readonly host: string;
+  /** `null`: it needs attention; else when its access token ends. */
+  readonly endsAt: Date | null;
+  readonly reason: string | null;
+}
+
+/** A token that ends soon, that Slipway does not renew, and of which nobody was told. @param until the parameter that says what is soon. */
+const endsSoon = (until: string): string => `k.kind = 'token' AND k.expires_at IS NOT NULL AND k.expires_at <= ${until} AND k.end_mailed_at IS NULL`;
+
+/** Organizations of which somebody is to be mailed. As the system role. @param until end of a token of which is told. */
+export async function orgsWithNews(client: PoolClient, until: Date, limit: number): Promise<string[]> {
+  const { rows } = await client.query<{ org_id: string }>(
+    `(SELECT DISTINCT org_id FROM app.integration_connection WHERE state = 'needs-attention' AND attention_mailed_at IS NULL LIMIT $2)
+     UNION (SELECT DISTINCT k.org_id FROM app.integration_secret k WHERE ${endsSoon('$1')} LIMIT $2)
+     UNION (SELECT DISTINCT org_id FROM app.integration_connection WHERE state <> 'needs-attention' AND attention_mailed_at IS NOT NULL LIMIT $2) LIMIT $2`,
+    [until, limit],
+  );
+  return rows.map(({ org_id }) => org_id);
+}
+
+/** Takes what is to be told, each once: whoever else looks finds nothing. A connection that needs attention no more may need it anew. */
+export async function takeNews(client: PoolClient, orgId: string, until: Date, now: Date): Promise<ConnectionNews[]> {
+  await client.query(
+    `UPDATE app.integration_connection SET attention_mailed_at = NULL WHERE org_id = $1 AND state <> 'needs-attention' AND attention_mailed_at IS NOT NULL`,
+    [orgId],
+  );
+  const needing = await client.query<ConnectionNews>(
+    `UPDATE app.integration_connection c SET attention_mailed_at = $2 FROM app.org o
+     WHERE o.id = c.org_id AND c.org_id = $1 AND c.state = 'needs-attention' AND c.attention_mailed_at IS NULL
+     RETURNING o.name AS org, o.slug, c.id AS "connectionId", c.name, c.host, NULL::timestamptz AS "endsAt", c.state_reason AS reason`,
+    [orgId, now],
+  );
+  const ending = await client.query<ConnectionNews>(
+    `UPDATE app.integration_secret k SET end_mailed_at = $2 FROM app.org o, app.integration_connection c
+     WHERE o.id = k.org_id AND c.id = k.connection_id AND k.org_id = $1 AND ${endsSoon('$3')}
+     RETURNING o.name AS org, o.slug, c.id AS "connectionId", c.name, c.host, k.expires_at AS "endsAt", NULL AS reason`,
+    [orgId, now, until],
+  );
+  return [...needing.rows, ...ending.rows];
+}

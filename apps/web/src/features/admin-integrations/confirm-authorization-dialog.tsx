@@ -1,0 +1,116 @@
+'use client';
+import type { IntegrationConnection, PendingAuthorization } from '@slipway/contracts';
+import { Button, Dialog } from '@slipway/ui';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { ArrowRight } from 'lucide-react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { Ahead } from '../../browser/ago.tsx';
+import { ErrorNotice } from '../form/form-failure.tsx';
+import { QueryPanel } from '../list/query-panel.tsx';
+import { useSession } from '../session/me.ts';
+
+/** Names whom the connection will act as, before anything counts. */
+export function ConfirmAuthorizationDialog({
+  id,
+  connection,
+  onClose,
+  onDone,
+}: {
+  id: string;
+  connection: IntegrationConnection;
+  onClose: () => void;
+  onDone: () => void;
+}) {
+  const { org } = useSession();
+  const where = { org: org.id, connection: connection.id, authorization: id };
+  const pending = useQuery({
+    queryKey: ['integrations', org.id, connection.id, 'authorization', id],
+    queryFn: ({ signal }) => api.getConnectionAuthorization({ ...where, signal }),
+    retry: false,
+  });
+  const confirm = useMutation({
+    mutationFn: () => api.confirmConnectionAuthorization(where),
+    onSuccess: () => {
+      toast(`${connection.name} is connected.`);
+      onDone();
+    },
+  });
+  const decline = useMutation({ mutationFn: () => api.declineConnectionAuthorization(where), onSuccess: onClose });
+  return (
+    <Dialog open onOpenChange={(open) => open || onClose()} title="Connect as this account?">
+      <div className="flex flex-col gap-4 p-4">
+        {pending.error === null ? null : (
+          <>
+            <p className="text-sm">This authorization is over, or was begun in another browser. Nothing has changed: connect with OAuth again.</p>
+            <div className="flex justify-end">
+              <Button onClick={onClose}>Close</Button>
+            </div>
+          </>
+        )}
+        {pending.error !== null ? null : (
+          <QueryPanel query={pending} label="The authorization">
+            {(found) => (
+              <>
+                <Parties found={found} connection={connection} />
+                <Consequences found={found} connection={connection} />
+                <p className="text-xs text-ink-muted">
+                  Ends <Ahead at={found.expiresAt} />
+                </p>
+                <ErrorNotice error={confirm.error ?? decline.error} />
+                <div className="flex justify-end gap-2">
+                  <Button busy={decline.isPending} onClick={() => decline.mutate()}>
+                    Cancel
+                  </Button>
+                  <Button tone="primary" busy={confirm.isPending} onClick={() => confirm.mutate()}>
+                    Connect
+                  </Button>
+                </div>
+              </>
+            )}
+          </QueryPanel>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Parties({ found, connection }: { found: PendingAuthorization; connection: IntegrationConnection }) {
+  const { org } = useSession();
+  return (
+    <div className="grid gap-3 sm:grid-cols-[minmax(0,1fr)_auto_minmax(0,1fr)]">
+      <Party
+        label={`At ${connection.host}`}
+        name={found.name}
+        detail={[found.accountName ?? found.account, `id ${found.ids[0] ?? ''}`].filter(Boolean).join(', ')}
+      />
+      <ArrowRight aria-hidden className="size-4 self-center justify-self-center text-ink-muted max-sm:rotate-90" />
+      <Party label="In Slipway" name={connection.name} detail={org.name} />
+    </div>
+  );
+}
+
+function Party({ label, name, detail }: { label: string; name: string; detail: string }) {
+  return (
+    <div className="min-w-0 rounded-lg border border-line bg-raised px-3 py-2">
+      <p className="text-xs text-ink-muted">{label}</p>
+      <p className="font-medium break-words">{name}</p>
+      <p className="text-xs break-words text-ink-muted">{detail}</p>
+    </div>
+  );
+}
+
+function Consequences({ found, connection }: { found: PendingAuthorization; connection: IntegrationConnection }) {
+  return (
+    <div className="flex flex-col gap-2 text-sm">
+      <p>
+        Slipway then reads and writes at {connection.host} as {found.name}, and what {found.name} does there starts nothing. Use an account of its own, not that
+        of a colleague.
+      </p>
+      {found.mention === null || found.mention === connection.own.mention ? null : <p>Users ask for work by mentioning @{found.mention}.</p>}
+      {found.accountBefore === null ? null : <p className="text-warn">Until now the connection was of {found.accountBefore}: this is another workspace.</p>}
+      {found.missingScopes.length === 0 ? null : <p className="text-warn">Not granted: {found.missingScopes.join(', ')}. What needs it will be refused.</p>}
+      {connection.credential === null ? null : <p>What the connection has now is given up.</p>}
+    </div>
+  );
+}

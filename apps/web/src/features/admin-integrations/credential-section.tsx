@@ -1,0 +1,164 @@
+'use client';
+import type { IntegrationConnection, IntegrationProvider } from '@slipway/contracts';
+import { Button, ConfirmDialog, Notice, Section } from '@slipway/ui';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { failureOfCode } from '../../api/failure.ts';
+import { useAddressValue } from '../../browser/address.ts';
+import { Ago, Ahead } from '../../browser/ago.tsx';
+import { ErrorNotice } from '../form/form-failure.tsx';
+import { useSession } from '../session/me.ts';
+import { ConfirmAuthorizationDialog } from './confirm-authorization-dialog.tsx';
+import { healthOf, kindOf } from './credential-words.ts';
+
+const TONES = { warn: 'text-warn', bad: 'text-bad' } as const;
+
+/** What the connection calls its provider with, how that fares, and the ways to another. */
+export function CredentialSection({
+  connection,
+  provider,
+  onChanged,
+}: {
+  connection: IntegrationConnection;
+  provider: IntegrationProvider;
+  onChanged: () => void;
+}) {
+  const { org } = useSession();
+  const [confirming, setConfirming] = useAddressValue('authorization');
+  const [problem, setProblem] = useAddressValue('problem');
+  const [disconnecting, setDisconnecting] = useState(false);
+  const where = { org: org.id, connection: connection.id };
+  const begin = useMutation({
+    mutationFn: () => api.beginConnectionAuthorization(where),
+    onSuccess: ({ authorizeUrl }) => {
+      if (/^https?:\/\//.test(authorizeUrl)) window.location.assign(authorizeUrl);
+    },
+  });
+  const mayChange = org.permissions.includes('integration:write');
+  const { credential, authorizes, oauthClientSetAt } = connection;
+  return (
+    <Section
+      title="Credential"
+      description={`What Slipway calls ${connection.host} with.${authorizes ? ' By OAuth it acts as the account that consents there, and is renewed by itself.' : ''}`}
+    >
+      {problem === null ? null : <Problem code={problem} onDismiss={() => setProblem(null)} />}
+      <ErrorNotice error={begin.error} />
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 rounded-lg border border-line bg-surface px-4 py-3">
+        <div className="min-w-0 text-sm">
+          <p>
+            {credential === null ? (
+              'There is none.'
+            ) : (
+              <>
+                {kindOf(credential)}
+                <span className="text-ink-muted">
+                  , {credential.kind === 'token' ? 'entered' : credential.renews ? 'renewed last' : 'since'} <Ago at={credential.setAt} />
+                  {credential.expiresAt === null ? null : (
+                    <>
+                      , {credential.renews ? 'holds until' : 'ends'} <Ahead at={credential.expiresAt} />
+                    </>
+                  )}
+                </span>
+              </>
+            )}
+          </p>
+          {healthOf(credential, provider, Date.now()).map(({ tone, text }) => (
+            <p key={text} className={`${TONES[tone]} break-words`} suppressHydrationWarning>
+              {text}
+            </p>
+          ))}
+          {authorizes && oauthClientSetAt === null ? (
+            <p className="text-ink-muted">To connect with OAuth, enter an OAuth client below first. Or enter an access token under Edit.</p>
+          ) : null}
+          {connection.appHook === null ? null : <HookLine connection={connection} />}
+        </div>
+        {mayChange ? (
+          <span className="flex flex-wrap gap-2">
+            {authorizes ? (
+              <Button
+                tone={credential === null || connection.state === 'needs-attention' ? 'primary' : 'plain'}
+                disabled={oauthClientSetAt === null}
+                busy={begin.isPending || begin.isSuccess}
+                onClick={() => begin.mutate()}
+              >
+                {credential?.kind === 'oauth-tokens' ? 'Connect again' : 'Connect with OAuth'}
+              </Button>
+            ) : null}
+            {credential === null ? null : (
+              <Button tone="danger" onClick={() => setDisconnecting(true)}>
+                Disconnect
+              </Button>
+            )}
+          </span>
+        ) : null}
+      </div>
+      {confirming === null || !mayChange ? null : (
+        <ConfirmAuthorizationDialog
+          id={confirming}
+          connection={connection}
+          onClose={() => setConfirming(null)}
+          onDone={() => {
+            setConfirming(null);
+            onChanged();
+          }}
+        />
+      )}
+      {disconnecting ? <DisconnectDialog connection={connection} onClose={() => setDisconnecting(false)} onDone={onChanged} /> : null}
+    </Section>
+  );
+}
+
+function HookLine({ connection: { appHook } }: { connection: IntegrationConnection }) {
+  if (appHook === null) return null;
+  return (
+    <p className={appHook.problem === null ? 'text-ink-muted' : 'break-words text-warn'}>
+      {appHook.expiresAt === null ? (
+        'The webhook of the app is missing.'
+      ) : (
+        <>
+          The webhook of the app holds until <Ahead at={appHook.expiresAt} /> and is renewed by itself.
+        </>
+      )}{' '}
+      {appHook.problem}
+    </p>
+  );
+}
+
+function Problem({ code, onDismiss }: { code: string; onDismiss: () => void }) {
+  const { title, nextStep } = failureOfCode(code);
+  return (
+    <Notice tone="bad" title={title} action={<Button onClick={onDismiss}>Dismiss</Button>}>
+      The connection is as it was. {nextStep}
+    </Notice>
+  );
+}
+
+function DisconnectDialog({ connection, onClose, onDone }: { connection: IntegrationConnection; onClose: () => void; onDone: () => void }) {
+  const { org } = useSession();
+  const disconnect = useMutation({
+    mutationFn: () => api.deleteConnectionCredential({ org: org.id, connection: connection.id }),
+    onSuccess: () => {
+      toast(`${connection.name} is disconnected.`);
+      onDone();
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      open
+      onOpenChange={(open) => open || onClose()}
+      title={`Disconnect ${connection.name}?`}
+      confirmLabel="Disconnect"
+      busy={disconnect.isPending}
+      onConfirm={() => disconnect.mutate()}
+    >
+      <p>
+        Slipway forgets the credential{connection.credential?.kind === 'oauth-tokens' ? ` and gives it back to ${connection.host}` : ''}. What is delivered is
+        still listed, but nothing is started or answered there.
+      </p>
+      <ErrorNotice error={disconnect.error} />
+    </ConfirmDialog>
+  );
+}

@@ -48,6 +48,14 @@ export interface HostRepository {
   comments(on: On): Promise<readonly string[]>;
 }
 
+export interface NewHostRepository {
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** Delivers what happens there. */
+  readonly webhook: { readonly url: string; readonly secret: string };
+  readonly private: boolean;
+}
+
 /** A git host that a suite runs on, and how it differs in what people see. */
 export interface GitHost {
   readonly provider: string;
@@ -71,7 +79,6 @@ export interface GitHost {
   /** Of the owner, for the connection. */
   token(): Promise<string>;
   account(login: string): Promise<HostAccount>;
-  /** @param webhook that delivers what happens there. */
-  repository(name: string, files: Readonly<Record<string, string>>, webhook: { readonly url: string; readonly secret: string }): Promise<HostRepository>;
+  repository(made: NewHostRepository): Promise<HostRepository>;
   close(): Promise<void>;
 }

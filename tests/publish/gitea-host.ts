@@ -24,8 +24,8 @@ export async function startGiteaHost(): Promise<GitHost> {
       people.set(login, person);
       return accountOf(person);
     },
-    repository: async (name, files, webhook) => {
-      const repo = await ada.createRepository({ name, files });
+    repository: async ({ webhook, ...made }) => {
+      const repo = await ada.createRepository(made);
       await repo.createWebhook(webhook);
       return repositoryOf(repo, people);
     },

@@ -18,8 +18,8 @@ export async function startGitLabHost(): Promise<GitHost & { readonly gitlab: Sc
     // As a project access token: of a user of its own.
     token: async () => gitlab.token(bot, 'api'),
     account: async (login) => accountOf(gitlab.user(login)),
-    repository: async (name, files, { url, secret }) => {
-      const project = await gitlab.project({ path: `ada/group/${name}`, owner: ada, files, visibility: 'public' });
+    repository: async ({ name, files, webhook: { url, secret }, private: isPrivate }) => {
+      const project = await gitlab.project({ path: `ada/group/${name}`, owner: ada, files, visibility: isPrivate ? 'private' : 'public' });
       project.members.set(bot.id, 40);
       const events = { issues_events: true, note_events: true, merge_requests_events: true, pipeline_events: true };
       project.hooks.push({ id: gitlab.nextId(), url, token: null, signingToken: secret, events, alertStatus: 'executable', failures: 0, sent: [] });

@@ -58,12 +58,13 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
         [open.orgId, host, id, open.person.me.id, login, git.provider],
       );
     };
-    const repository = (repositoryName: string): Promise<HostRepository> =>
-      git.repository(
-        repositoryName,
-        { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n' },
-        { url: made.connection.address ?? '', secret: made.webhookSecret ?? '' },
-      );
+    const repository = (repositoryName: string, isPrivate = false): Promise<HostRepository> =>
+      git.repository({
+        name: repositoryName,
+        files: { 'total.js': 'export const total = 1;\n', [git.owners]: 'nobody\n' },
+        webhook: { url: made.connection.address ?? '', secret: made.webhookSecret ?? '' },
+        private: isPrivate,
+      });
     const work = async (repo: HostRepository, scene: Scene): Promise<Talk> => {
       const talk = await open.talk(`scene ${++scenes}`, scene, { repository: `${front.url}/${repo.fullName}`, title: 'Mend the total' });
       await talk.ended('finished');
@@ -255,7 +256,8 @@ export function publishContract(name: string, startHost: () => Promise<GitHost>,
     });
 
     it('publishes by itself what an issue asked for, shows it in the thread, and again after the next comment there', async () => {
-      const repo = await repository('seven');
+      // Nobody clones it but by the connection.
+      const repo = await repository('seven', true);
       const asked = (scene: Scene): string => `${open.book.write(`scene ${++scenes}`, scene)} @slipway`;
       const number = await repo.openIssue('Total is wrong', 'It is one.');
       await repo.comment({ issue: number }, asked([terminal('echo "export const total = 4;" > total.js'), finish('It is four.')]));

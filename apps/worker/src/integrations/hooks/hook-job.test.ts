@@ -189,6 +189,9 @@ describe('webhooks that jobs make at a scripted GitLab', { timeout: 120_000 }, (
     await jobs.run({ orgId: ORG, hookId }, never);
     expect((await rows())[1]).toMatchObject({ state: 'failed', detail: expect.stringContaining('token') });
     expect((await owner.query('SELECT state FROM app.integration_connection')).rows).toEqual([{ state: 'needs-attention' }]);
+    const asked = gitlab.asked.length;
+    await runAll();
+    expect(gitlab.asked).toHaveLength(asked);
   });
 
   it('are looked at again a day later, and new repositories with them', async () => {

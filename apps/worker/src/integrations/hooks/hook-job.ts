@@ -63,6 +63,8 @@ export class HookJob {
     const failed = (detail: string): Outcome & { waitMs: null } => ({ state: 'failed', detail, waitMs: null });
     const access = this.providers.get(connection.provider)?.codeHost;
     if (connection.state === 'disabled') return failed('The connection is disabled.');
+    // A token that was refused is not tried again for each webhook.
+    if (connection.state === 'needs-attention') return failed(BAD_TOKEN);
     if (access?.hooks === undefined || this.publicUrl === null || connection.platform) return failed('Slipway makes no webhooks of this connection.');
     if (secret === null) return failed('The connection has no webhook secret.');
     const opened = await this.calls.open(orgId, connection, access);

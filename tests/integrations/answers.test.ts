@@ -18,6 +18,7 @@ import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../../apps/worker/dist/integrations/answers/integration-answer.js';
+import { RepositoryChoices } from '../../apps/worker/dist/integrations/choice/repository-choices.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
 import { DefaultRepository } from '../../apps/worker/dist/integrations/default-repository.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
@@ -103,6 +104,7 @@ describe('what a thread on a real Gitea shows', { skip: lack ?? false, timeout: 
       createIds(systemClock),
       new ThreadReader(pool, providers, calls, access.ask, logger),
       new DefaultRepository(pool, providers, access.ask),
+      new RepositoryChoices(pool, envelope, providers),
     );
     const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     answers = new IntegrationAnswer(pool, providers, calls, systemClock, { ...ANSWER_SETTINGS, publicUrl: 'https://slipway.test' }, logger);

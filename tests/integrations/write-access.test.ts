@@ -17,6 +17,7 @@ import { expect } from 'expect';
 import { FEATURES } from '../../apps/app-server/dist/app.module.js';
 import { ConversationApp, type Person } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Acts } from '../../apps/worker/dist/integrations/acts.js';
+import { RepositoryChoices } from '../../apps/worker/dist/integrations/choice/repository-choices.js';
 import { ConnectionCalls } from '../../apps/worker/dist/integrations/connection-calls.js';
 import { DefaultRepository } from '../../apps/worker/dist/integrations/default-repository.js';
 import { IntegrationDelivery as Decider } from '../../apps/worker/dist/integrations/integration-delivery.js';
@@ -96,6 +97,7 @@ describe('what people ask for on a real Gitea', { skip: lack ?? false, timeout: 
       createIds(systemClock),
       new ThreadReader(pool, providers, calls, access.ask, logger),
       new DefaultRepository(pool, providers, access.ask),
+      new RepositoryChoices(pool, envelope, providers),
     );
     const decider = new Decider(pool, envelope, providers, access.ask, acts, queue, systemClock, logger);
     queue.handle('integration-delivery', (payload, signal) => decider.run(payload, signal), { concurrency: 4 });

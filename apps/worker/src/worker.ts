@@ -22,6 +22,7 @@ import { SpendingSweep } from './conversations/spending-sweep.js';
 import { Delivery } from './delivery/delivery.js';
 import { Acts } from './integrations/acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from './integrations/answers/integration-answer.js';
+import { RepositoryChoices } from './integrations/choice/repository-choices.js';
 import { ConnectionCalls, connectWith } from './integrations/connection-calls.js';
 import { CredentialRevocation } from './integrations/credentials/credential-revocation.js';
 import { CredentialSweep } from './integrations/credentials/credential-sweep.js';
@@ -157,7 +158,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       envelope,
       providers,
       access.ask,
-      new Acts(pool, queue, gateway, ids, threads, new DefaultRepository(pool, providers, access.ask)),
+      new Acts(pool, queue, gateway, ids, threads, new DefaultRepository(pool, providers, access.ask), new RepositoryChoices(pool, envelope, providers)),
       queue,
       clock,
       logger,

@@ -243,11 +243,14 @@ export const DELIVERY_REASONS = {
   'other-account': 'The login belongs to another account at the provider now.',
   'permission-unknown': 'The provider has not said whether the actor may write, so nothing is started.',
   'nothing-to-stop': 'There is no conversation of this thread to stop.',
+  'nothing-to-choose': 'Nobody waits for this choice, or it was made already.',
+  'choice-of-another': 'Only whoever asked chooses the repository.',
   'queue-full': 'As many messages as can be wait in the conversation already.',
   // Not decided yet.
   'provider-away': 'The provider does not answer or limits calls; it is asked again.',
   // Done.
   'conversation-started': 'A conversation was started.',
+  'repository-asked': 'No repository is set for the place, so the actor was asked for one.',
   'message-added': 'A message was added to the conversation of the thread.',
   'run-stopped': 'The agent was stopped.',
   muted: 'The thread was muted.',

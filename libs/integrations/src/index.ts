@@ -57,7 +57,18 @@ export { type Account, type AccountLinking, authorizeUrl, type Connect, type OAu
 export { type Redeemed, redeemForAccount } from './linking/redeem.js';
 export { AUTHORITIES, type Authority, type Prompt, type PromptInput, promptOf, type ThreadPassage } from './prompt/prompt.js';
 export { type Hidden, type ShownText, shownText } from './prompt/shown-text.js';
-export type { CodeHostAccess, EnteredTokens, OwnIdentity, Provider, ReadingContext, TenantOfBody, ThreadSubject, TokenFacts } from './provider.js';
+export {
+  type CodeHostAccess,
+  type EnteredTokens,
+  NO_REPOSITORY,
+  type OwnIdentity,
+  type Provider,
+  type ReadingContext,
+  type RepositoryChoice,
+  type TenantOfBody,
+  type ThreadSubject,
+  type TokenFacts,
+} from './provider.js';
 export { PROVIDERS, type ProviderId } from './providers/index.js';
 export type { SignatureRefusal, SignatureScheme, SignedTime } from './signatures/scheme.js';
 export { standardHeaders } from './signatures/standard-headers.js';

@@ -8,7 +8,7 @@ import type { RightsAccess } from './calls/rights-access.js';
 import type { ThreadReading } from './calls/thread-reading.js';
 import type { ConnectionOAuth } from './credentials/connection-oauth.js';
 import type { ReadDelivery } from './delivery.js';
-import type { Reading, Thread } from './intent.js';
+import type { Actor, Intent, Reading, Thread } from './intent.js';
 import type { AccountLinking } from './linking/account-linking.js';
 import type { SignatureScheme } from './signatures/scheme.js';
 
@@ -81,6 +81,8 @@ export interface Provider {
   readonly answers?: AnswerAccess;
   /** Parts of it that can have a repository of their own, and in which of them a thread is; missing where threads name their repository. */
   readonly places?: PlacesOf;
+  /** How a repository is chosen in its threads; missing where it has nothing to choose with. */
+  readonly choice?: RepositoryChoice;
   /** How the rest of a thread is read; missing where a delivery alone says what was asked. */
   readonly threads?: ThreadReading;
 }
@@ -90,6 +92,19 @@ export interface ThreadSubject {
   readonly number: number;
   /** `null`: the place does not say, and the host is to be asked. */
   readonly kind: 'issue' | 'pull-request' | null;
+}
+
+/** The value of a choice that wants no repository. Others are the first 8 letters of a connection's id, a blank, and `owner/name`. */
+export const NO_REPOSITORY = 'none';
+
+/** A choice of ours in a message, whose options are asked for while somebody types. */
+export interface RepositoryChoice {
+  /** What a delivery asks suggestions for, and for whom; `null`: it is another one. Such a delivery is answered at once and not kept. */
+  readonly suggestsFor: (delivery: ReadDelivery) => { readonly typed: string; readonly actor: Actor } | null;
+  /** The answer to it, as JSON. */
+  readonly suggestions: (options: readonly { readonly label: string; readonly value: string }[]) => object;
+  /** The value that was chosen, by an intent of its provider; `null`: it chooses no repository. */
+  readonly chosen: (intent: Intent) => string | null;
 }
 
 export interface PlacesOf {

@@ -27,6 +27,7 @@ import { HooksService } from './hooks/hooks.service.js';
 import { DeliveryTargets } from './intake/delivery-target.js';
 import { installIntakeRoutes } from './intake/intake.routes.js';
 import { Intake } from './intake/intake.service.js';
+import { RepositorySuggestions } from './intake/repository-suggestions.js';
 import { IntegrationsController } from './integrations.controller.js';
 import { KNOWN_PROVIDERS, providersById } from './known-providers.js';
 import { LinkedAccountsService } from './linking/linked-accounts.service.js';
@@ -57,6 +58,7 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
     @Inject(METRICS) private readonly metrics: Registry,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(KNOWN_PROVIDERS) private readonly providers: ReadonlyMap<string, Provider>,
+    private readonly repositories: RepositoriesService,
   ) {
     // In this process alone: a delivery waits for the database and for nothing else.
     this.counters = new WindowCounters({ logger });
@@ -125,8 +127,9 @@ export class IntegrationsModule implements OnModuleInit, OnApplicationShutdown {
     const targets = new DeliveryTargets(this.pool, this.envelope, this.config.INTEGRATION_APP_SECRETS);
     const points = this.config.RATE_DELIVERIES_PER_MINUTE;
     const limit = { points, count: this.counters.counter('rate:deliveries', points, MINUTE_SECONDS) };
+    const suggestions = new RepositorySuggestions(this.pool, this.repositories, this.logger);
     installIntakeRoutes(this.adapterHost.httpAdapter.getInstance(), {
-      intake: new Intake(this.pool, this.envelope, targets, this.jobs, this.ids, this.clock, limit),
+      intake: new Intake(this.pool, this.envelope, targets, this.jobs, this.ids, this.clock, suggestions, limit),
       targets,
       providers: this.providers,
       metrics: this.metrics,

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { BranchName, type ConversationQueue, DEFAULT_ORG_SETTINGS, MAX_QUEUED_MESSAGES, OrgSettingValues, RepositoryUrl } from '@slipway/contracts';
+import {
+  BranchName,
+  type ConversationQueue,
+  DEFAULT_ORG_SETTINGS,
+  DEFAULT_PROCESSORS,
+  type DeliveryReason,
+  MAX_QUEUED_MESSAGES,
+  OrgSettingValues,
+  RepositoryUrl,
+} from '@slipway/contracts';
 import { grantRepository, insertConversation, type RepositoryGrant } from '@slipway/db/conversations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
@@ -9,7 +18,10 @@ import type { Queue } from '@slipway/queue';
 import { makeTraceparent } from '@slipway/telemetry';
 import type { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { addMessage, claimThread, lockInbox, markOfThread, muteThread, recordAct, storedSettings, want } from './acts.queries.js';
+import { wantSeenAtOnce } from './answers/answers.queries.js';
 import { wantAnswers } from './answers/want-answers.js';
+import { endChoice, findChoice, wantChoice } from './choice/choice.queries.js';
+import type { RepositoryChoices } from './choice/repository-choices.js';
 import type { DefaultRepository } from './default-repository.js';
 import type { DecidedDelivery } from './deliveries.queries.js';
 import { chooseModel } from './model-choice.js';
@@ -33,6 +45,7 @@ export class Acts {
     private readonly ids: Ids,
     private readonly threads: ThreadReader,
     private readonly defaults: DefaultRepository,
+    private readonly choices: RepositoryChoices,
   ) {}
 
   /** What has to be asked of others before the transaction: the rest of the thread, the model of a new conversation, and whether its repository may be read. */
@@ -41,8 +54,12 @@ export class Acts {
     { act, intent, actor }: Allowed,
     signal: AbortSignal,
   ): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
+    const value = this.choices.valueOf(stored, intent);
+    if (value !== null) return this.chosen(stored, { act, intent, actor }, value, signal);
+    const named = this.repositoryOf(stored, intent);
+    if (act === 'start' && named === null && (await this.choices.canAsk(stored))) return (client) => this.ask(client, stored, intent);
     const [begin, context] = await Promise.all([
-      act === 'start' ? this.beginning(stored, intent, actor.userId, signal) : null,
+      act === 'start' ? this.beginning(stored, intent, named, actor.userId, signal) : null,
       act === 'start' || act === 'message' ? this.threads.read(stored.orgId, stored.connection, intent, act === 'start', signal) : NO_CONTEXT,
     ]);
     const text = promptOfIntent(intent, randomBytes(16).toString('hex'), context);
@@ -68,10 +85,54 @@ export class Acts {
     await this.queue.add('integration-answer', { orgId, conversationId }, { key: conversationId });
   }
 
-  private async beginning(stored: StoredDelivery, intent: Intent, userId: string, signal: AbortSignal): Promise<Beginning> {
+  private repositoryOf({ connection }: StoredDelivery, { repository, thread }: Intent): string | null {
+    return repository === null ? this.defaults.urlOf(connection, thread) : `${baseUrlOf(connection)}/${repository.fullName}`;
+  }
+
+  /** Asks for the repository in the thread. Nothing starts before it is chosen. */
+  private async ask(
+    client: PoolClient,
+    { id, orgId, connection }: StoredDelivery,
+    { thread, actor, semanticKey: deed, trigger, instruction }: Intent,
+  ): Promise<Performed> {
+    const without = { detail: null, conversationId: null };
+    // A button of ours that nobody waits for.
+    if (trigger === 'button') return { decided: { state: 'ignored', code: 'nothing-to-choose', ...without }, job: null };
+    if (!(await wantChoice(client, orgId, { connectionId: connection.id, thread, actorId: actor.id, deliveryId: id })))
+      return { decided: { state: 'refused', code: 'choice-of-another', ...without }, job: null };
+    if ({ ...DEFAULT_PROCESSORS, ...connection.settings.processors }.reaction)
+      await wantSeenAtOnce(client, orgId, { connectionId: connection.id, thread, deed, asked: { kind: 'comment', id: instruction.id } });
+    return { decided: { state: 'done', code: 'repository-asked', ...without }, job: null };
+  }
+
+  /** Starts what had been asked for, in the repository that was chosen. */
+  private async chosen(
+    stored: StoredDelivery,
+    { act, intent, actor }: Pick<Allowed, 'act' | 'intent' | 'actor'>,
+    value: string,
+    signal: AbortSignal,
+  ): Promise<(client: PoolClient, allowed: Allowed) => Promise<Performed>> {
+    const refuse = (code: DeliveryReason): Performed => ({ decided: { state: 'ignored', code, detail: null, conversationId: null }, job: null });
+    // The thread has its conversation by now.
+    const chosen = act === 'start' ? await this.choices.read(stored, intent, value) : 'nothing-to-choose';
+    if (typeof chosen === 'string') return () => Promise.resolve(refuse(chosen));
+    const [first] = chosen.intents as readonly [Intent, ...Intent[]];
+    const begin = await this.beginning(stored, first, chosen.repository, actor.userId, signal);
+    const fence = randomBytes(16).toString('hex');
+    return async (client, allowed) => {
+      const { orgId, connection } = stored;
+      const waiting = await findChoice(client, orgId, connection.id, intent.thread.key, true);
+      if (waiting?.id !== chosen.waiting.id || waiting.deliveries.length !== chosen.waiting.deliveries.length) throw new Error('more was asked for meanwhile');
+      const text = chosen.intents.map((each) => promptOfIntent(each, fence, NO_CONTEXT)).join('\n\n');
+      const performed = await this.start(client, stored, { ...allowed, intent: { ...first, semanticKey: intent.semanticKey } }, begin, text);
+      const { conversationId } = performed.decided;
+      if (conversationId !== null) await endChoice(client, orgId, waiting.id, conversationId);
+      return performed;
+    };
+  }
+
+  private async beginning(stored: StoredDelivery, intent: Intent, named: string | null, userId: string, signal: AbortSignal): Promise<Beginning> {
     const { orgId, connection } = stored;
-    const { repository, thread } = intent;
-    const named = repository === null ? this.defaults.urlOf(connection, thread) : `${baseUrlOf(connection)}/${repository.fullName}`;
     // Names in a body are the provider's, and of whoever named them: what is no address that git takes is none.
     const url = RepositoryUrl.safeParse(named).data ?? null;
     const settings = await inOrg(this.pool, orgId, (client) => storedSettings(client, orgId));

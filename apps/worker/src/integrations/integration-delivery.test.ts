@@ -19,6 +19,7 @@ import pg from 'pg';
 import { LlmGatewayClient } from '../peers/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../testing/scene.js';
 import { Acts } from './acts.js';
+import { RepositoryChoices } from './choice/repository-choices.js';
 import { ConnectionCalls } from './connection-calls.js';
 import { DefaultRepository } from './default-repository.js';
 import { IntegrationDelivery } from './integration-delivery.js';
@@ -109,7 +110,15 @@ describe('a delivery', () => {
     const connectionCalls = new ConnectionCalls(new ConnectionCredentials(own, envelope), dispatch, systemClock);
     const ask = () => Promise.resolve({ access, why: null });
     const none = new Map();
-    const acts = new Acts(own, queue, client, ids, new ThreadReader(own, none, connectionCalls, ask, logger), new DefaultRepository(own, none, ask));
+    const acts = new Acts(
+      own,
+      queue,
+      client,
+      ids,
+      new ThreadReader(own, none, connectionCalls, ask, logger),
+      new DefaultRepository(own, none, ask),
+      new RepositoryChoices(own, envelope, none),
+    );
     return new IntegrationDelivery(
       own,
       new Envelope(own, new SecretBox(SECRET), systemClock),

@@ -17,6 +17,8 @@ export interface Answer {
   readonly steps?: string;
   /** With `waiting`: the page on which the reader links their account. */
   readonly linkAccountAt?: string;
+  /** With `waiting`: the reader chooses a repository, from what is suggested while they type. */
+  readonly choosesRepository?: true;
   /** How often the provider has acknowledged this answer. Names what is said, where each state is one more message: the same when it is sent again. */
   readonly revision?: number;
   /** Letters and digits; stands in the comment where no reader sees it. */

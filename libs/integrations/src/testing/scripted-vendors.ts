@@ -96,12 +96,12 @@ export const slackVendor = (): ScriptedVendor =>
       }
       case '/api/chat.postMessage': {
         const mark = (body['metadata'] as { event_payload: { marker: string } }).event_payload.marker;
-        return [200, { ok: true, ts: vendor.keep(String(body['text']), mark).id }];
+        return [200, { ok: true, ts: vendor.keep(seenInSlack(body), mark).id }];
       }
       case '/api/chat.update': {
         const known = vendor.messages.find(({ id }) => id === body['ts']);
         if (known === undefined) return [200, { ok: false, error: 'message_not_found' }];
-        known.shown = String(body['text']);
+        known.shown = seenInSlack(body);
         return [200, { ok: true, ts: known.id }];
       }
       case '/api/conversations.replies': {
@@ -116,6 +116,10 @@ export const slackVendor = (): ScriptedVendor =>
         return [200, { ok: false, error: 'unknown_method' }];
     }
   });
+
+/** With what is to choose from. */
+const seenInSlack = ({ text, blocks }: Record<string, unknown>): string =>
+  `${String(text)}${JSON.stringify(blocks ?? []).includes('external_select') ? ' [choice]' : ''}`;
 
 /** Comments of Jira, Cloud and Data Center alike but for the form of their body. */
 export const jiraVendor = (): ScriptedVendor =>

@@ -69,6 +69,7 @@ export function installIntakeRoutes(fastify: FastifyInstance, options: IntakeRou
     taken.inc({ provider: provider.id, outcome: outcome.outcome });
     if (outcome.outcome === 'unclaimed') logger.info({ provider: provider.id }, 'delivery of an account that no organization has claimed');
     if (outcome.outcome === 'challenge') return reply.code(200).type('text/plain; charset=utf-8').send(outcome.answer);
+    if (outcome.outcome === 'suggested') return reply.code(200).type('application/json; charset=utf-8').send(JSON.stringify(outcome.answer));
     return reply.code(200).send();
   };
 

@@ -9,6 +9,7 @@ import type { WindowCounter } from '@slipway/queue';
 import type { Jobs } from '../../jobs/jobs.js';
 import type { DeliveryTarget, DeliveryTargets } from './delivery-target.js';
 import { noteVerified, takeDelivery } from './intake.queries.js';
+import type { RepositorySuggestions } from './repository-suggestions.js';
 
 /** Longest that an id or a name of an event is kept as it is. Characters. */
 const MAX_NAME = 200;
@@ -21,6 +22,8 @@ export type Taken =
   | { readonly outcome: 'unclaimed' }
   /** To be answered with this text. */
   | { readonly outcome: 'challenge'; readonly answer: string }
+  /** Of something that is being typed: answered with this JSON, and not kept. */
+  | { readonly outcome: 'suggested'; readonly answer: object }
   | { readonly outcome: 'refused'; readonly refusal: SignatureRefusal | 'no-connection' };
 
 /** Takes a delivery in, whole and once: steps 3 to 5 of docs/integrations. Decides nothing about what it asks for. */
@@ -32,6 +35,7 @@ export class Intake {
     private readonly jobs: Jobs,
     private readonly ids: Ids,
     private readonly clock: Clock,
+    private readonly suggestions: RepositorySuggestions,
     /** Deliveries that held, of one connection in a minute. */
     private readonly limit: { readonly points: number; readonly count: WindowCounter },
   ) {}
@@ -53,6 +57,9 @@ export class Intake {
     }
     if (connection === null) return { outcome: 'unclaimed' };
     await this.assertRate(connection.id);
+    const wanted = attempt(() => provider.choice?.suggestsFor(read) ?? null) ?? null;
+    if (wanted !== null && provider.choice !== undefined)
+      return { outcome: 'suggested', answer: provider.choice.suggestions(await this.suggestions.of(provider, connection, wanted.typed, wanted.actor)) };
     const outcome = await this.keep(provider, target, connection, delivery, read);
     // Deleted since it was found.
     return outcome === 'gone' ? { outcome: 'refused', refusal: 'no-connection' } : { outcome };

@@ -133,6 +133,7 @@ const GUIDES: Readonly<Record<string, SetupGuide>> = {
           'At api.slack.com, open the app whose signing secret you entered, then Event Subscriptions, and switch events on.',
           'Enter the address as Request URL. Slack tries it at once and says Verified.',
           'Subscribe to the bot events app_mention, message.channels, message.groups and message.im, and save.',
+          'Under Interactivity & Shortcuts, switch interactivity on and enter the same address as Request URL and as Options Load URL, so that people can choose a repository.',
           'Install the app to the workspace and invite its bot to the channels where people ask for work.',
         ],
       },

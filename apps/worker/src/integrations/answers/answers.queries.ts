@@ -50,7 +50,7 @@ export async function wantSeenAtOnce(
   return id;
 }
 
-async function wantNoticeJob(client: PoolClient, orgId: string, answerId: string): Promise<void> {
+export async function wantNoticeJob(client: PoolClient, orgId: string, answerId: string): Promise<void> {
   await client.query({
     name: 'want-notice-job',
     text: `INSERT INTO app.outbox (id, org_id, queue, key, payload, enqueued_at) VALUES ($1, $2, 'integration-notice', $3, $4::jsonb, clock_timestamp() - interval '1 hour')`,
@@ -98,8 +98,8 @@ export async function wantAnswer(client: PoolClient, orgId: string, conversation
   await client.query({ name: 'want-answer', text: 'SELECT app.want_answer($1, $2)', values: [orgId, conversationId] });
 }
 
-/** What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal; the others are effects beside the comment. */
-export type AnswerKind = 'seen' | 'progress' | 'notice' | 'link' | 'move';
+/** What an answer is: `seen` a reaction, `progress` the one comment, `notice` a refusal, `choice` asks for a repository; the others are effects beside the comment. */
+export type AnswerKind = 'seen' | 'progress' | 'notice' | 'choice' | 'link' | 'move';
 
 /** A thread of a conversation, with what of its connection says how it is answered. */
 export interface ThreadToAnswer {
@@ -218,7 +218,7 @@ export async function takeTurn(
   await client.query({
     name: 'take-answer-turn',
     text: `UPDATE app.thread_answer SET turn = turn + 1, busy_until = clock_timestamp() + $3 * interval '1 millisecond', state = 'waiting', updated_at = now(),
-             tried_at = CASE WHEN external_id IS NULL AND kind IN ('progress', 'notice') THEN coalesce(tried_at, $4) END
+             tried_at = CASE WHEN external_id IS NULL AND kind IN ('progress', 'notice', 'choice') THEN coalesce(tried_at, $4) END
            WHERE org_id = $1 AND id = $2`,
     values: [orgId, row.id, leaseMs, now],
   });

@@ -187,6 +187,10 @@ export class IntegrationAnswer {
       case 'seen':
       case 'notice':
         return { ...WORDLESS, hash: row.kind };
+      case 'choice': {
+        const answer = { state: 'waiting', headline: 'Which repository is this about?', said: null, links: [], choosesRepository: true } as const;
+        return { ...WORDLESS, answer: { ...answer, marker: row.marker }, hash: row.kind };
+      }
       case 'link':
       case 'move':
         return { ...WORDLESS, hash: hashOf(row.detail) };
@@ -281,7 +285,7 @@ export class IntegrationAnswer {
     const late = row.failingSince !== null && now.getTime() - row.failingSince.getTime() > GIVE_UP_MS;
     const final = failure.kind === 'final' || failure.kind === 'gone' || late;
     const backOff = Math.min(FIRST_WAIT_MS * 2 ** Math.min(row.attempts, 16), LONGEST_WAIT_MS);
-    const creates = (row.kind === 'progress' || row.kind === 'notice') && row.externalId === null;
+    const creates = (row.kind === 'progress' || row.kind === 'notice' || row.kind === 'choice') && row.externalId === null;
     const waitMs = Math.max(
       failure.kind === 'later' && failure.at !== null ? failure.at.getTime() - now.getTime() : backOff,
       creates && !failure.certain ? this.settings.unknownMs : 0,

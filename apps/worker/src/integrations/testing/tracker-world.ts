@@ -20,6 +20,7 @@ import { LlmGatewayClient } from '../../peers/llm-gateway.client.js';
 import { queueDatabase, SECRET } from '../../testing/scene.js';
 import { Acts } from '../acts.js';
 import { ANSWER_SETTINGS, IntegrationAnswer } from '../answers/integration-answer.js';
+import { RepositoryChoices } from '../choice/repository-choices.js';
 import { ConnectionCalls } from '../connection-calls.js';
 import { DefaultRepository } from '../default-repository.js';
 import { IntegrationDelivery } from '../integration-delivery.js';
@@ -154,7 +155,15 @@ export class TrackerWorld {
     const ask = async () => ({ access: await this.rights(), why: null });
     const providers = new Map(Object.entries(PROVIDERS));
     const threads = new ThreadReader(pool, providers, this.calls(pool), ask, logger);
-    const acts = new Acts(pool, this.queue, client, this.ids, threads, new DefaultRepository(pool, providers, ask));
+    const acts = new Acts(
+      pool,
+      this.queue,
+      client,
+      this.ids,
+      threads,
+      new DefaultRepository(pool, providers, ask),
+      new RepositoryChoices(pool, this.envelope(pool), providers),
+    );
     const job = new IntegrationDelivery(pool, this.envelope(pool), providers, ask, acts, this.queue, systemClock, logger);
     await job.run({ orgId: TRACKER_ORG, deliveryId }, never);
     const { rows } = await this.owner.query<{ state: string; reason: string; conversation_id: string | null }>(

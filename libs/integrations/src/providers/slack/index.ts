@@ -1,6 +1,7 @@
 import type { Provider } from '../../provider.js';
 import { idAt, ignored, lifecycle, own, plainName, readerOf } from '../../reading/reading.js';
 import { slackAnswers } from './calls.js';
+import { slackChoice } from './choice.js';
 import { SLACK_ACTIONS, SLACK_EVENTS } from './events.js';
 import { slackLinking } from './linking.js';
 import { slackOAuth } from './oauth.js';
@@ -55,6 +56,7 @@ export const slack: Provider = {
     }
     return readerOf(SLACK_ACTIONS, type)?.(body, context) ?? ignored('event-not-followed', plainName(type) ?? '');
   },
+  choice: slackChoice,
   places: { kind: 'channel', of: ({ channel }) => [channel] },
   // One message a second and channel; an edit is one, too.
   answers: {

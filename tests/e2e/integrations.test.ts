@@ -358,6 +358,29 @@ describe('an admin connects providers and reads what they deliver, in a browser'
     await look('integration declined');
   });
 
+  step('gives a channel a repository of its own, and says what is done in threads', async () => {
+    await openConnection('Slack');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByText('More settings').click();
+    await dialog().getByRole('button', { name: 'Add a channel' }).click();
+    await dialog().getByRole('textbox', { name: 'Channel 1' }).fill('C0123ABCD');
+    await dialog().getByRole('textbox', { name: 'Repository 1' }).fill('git.example.test');
+    await dialog().getByLabel('React to requests').uncheck();
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().getByRole('group', { name: 'Repositories of channels' }).getByRole('alert').waitFor();
+    await look('integration places refused');
+    await dialog().getByRole('textbox', { name: 'Repository 1' }).fill('https://git.example.test/acme/shop');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog().getByText('More settings').click();
+    expect(await dialog().getByRole('textbox', { name: 'Channel 1' }).inputValue()).toBe('C0123ABCD');
+    expect(await dialog().getByLabel('React to requests').isChecked()).toBe(false);
+    await dialog().getByRole('textbox', { name: 'Channel 1' }).scrollIntoViewIfNeeded();
+    await picture('integration places');
+    await page.keyboard.press('Escape');
+  });
+
   step('reads the pages while the line is slow or away, and deletes a connection for good', async () => {
     await page.route('**/integrations/connections', (route) => setTimeout(() => void route.continue(), 1_500));
     await page.goto(`${stack.url}/${org.slug}/admin/integrations`);

@@ -6,9 +6,9 @@ import type { PlaceValues } from './connection-values.ts';
 type Processor = keyof ThreadProcessors;
 
 const PLACES = {
-  channel: { name: 'Channel', many: 'channels', hint: 'Its ID, from the bottom of its details in Slack.', example: 'C0123ABCD' },
-  project: { name: 'Project', many: 'projects', hint: 'Its key: what its tickets begin with.', example: 'SHOP' },
-  team: { name: 'Team', many: 'teams', hint: 'Its key: what its issues begin with.', example: 'ENG' },
+  channel: { name: 'Channel', many: 'channels', hint: 'its ID, from the bottom of its details in Slack.', example: 'C0123ABCD' },
+  project: { name: 'Project', many: 'projects', hint: 'its key, with which its tickets begin.', example: 'SHOP' },
+  team: { name: 'Team', many: 'teams', hint: 'its key, with which its issues begin.', example: 'ENG' },
 } as const;
 
 const PROCESSORS: Readonly<Record<Processor, { readonly label: string; readonly hint: string }>> = {

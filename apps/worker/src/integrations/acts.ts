@@ -98,8 +98,8 @@ export class Acts {
     const without = { detail: null, conversationId: null };
     // A button of ours that nobody waits for.
     if (trigger === 'button') return { decided: { state: 'ignored', code: 'nothing-to-choose', ...without }, job: null };
-    if (!(await wantChoice(client, orgId, { connectionId: connection.id, thread, actorId: actor.id, deliveryId: id })))
-      return { decided: { state: 'refused', code: 'choice-of-another', ...without }, job: null };
+    const refused = await wantChoice(client, orgId, { connectionId: connection.id, thread, actorId: actor.id, deliveryId: id });
+    if (refused !== null) return { decided: { state: 'refused', code: refused, ...without }, job: null };
     if ({ ...DEFAULT_PROCESSORS, ...connection.settings.processors }.reaction)
       await wantSeenAtOnce(client, orgId, { connectionId: connection.id, thread, deed, asked: { kind: 'comment', id: instruction.id } });
     return { decided: { state: 'done', code: 'repository-asked', ...without }, job: null };

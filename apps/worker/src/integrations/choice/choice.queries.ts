@@ -12,7 +12,7 @@ const Waiting = z.object({ actorId: z.string(), deliveries: z.array(z.string()) 
 /** Who asked in a thread for what, without a repository. The requests are read out of their deliveries again. */
 export type WaitingChoice = z.infer<typeof Waiting> & { readonly id: string };
 
-/** Asks in the thread for a repository, once; what the same actor asks meanwhile waits for the same choice. False: somebody else was asked there. */
+/** Asks in the thread for a repository, once; what the same actor asks meanwhile waits for the same choice. @returns why it does not; `null`: it waits. */
 export async function wantChoice(
   client: PoolClient,
   orgId: string,
@@ -22,9 +22,9 @@ export async function wantChoice(
     actorId,
     deliveryId,
   }: { readonly connectionId: string; readonly thread: Thread; readonly actorId: string; readonly deliveryId: string },
-): Promise<boolean> {
+): Promise<'choice-of-another' | 'queue-full' | null> {
   const id = randomUUID();
-  const { rows } = await client.query<{ id: string; actor: string; made: boolean }>({
+  const { rows } = await client.query<{ id: string; actor: string; waits: boolean }>({
     name: 'want-choice',
     text: `INSERT INTO app.thread_answer AS a (id, org_id, connection_id, thread_key, kind, place, detail, marker)
            VALUES ($1, $2, $3, $4, 'choice', $5::jsonb, jsonb_build_object('actorId', $6::text, 'deliveries', jsonb_build_array($7::text)), $8)
@@ -32,11 +32,12 @@ export async function wantChoice(
              detail = CASE WHEN a.detail ->> 'actorId' = $6 AND jsonb_array_length(a.detail -> 'deliveries') < $9
                THEN jsonb_set(a.detail, '{deliveries}', (a.detail -> 'deliveries') || to_jsonb($7::text)) ELSE a.detail END,
              state = CASE a.state WHEN 'given-up' THEN 'waiting' ELSE a.state END
-           RETURNING a.id, a.detail ->> 'actorId' AS actor`,
+           RETURNING a.id, a.detail ->> 'actorId' AS actor, a.detail -> 'deliveries' ? $7 AS waits`,
     values: [id, orgId, connectionId, thread.key, JSON.stringify(thread.place), actorId, deliveryId, randomBytes(16).toString('hex'), MAX_WAITING],
   });
   if (rows[0]?.id === id) await wantNoticeJob(client, orgId, id);
-  return rows[0]?.actor === actorId;
+  if (rows[0]?.actor !== actorId) return 'choice-of-another';
+  return rows[0].waits ? null : 'queue-full';
 }
 
 /** What waits for a choice in a thread; locked until the transaction ends where `lock` says so. `null`: nothing. */

@@ -101,6 +101,8 @@ describe('a choice of the repository in Slack', () => {
     expect((await world.take(chooses(root, SHOP, 'U2'))).outcome).toBe('ignored choice-of-another');
     expect((await world.take(mention(`${root}1`, 'mine instead', { in: root, user: 'U2' }))).outcome).toBe('refused choice-of-another');
     expect((await world.take(chooses(thread(), SHOP))).outcome).toBe('ignored nothing-to-choose');
+    for (let more = 1; more < 10; more += 1) await world.take(mention(`${root}3${more}`, 'and that', { in: root }));
+    expect((await world.take(mention(`${root}4`, 'one too many', { in: root }))).outcome).toBe('refused queue-full');
     expect(await conversations()).toBe(before);
   });
 
